@@ -1,0 +1,109 @@
+"""One value against another, and the difference in words that a student can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isclose
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.exercise import Case, Finding, Value
+
+# Relative to the scale of the expected tensor. float32 keeps about 7 digits and a sum of a few hundred products
+# loses one or two of them; float64 keeps 16, so anything above 1e-7 is another computation, not rounding.
+TOLERANCE = {torch.float64: 1e-7, torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 3e-2}
+
+
+def equals_reference(case: Case) -> Finding:
+    """The default judge: everything that the reference returns came back, equal within the tolerance."""
+    return compare(case.got, case.expected(), rtol=case.rtol)
+
+
+def compare(got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0) -> Finding:
+    """Every expected value is there and equal; what else came back does not matter."""
+    found = dict(flatten(got))
+    for name, want in flatten(expected):
+        if name not in found:
+            return Finding(passed=False, message=f"{name} did not come back")
+        if message := difference(name, found[name], want, rtol):
+            return Finding(passed=False, message=message)
+    return Finding(passed=True)
+
+
+def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of nested mappings by dotted name. Lists are leaves, unless they hold tensors."""
+    if isinstance(tree, Mapping):
+        for name, value in tree.items():
+            yield from flatten(value, f"{prefix}.{name}" if prefix else str(name))
+    elif isinstance(tree, (list, tuple)) and any(isinstance(item, (Tensor, Mapping)) for item in tree):
+        yield f"{prefix} (number)", len(tree)
+        for index, value in enumerate(tree):
+            yield from flatten(value, f"{prefix}[{index}]")
+    else:
+        yield prefix, list(tree) if isinstance(tree, tuple) else tree
+
+
+def difference(name: str, got: Any, want: Any, rtol: float = 1.0) -> str:
+    """What is wrong with one value; empty if nothing is."""
+    if isinstance(want, Tensor):
+        return _tensor_difference(name, got, want, rtol)
+    if isinstance(got, Tensor):
+        got = got.item() if got.ndim == 0 else f"a tensor of shape {shape(got)}"
+    if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
+        same = isclose(got, want, rel_tol=1e-5 * rtol, abs_tol=1e-6 * rtol)
+        return "" if same else f"{name} is {got:.4g}, off by {abs(got - want):.2g}"
+    if type(got) is type(want) and got == want:
+        return ""
+    if name == "inputs unchanged":
+        return "the inputs were changed: work on new tensors, not in place"
+    return f"{name}: {_say(got)}, expected {_say(want)}"
+
+
+def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float) -> str:
+    if got is None:
+        return f"no {name.split(' of ')[0]} reaches {name.split(' of ')[1]}" if " of " in name else f"{name} is None"
+    if isinstance(got, (bool, int, float)) and want.ndim == 0:
+        got = torch.tensor(got, dtype=want.dtype)
+    if not isinstance(got, Tensor):
+        return f"{name} is {_say(got)}, expected a tensor of shape {shape(want)}"
+    if got.shape != want.shape:
+        return f"{name} has shape {shape(got)}, expected {shape(want)}"
+    if got.dtype != want.dtype:
+        return f"{name} is {_dtype(got)}, expected {_dtype(want)}"
+    if not want.is_floating_point():
+        wrong = int((got != want).sum())
+        return f"{name} is wrong in {wrong} of {want.numel()} places" if wrong else ""
+    got, exact = got.double(), want.double()
+    if exact.isfinite().all() and not got.isfinite().all():
+        return f"{name} holds {'NaN' if got.isnan().any() else 'infinite numbers'}"
+    off = torch.where(got == exact, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf)
+    if not off.numel():
+        return ""
+    allowed = TOLERANCE.get(want.dtype, 1e-5) * rtol * scale(exact)
+    largest = off.max().item()
+    return f"{name} is off by {largest:.2g}, allowed {allowed:.0e}" if largest > allowed else ""
+
+
+def scale(tensor: Tensor) -> float:
+    """The largest finite magnitude; 1 where there is none, so that zeros are compared absolutely."""
+    finite = tensor[tensor.isfinite()].abs()
+    largest = finite.max().item() if finite.numel() else 0.0
+    return largest or 1.0
+
+
+def shape(tensor: Tensor) -> str:
+    """ "(5, 7)"; a scalar's is "()"."""
+    return "(" + ", ".join(map(str, tensor.shape)) + ("," if tensor.ndim == 1 else "") + ")"
+
+
+def _dtype(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _say(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {shape(value)}"
+    text = "yes" if value is True else "no" if value is False else "nothing" if value is None else repr(value)
+    return text if len(text) <= 120 else text[:117] + "…"
