@@ -1,0 +1,1 @@
+"""Scripts + declaration → solution notebooks → (nbgrader) → student notebooks."""

@@ -1,0 +1,67 @@
+"""`grader build`: write the solution and student notebooks, or say where they differ from what is committed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.build.scripts import solution_notebook
+from grader.build.student import student_notebook
+from grader.course import lessons
+
+
+def build(root: Path) -> list[Path]:
+    """Write every notebook whose content changed.
+
+    Returns:
+        The notebooks that were written.
+
+    Raises:
+        BuildError: a script and its declaration do not fit.
+    """
+    written = []
+    for path, text in notebooks(root).items():
+        if not path.is_file() or path.read_text("utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial = path.with_suffix(".tmp")
+            partial.write_text(text, "utf-8")
+            os.replace(partial, path)
+            written.append(path)
+    return written
+
+
+def drift(root: Path) -> list[str]:
+    """One line for each notebook that is not what its script and declaration make: which, and where."""
+    return [line for path, text in notebooks(root).items() if (line := _difference(root, path, text))]
+
+
+def notebooks(root: Path) -> dict[Path, str]:
+    """Every generated notebook of the course, as text."""
+    made = {}
+    for lesson in lessons().values():
+        name = lesson.assignment
+        script = root / "solutions" / f"{name}.py"
+        solution = solution_notebook(script, lesson, root)
+        made[root / "solutions" / name / f"{name}.ipynb"] = _text(solution)
+        made[root / "notebooks" / name / f"{name}.ipynb"] = _text(student_notebook(name, solution))
+    return made
+
+
+def _text(notebook: NotebookNode) -> str:
+    return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+
+
+def _difference(root: Path, path: Path, text: str) -> str:
+    name = path.relative_to(root)
+    if not path.is_file():
+        return f"{name} is missing; run: grader build"
+    if path.read_text("utf-8") == text:
+        return ""
+    old, new = nbformat.read(path, as_version=4).cells, nbformat.reads(text, as_version=4).cells
+    for before, after in zip(old, new, strict=False):
+        if before != after:
+            return f"{name} differs from its script at cell {after.id!r}; run: grader build"
+    return f"{name} differs from its script ({len(old)} cells, should be {len(new)}); run: grader build"

@@ -1,0 +1,111 @@
+"""Code of the repository, put into a notebook: one source, and a notebook that stands alone."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from pathlib import Path
+
+
+def inline(what: str) -> str:
+    """The source of a module, or of some of its names and what they use, without imports of this project.
+
+    Args:
+        what: "attention.digits" for the whole module, "attention.plots:show_map show_curve" for some names.
+
+    Raises:
+        ValueError: the module or a name does not exist.
+    """
+    name, _, wanted = what.partition(":")
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"provided={what!r}: {error}") from error
+    source = Path(inspect.getfile(module)).read_text("utf-8")
+    return extract(source, tuple(wanted.split()), what)
+
+
+def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module") -> str:
+    """The statements of a module that define the wanted names (all, where none are named) and what they use."""
+    tree = ast.parse(source)
+    lines = source.splitlines()
+    statements = [node for node in tree.body if not _is_docstring(node) and not _is_ours(node)]
+    defined = {name: node for node in statements for name in _binds(node)}
+    if missing := [name for name in wanted if name not in defined]:
+        raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
+    keep: set[ast.stmt] = set()
+    todo = list(wanted or (name for name in defined if not isinstance(defined[name], (ast.Import, ast.ImportFrom))))
+    while todo:
+        node = defined.get(todo.pop())
+        if node is not None and node not in keep:
+            keep.add(node)
+            todo += [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+    imports, body = [], []
+    for node in statements:
+        if node not in keep:
+            continue
+        text = "\n".join(lines[_first_line(node) - 1 : _last_line(node, lines)])
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            imports.append(_only(node, keep, defined))
+        else:
+            body.append((text, isinstance(node, (ast.FunctionDef, ast.ClassDef))))
+    future = ["from __future__ import annotations", ""] if "from __future__ import annotations" in source else []
+    return "\n".join(future) + _join([*((text, False) for text in imports), *body])
+
+
+def docstring(what: str) -> str:
+    """First line of a module's docstring, for the title of the cell."""
+    module = importlib.import_module(what.partition(":")[0])
+    return (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
+
+
+def _join(parts: list[tuple[str, bool]]) -> str:
+    text, after_block = "", False
+    for part, is_block in parts:
+        gap = "" if not text else "\n\n\n" if is_block or after_block else "\n"
+        text, after_block = text + gap + part, is_block
+    return text
+
+
+def _only(node: ast.Import | ast.ImportFrom, keep: set[ast.stmt], defined: dict[str, ast.stmt]) -> str:
+    used = {
+        inner.id
+        for kept in keep
+        if not isinstance(kept, (ast.Import, ast.ImportFrom))
+        for inner in ast.walk(kept)
+        if isinstance(inner, ast.Name)
+    }
+    names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
+    slim = type(node)(**{**{field: getattr(node, field) for field in node._fields}, "names": names})
+    return ast.unparse(slim)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_ours(node: ast.stmt) -> bool:
+    ours = ("attention", "grader")
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] in (*ours, "__future__")
+    return isinstance(node, ast.Import) and any(alias.name.partition(".")[0] in ours for alias in node.names)
+
+
+def _binds(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [
+        name.id for target in targets if target is not None for name in ast.walk(target) if isinstance(name, ast.Name)
+    ]
+
+
+def _first_line(node: ast.stmt) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+
+
+def _last_line(node: ast.stmt, lines: list[str]) -> int:
+    return node.end_lineno or len(lines)
