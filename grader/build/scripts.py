@@ -120,7 +120,7 @@ def _stuck(source: str) -> str:
     return (
         "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"
         "# and the rest of the lesson works.\n"
-        f"carry_on = False\nif carry_on:\n{body}"
+        f"carry_on = False  # @param {{type:\"boolean\"}}\nif carry_on:\n{body}"
     )
 
 

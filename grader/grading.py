@@ -1,0 +1,162 @@
+"""One submission from file to grade: intake → rebuild → execution → evidence → verdicts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.checks.judge import judge
+from grader.checks.plan import Planned, plan
+from grader.checks.policy import used_builtins
+from grader.course import lessons
+from grader.execution.engine import execute
+from grader.execution.interpreter import Server
+from grader.exercise import Evidence, Flag, Grade, Lesson, Outcome, Verdict
+from grader.submission.intake import Found, Submission, Unreadable, read
+from grader.submission.rebuild import Rebuilt, rebuild
+
+SEED = 0  # injected into every notebook: the lesson's own default
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graded:
+    """A grade, and the executed notebook where there is one."""
+
+    grade: Grade
+    notebook: NotebookNode | None = None
+
+
+@cache
+def master(root: Path, assignment: str) -> NotebookNode:
+    """The student notebook as it is released, which every submission is put into.
+
+    Raises:
+        FileNotFoundError: it was never built.
+    """
+    path = root / "notebooks" / assignment / f"{assignment}.ipynb"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing; run: grader build")
+    return nbformat.read(path, as_version=4)
+
+
+def grade(found: Found, *, server: Server, secret: str, root: Path, device: str) -> Graded:
+    """Grade one submission. Whatever it is, a grade comes back: graded, unreadable, or a fault of ours."""
+    started = time.monotonic()
+    lesson = lessons().get(found.assignment)
+    sha = ""
+    try:
+        submission = read(found)
+        sha = submission.sha256
+        if lesson is None:
+            raise Unreadable(f"unknown assignment {found.assignment!r}; known are {', '.join(lessons())}")
+        rebuilt = rebuild(lesson, master(root, lesson.assignment), submission)
+        graded = _grade(found.student, lesson, submission, rebuilt, server=server, secret=secret, device=device)
+    except Unreadable as error:
+        graded = Graded(grade=_withheld(found, "unreadable", str(error), lesson, server, device))
+    except Exception as error:  # ours, whatever it is: the class goes on, and the student loses nothing
+        text = f"{type(error).__name__}: {error}"
+        graded = Graded(grade=_withheld(found, "fault", text, lesson, server, device))
+    seconds = time.monotonic() - started
+    return replace(graded, grade=replace(graded.grade, seconds=seconds, submission_sha256=sha))
+
+
+def _withheld(
+    found: Found, status: str, message: str, lesson: Lesson | None, server: Server, device: str
+) -> Grade:
+    return Grade(
+        student=found.student,
+        assignment=found.assignment,
+        status=status,
+        score=0.0 if status == "unreadable" else None,
+        max_score=lesson.max_score if lesson else 0.0,
+        message=message,
+        isolation=server.isolation,
+        device=device,
+    )
+
+
+def _grade(
+    student: str, lesson: Lesson, submission: Submission, rebuilt: Rebuilt, *, server: Server, secret: str, device: str
+) -> Graded:
+    planned = plan(lesson, secret, submission.sha256)
+    asked: dict[str, list] = {}
+    for one in planned:
+        if one.exercise.id in rebuilt.answers:
+            asked.setdefault(one.cell, []).append(one.request)
+    execution = execute(
+        server,
+        rebuilt.notebook,
+        parameters={**lesson.parameters, "device": device, "seed": SEED},
+        requests=asked,
+        limits=lesson.limits,
+        cell_seconds=lesson.cell_seconds,
+    )
+    if execution.fault:
+        raise RuntimeError(execution.fault)
+    verdicts = tuple(_verdict(lesson, exercise, planned, execution.evidence, rebuilt) for exercise in lesson.exercises)
+    verdicts, flags = _from_scratch(lesson, rebuilt, verdicts)
+    fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
+    grade = Grade(
+        student=student,
+        assignment=lesson.assignment,
+        status="fault" if fault else "graded",
+        score=None if fault else sum(verdict.points for verdict in verdicts),
+        max_score=lesson.max_score,
+        verdicts=verdicts,
+        flags=flags,
+        message="a check of ours failed; the grade is withheld, nothing is lost" if fault else "",
+        isolation=execution.isolation,
+        device=execution.device,
+    )
+    return Graded(grade=grade, notebook=_with_verdicts(execution.notebook, verdicts))
+
+
+def _verdict(
+    lesson: Lesson, exercise, planned: tuple[Planned, ...], evidence: Mapping[str, Evidence], rebuilt: Rebuilt
+) -> Verdict:
+    mine = [one for one in planned if one.exercise is exercise]
+    verdict = judge(lesson, exercise, mine, evidence)
+    if exercise.id not in rebuilt.answers:
+        verdict = replace(verdict, message="there is no cell for this exercise")
+    return replace(verdict, notes=tuple(rebuilt.notes.get(exercise.id, ())))
+
+
+def _from_scratch(
+    lesson: Lesson, rebuilt: Rebuilt, verdicts: tuple[Verdict, ...]
+) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
+    """Fail, and flag, an answer that calls the built-in that its exercise asks to write."""
+    own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
+    judged, flags = [], []
+    for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
+        used = used_builtins(exercise, rebuilt.answers.get(exercise.id, ""), own)
+        if used and verdict.outcome is not Outcome.FAULT:
+            flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
+            verdict = replace(
+                verdict,
+                outcome=Outcome.FAILED,
+                points=0.0,
+                message=f"it calls {used[0]}, which does what this exercise asks you to write",
+                mistake=None,
+                hint="Write it yourself here, with the operations of the lesson; the built-in is yours afterwards.",
+                checks=tuple(replace(check, points=0.0) for check in verdict.checks),
+            )
+        judged.append(verdict)
+    return tuple(judged), tuple(flags)
+
+
+def _with_verdicts(notebook: NotebookNode, verdicts: tuple[Verdict, ...]) -> NotebookNode:
+    """The executed notebook, with each verdict as the output of its check cell."""
+    by_cell: dict[str, Any] = {f"check-{verdict.id.replace('.', '-')}": verdict for verdict in verdicts}
+    for cell in notebook.cells:
+        if verdict := by_cell.get(cell.id):
+            text = f"{verdict.outcome} · {verdict.points:g} of {verdict.max_points:g} points"
+            said = "\n".join(part for part in (text, verdict.message, verdict.hint) if part)
+            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said + "\n")]
+    return notebook
