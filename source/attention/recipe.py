@@ -1,0 +1,110 @@
+"""The recipe that trains a small vision-language model in seconds, and the record that it keeps.
+
+Three things make the difference between learning and sitting at chance: patches are aligned to the words first,
+scenes start almost empty and fill up, and the learning rate warms up and comes down.
+"""
+
+from math import cos, pi
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from attention.digits import digits
+from attention.tokens import WORDS, Questions, draw_questions
+
+MODEL = dict(d_vision=64, d_model=64, num_heads=4, d_ff=128, num_layers=2, vocab_size=len(WORDS), max_tokens=9,
+             num_patches=9)  # fmt: skip
+ALIGN_STEPS, STEPS, BATCH, LEARNING_RATE, WARM_UP = 150, 800, 128, 3e-3, 50
+
+
+def draw_start(model: nn.Module, seed: int) -> None:
+    """Draw every parameter anew, by name: the same seed gives the same start, however the model was written."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            if "norm" in name or name.endswith("bias"):
+                start = torch.full(parameter.shape, float("norm" in name and name.endswith("weight")))
+            elif "embedding" in name:
+                start = torch.randn(parameter.shape, generator=generator) * (0.5 if "text" in name else 1.0)
+            else:  # as nn.Linear does
+                start = (torch.rand(parameter.shape, generator=generator) * 2 - 1) / parameter.shape[-1] ** 0.5
+            parameter.copy_(start)
+
+
+def learning_rate(step: int, steps: int = STEPS) -> float:
+    """50 steps of warm-up, then half a cosine down to 0."""
+    return LEARNING_RATE * min(1.0, (step + 1) / WARM_UP) * (1 + cos(pi * step / steps)) / 2
+
+
+def most_digits(step: int, steps: int = STEPS) -> int:
+    """The clutter ramp: scenes hold up to 2 digits at first, and up to 9 from the middle of training on."""
+    return min(9, 2 + 16 * step // max(steps, 1))
+
+
+def training_questions(step: int, seed: int, steps: int = STEPS, count: int = BATCH) -> Questions:
+    """The questions of one step: drawn from the seed and the step alone."""
+    generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
+    return draw_questions(count, generator, "train", fewest=1, most=most_digits(step, steps))
+
+
+def align_step(model: nn.Module, optimizer: torch.optim.Optimizer, patches: Tensor, labels: Tensor) -> float:
+    """Stage 1: pull each single digit's patch to the embedding of its word; only the aligner learns.
+
+    Lesson 2's contrastive loss, plus the squared distance, because here the length matters too.
+    """
+    words = model.embedding.weight[WORDS.index("0") : WORDS.index("9") + 1].detach()
+    aligned = model.aligner(patches)
+    similarity = F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T
+    loss = F.cross_entropy(similarity / 0.1, labels) + F.mse_loss(aligned, words[labels])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def train(model: nn.Module, train_step, seed: int, steps: int = STEPS, align_steps: int = ALIGN_STEPS) -> dict:
+    """Both stages, in place.
+
+    Args:
+        model: a MiniVLM; its parameters are drawn anew from the seed.
+        train_step: called as train_step(model, optimizer, batch) → the loss.
+
+    Returns:
+        The record of the run: "losses" (steps,), "align losses" (align_steps,), and "path"
+        (1 + align_steps + steps, n): a few numbers of every parameter, before the first step and after each.
+    """
+    device = next(model.parameters()).device
+    draw_start(model, seed)
+    path = [watch(model, seed)]
+    aligning = torch.optim.AdamW(model.aligner.parameters(), lr=LEARNING_RATE)
+    patches, labels = (tensor.to(device) for tensor in digits("train"))
+    align_losses, losses = [], []
+    for step in range(align_steps):
+        generator = torch.Generator().manual_seed(seed * 1_000_003 - 1 - step)
+        chosen = torch.randint(len(labels), (256,), generator=generator).to(device)
+        align_losses.append(align_step(model, aligning, patches[chosen], labels[chosen]))
+        path.append(watch(model, seed))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=0.01)
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = learning_rate(step, steps)
+        batch = training_questions(step, seed, steps).to(device).batch
+        losses.append(train_step(model, optimizer, batch))
+        path.append(watch(model, seed))
+    return {
+        "align losses": torch.tensor(align_losses),
+        "losses": torch.tensor(losses),
+        "path": torch.stack(path).cpu(),
+    }
+
+
+def watch(model: nn.Module, seed: int) -> Tensor:
+    """Four numbers of every parameter, at places drawn from the seed: (4 × parameters,)."""
+    generator = torch.Generator().manual_seed(seed + 1)
+    with torch.no_grad():
+        return torch.cat(
+            [
+                parameter.flatten()[torch.randint(parameter.numel(), (4,), generator=generator).to(parameter.device)]
+                for _, parameter in sorted(model.named_parameters())
+            ]
+        )
