@@ -31,6 +31,7 @@ class Found:
     folder: Path  # links are never followed below it
     parts: tuple[str, ...]  # path of the notebook below folder
     problem: str = ""  # why it cannot be read, where that shows already
+    member: str = ""  # its name within a zip; then the path is the zip's
 
     @property
     def path(self) -> Path:
@@ -68,6 +69,11 @@ def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> I
         raise Unreadable(f"{path} does not exist. Name a notebook, a folder in nbgrader's submitted/ layout, or a zip.")
     if path.is_dir() and not path.is_symlink():
         yield from _in_folder(path, assignments, only)
+        return
+    if path.suffix.lower() == ".zip":
+        from grader.submission.archive import find_in_zip
+
+        yield from find_in_zip(path, assignments, only)
         return
     assignment = only or _assignment_of(path, assignments)
     student = _student_of(path, assignment)
@@ -155,6 +161,10 @@ def read(found: Found) -> Submission:
     """
     if found.problem:
         raise Unreadable(found.problem)
+    if found.member:
+        from grader.submission.archive import read_member
+
+        return parse(read_member(found))
     return parse(_bytes(found))
 
 

@@ -1,0 +1,46 @@
+# `make` lists the targets. Needs Python ≥ 3.11 and make; everything else is set up in .venv.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+JOBS   ?= 2
+
+.PHONY: help setup system build grade test lint lab bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(READY) system  ## set up .venv and what the sandbox needs
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,widgets]'
+	touch $@
+
+system:
+	@sh grader/execution/install-bubblewrap.sh
+
+build: setup  ## make the solution and student notebooks from solutions/*.py
+	$(RUN)/grader build
+
+grade: build  ## grade the example class; prints the table and where the results are
+	$(RUN)/grader grade examples/submitted --jobs $(JOBS)
+
+test: setup lint  ## all tests: what CI runs
+	$(RUN)/grader build --check
+	$(RUN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+lint: setup
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check grader source tests benchmarks examples assets
+
+lab: setup  ## open the course in JupyterLab
+	$(RUN)/jupyter lab --notebook-dir=notebooks
+
+bench: setup  ## all benchmarks (minutes)
+	for name in lesson interpreter attention alignment training; do $(RUN)/python -m benchmarks.$$name || exit 1; done
+
+clean:  ## remove what was made, not what is committed
+	rm -rf $(VENV) .grader autograded feedback gradebook.db

@@ -1,0 +1,167 @@
+"""The command line: grader build, grade, check, report, export, doctor."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from grader.paths import course_root
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Build the course's notebooks, and grade what students hand in.",
+    pretty_exceptions_enable=False,
+)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+WRONG_USE = 2
+
+
+class Device(StrEnum):
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+class Isolation(StrEnum):
+    auto = "auto"
+    full = "full"
+    partial = "partial"
+    none = "none"
+
+
+class Service(StrEnum):
+    canvas = "canvas"
+    moodle = "moodle"
+    gradescope = "gradescope"
+    csv = "csv"
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    app()
+
+
+@app.command()
+def build(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False,
+) -> None:
+    """Make the solution and student notebooks from solutions/*.py and the declaration."""
+    from grader.build import build as room
+    from grader.build.scripts import BuildError
+
+    root = _root()
+    try:
+        if check:
+            lines = room.drift(root)
+            for line in lines:
+                err.print(line)
+            raise typer.Exit(1 if lines else 0)
+        for path in room.build(root):
+            out.print(f"wrote {path.relative_to(root)}")
+    except BuildError as error:
+        _stop(str(error))
+
+
+@app.command()
+def grade(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip.")],
+    assignment: Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")] = None,
+    device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")] = None,
+    isolation: Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")] = Isolation.auto,
+    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")] = None,
+    gradebook: Annotated[str | None, typer.Option(help="The gradebook's URL; default: gradebook.db in the course.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
+) -> None:
+    """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
+    from grader.commands.grade import run
+
+    if scheduler:
+        _stop("--scheduler is not supported yet; use --jobs N on this machine")
+    code = run(
+        paths,
+        root=_root(),
+        assignment=assignment,
+        device=device.value,
+        jobs=jobs,
+        isolation=isolation.value,
+        json=json,
+        html=html,
+        gradebook=gradebook,
+        force=force,
+        out=out,
+        err=err,
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def check(
+    notebook: Annotated[Path, typer.Argument(help="A notebook.")],
+    assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None,
+    device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = Device.auto,
+    isolation: Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")] = Isolation.auto,
+) -> None:
+    """Grade one notebook and show the verdicts; nothing is recorded."""
+    from grader.commands.check import run
+
+    raise typer.Exit(
+        run(notebook, root=_root(), assignment=assignment, device=device.value, isolation=isolation.value, out=out, err=err)
+    )
+
+
+@app.command()
+def report(
+    html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None,
+) -> None:
+    """The class: scores, the exercises' pass rates, the commonest mistakes."""
+    from grader.commands.report import run
+
+    raise typer.Exit(run(root=_root(), html=html, out=out, err=err))
+
+
+@app.command()
+def export(
+    service: Annotated[Service, typer.Argument(help="Whose format.")],
+    to: Annotated[Path | None, typer.Option("--out", help="The file to write; default: standard output.")] = None,
+    assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
+) -> None:
+    """The grades as a file that a learning management system reads."""
+    from grader.commands.export import run
+
+    raise typer.Exit(run(service.value, root=_root(), to=to, assignment=assignment, out=out, err=err))
+
+
+@app.command()
+def doctor() -> None:
+    """Isolation tier, device and versions; what is missing, and how to get it."""
+    from grader.commands.doctor import run
+
+    raise typer.Exit(run(out=out))
+
+
+def _root() -> Path:
+    try:
+        return course_root()
+    except FileNotFoundError as error:
+        _stop(str(error))
+
+
+def _stop(message: str) -> None:
+    """Wrong use: one line on stderr, exit status 2."""
+    err.print(f"grader: {message}", markup=False)
+    raise typer.Exit(WRONG_USE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What the subcommands of `grader` do; the command line itself is grader/cli.py."""

@@ -1,0 +1,41 @@
+"""The course secret: the key of the hidden inputs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+class SecretError(Exception):
+    """The course secret cannot be had; the message says where and what to do."""
+
+
+def course_secret(root: Path) -> str:
+    """$GRADER_SECRET, or .grader/secret, which is made on first use and readable by its owner alone.
+
+    The same secret gives the same hidden inputs on every machine.
+
+    Raises:
+        SecretError: the file cannot be read or written, others can read it, or it is empty.
+    """
+    if secret := os.environ.get("GRADER_SECRET"):
+        return secret
+    path = root / ".grader" / "secret"
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            pass
+        else:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_hex(32) + "\n")
+        if path.stat().st_mode & 0o077:
+            raise SecretError(f"{path} can be read by others. Run: chmod 600 {path}")
+        secret = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SecretError(f"{path}: {error}. Make it readable, or set GRADER_SECRET.") from error
+    if not secret:
+        raise SecretError(f"{path} is empty. Remove it, and a new secret is made; the hidden inputs will change.")
+    return secret
