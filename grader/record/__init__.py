@@ -1,0 +1,1 @@
+"""Grades → nbgrader's gradebook, and the autograded/ and feedback/ folders."""

@@ -1,0 +1,218 @@
+"""Grades → nbgrader's gradebook, so that its export and formgrader show them.
+
+One writer, one transaction per grade. Rows are found by the tables' unique keys and not through nbgrader's
+mapped objects: their computed columns read whole tables, and the cost of a class would grow with its square.
+
+What a grade does to the scores:
+
+    graded      auto scores are set; a manual score stays, and nbgrader lets it win.
+    unreadable  auto scores are 0: the file is at fault.
+    fault       no score changes, and the submission keeps its timestamp: what stands there is the score of an
+                earlier submission, so it is marked "needs manual grade" and the comment says why. formgrader
+                sees by the timestamp that the newer submission is not graded yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader import api
+from sqlalchemy import Table, and_, insert, select, update
+
+from grader.exercise import Grade, Lesson, Outcome, Verdict
+from grader.record.cells import Cells, declare
+from grader.record.connection import attempt, connect
+from grader.record.errors import RecordError
+
+HELD = (
+    "The newest submission could not be graded: a fault of the grader. "
+    "A score that stands here is of an earlier one."
+)
+
+# nbgrader's signature: (student, score, seconds late) → penalty, or None for none.
+LatePenalty = Callable[[str, float, float], float | None]
+
+
+@contextmanager
+def open_gradebook(
+    url: str,
+    lessons: Mapping[str, Lesson],
+    masters: Mapping[str, NotebookNode] | None = None,
+    course: str = "default_course",
+    late_penalty: LatePenalty | None = None,
+) -> Iterator[GradeWriter]:
+    """A writer for the gradebook at `url`, which is made if it is not there.
+
+    Args:
+        url: a database URL, e.g. sqlite:///gradebook.db
+        lessons: by assignment.
+        masters: the student notebooks, by assignment: their cells are declared as nbgrader itself does it, so
+            that `nbgrader generate_assignment` on the same gradebook finds nothing changed.
+        course: nbgrader's course_id.
+        late_penalty: of nbgrader's late-submission plugin; None leaves penalties as they are.
+
+    Raises:
+        RecordError: the gradebook cannot be opened.
+    """
+    gradebook = connect(url, course)
+    try:
+        yield GradeWriter(url, gradebook, lessons, masters or {}, late_penalty)
+    finally:
+        gradebook.close()
+
+
+class GradeWriter:
+    """Puts grades into an open gradebook. Made by `open_gradebook`."""
+
+    def __init__(
+        self,
+        url: str,
+        gradebook: api.Gradebook,
+        lessons: Mapping[str, Lesson],
+        masters: Mapping[str, NotebookNode],
+        late_penalty: LatePenalty | None,
+    ) -> None:
+        self.url = url
+        self.gradebook = gradebook
+        self.lessons = lessons
+        self.masters = masters
+        self.late_penalty = late_penalty
+        self._cells: dict[str, Cells] = {}
+
+    def record(self, grade: Grade, timestamp: datetime | None = None) -> None:
+        """Record one grade.
+
+        Args:
+            timestamp: when it was submitted, if that is known; without a time zone it is UTC.
+
+        Raises:
+            RecordError: the gradebook is locked, read-only, or does not fit the lesson.
+        """
+        if grade.assignment not in self.lessons:
+            known = ", ".join(self.lessons) or "none"
+            raise RecordError(
+                f"{self.url}: {grade.student}'s grade is for {grade.assignment!r}, which is no lesson; "
+                f"known are {known}. It was not recorded."
+            )
+        attempt(self.url, lambda: self._write(grade, timestamp), undo=self.gradebook.db.rollback)
+
+    def _write(self, grade: Grade, timestamp: datetime | None) -> None:
+        if grade.assignment not in self._cells:
+            self._cells[grade.assignment] = declare(
+                self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
+            )
+        cells = self._cells[grade.assignment]
+        fault = grade.status == "fault"
+        self._insert_once(api.Student, id=grade.student)
+        keys = {"assignment_id": cells.assignment, "student_id": grade.student}
+        submission, new = self._insert_once(api.SubmittedAssignment, **keys)
+        if new or not fault:
+            self._set(api.SubmittedAssignment, {"id": submission}, timestamp=_utc(timestamp))
+        notebook, _ = self._insert_once(
+            api.SubmittedNotebook, notebook_id=cells.notebook, assignment_id=submission
+        )
+        for cell in cells.other_grades:
+            self._insert_once(api.Grade, cell_id=cell, notebook_id=notebook)
+        for cell in cells.other_comments:
+            self._insert_once(api.Comment, cell_id=cell, notebook_id=notebook)
+        verdicts = {verdict.id: verdict for verdict in grade.verdicts}
+        for exercise, cell in cells.grades.items():
+            row, _ = self._insert_once(api.Grade, cell_id=cell, notebook_id=notebook)
+            self._set(api.Grade, {"id": row}, **_scores(grade, verdicts.get(exercise)))
+        for exercise, cell in cells.comments.items():
+            row, _ = self._insert_once(api.Comment, cell_id=cell, notebook_id=notebook)
+            self._set(api.Comment, {"id": row}, auto_comment=_comment(grade, verdicts.get(exercise)))
+        if self.late_penalty and not fault:
+            self._penalise(grade.student, cells, submission, notebook)
+        self.gradebook.db.commit()
+
+    def _insert_once(self, mapped: type, **keys: str) -> tuple[str, bool]:
+        """The id of the row with these keys, and whether it is new."""
+        table = _table(mapped)
+        found = self._first(select(table.c.id).where(_equal(table, keys)))
+        if found is not None:
+            return found.id, False
+        row = keys if "id" in keys else {"id": api.new_uuid(), **keys}
+        self.gradebook.db.execute(insert(table).values(**row))
+        return row["id"], True
+
+    def _set(self, mapped: type, keys: Mapping[str, str], **values: Any) -> None:
+        if values:
+            table = _table(mapped)
+            self.gradebook.db.execute(update(table).where(_equal(table, keys)).values(**values))
+
+    def _first(self, query: Any) -> Any:
+        return self.gradebook.db.execute(query).first()
+
+    def _penalise(self, student: str, cells: Cells, submission: str, notebook: str) -> None:
+        """As nbgrader's AssignLatePenalties: reset, and ask the plugin where the submission was late."""
+        handed_in, due = _table(api.SubmittedAssignment), _table(api.Assignment)
+        row = self._first(
+            select(handed_in.c.timestamp, handed_in.c.extension, due.c.duedate)
+            .join(due, due.c.id == handed_in.c.assignment_id)
+            .where(handed_in.c.id == submission)
+        )
+        penalty = None
+        if row.timestamp is not None and row.duedate is not None:
+            late = (row.timestamp - row.duedate).total_seconds()
+            late -= row.extension.total_seconds() if row.extension else 0.0
+            if late > 0:
+                score = self._score(cells, notebook)
+                penalty = self.late_penalty(student, score, late)
+                penalty = None if penalty is None else min(max(penalty, 0.0), score)
+        self._set(api.SubmittedNotebook, {"id": notebook}, late_submission_penalty=penalty)
+
+    def _score(self, cells: Cells, notebook: str) -> float:
+        grades = _table(api.Grade)
+        mine = (*cells.grades.values(), *cells.other_grades)
+        rows = self.gradebook.db.execute(
+            select(grades.c.auto_score, grades.c.manual_score, grades.c.extra_credit).where(
+                and_(grades.c.cell_id.in_(mine), grades.c.notebook_id == notebook)
+            )
+        )
+        return sum(
+            (auto if manual is None else manual) + (extra or 0.0)
+            for auto, manual, extra in rows
+            if auto is not None or manual is not None
+        )
+
+
+def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
+    """What to set in nbgrader's row for one exercise. `manual_score` and `extra_credit` are never touched."""
+    if grade.status == "unreadable":
+        return {"auto_score": 0.0, "needs_manual_grade": False}
+    if _is_held(grade, verdict):
+        return {"needs_manual_grade": True}
+    return {"auto_score": float(verdict.points), "needs_manual_grade": False}
+
+
+def _comment(grade: Grade, verdict: Verdict | None) -> str | None:
+    if grade.status == "unreadable":
+        return grade.message
+    if _is_held(grade, verdict):
+        return HELD
+    if verdict.outcome is Outcome.PASSED:
+        return None
+    return " ".join(filter(None, (verdict.message, verdict.hint))) or None
+
+
+def _is_held(grade: Grade, verdict: Verdict | None) -> bool:
+    # An exercise that nobody judged is no zero: nothing is scored by the absence of a verdict.
+    return grade.status == "fault" or verdict is None or verdict.outcome is Outcome.FAULT
+
+
+def _table(mapped: type) -> Table:
+    return mapped.__table__
+
+
+def _equal(table: Table, keys: Mapping[str, str]) -> Any:
+    return and_(*(table.c[name] == value for name, value in keys.items()))
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    """nbgrader keeps UTC without a time zone."""
+    return moment if moment is None or moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,0 +1,92 @@
+"""Grades as JSON: one object per line, the contract's keys and what else a Grade holds; lossless."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from math import isfinite
+from typing import Any
+
+from grader import __version__
+from grader.exercise import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
+
+
+def to_json(grade: Grade) -> str:
+    """One line. ASCII, so that no character of a submission can end the line or break an encoding."""
+    return json.dumps(to_record(grade), allow_nan=False)
+
+
+def from_json(line: str) -> Grade:
+    """The grade that `to_json` wrote.
+
+    Raises:
+        ValueError: the line is no grade.
+    """
+    try:
+        return from_record(json.loads(line))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"this is no grade: not JSON ({error}). Grade again with --force.") from error
+
+
+def to_record(grade: Grade) -> dict[str, Any]:
+    """The grade as JSON values: a Grade's `verdicts` are the contract's `exercises`."""
+    record = {field.name: getattr(grade, field.name) for field in fields(Grade) if field.name != "verdicts"}
+    return {
+        **record,
+        "grader_version": __version__,
+        "exercises": [_verdict(verdict) for verdict in grade.verdicts],
+        "flags": [asdict(flag) for flag in grade.flags],
+    }
+
+
+def from_record(record: Mapping[str, Any]) -> Grade:
+    """The grade that `to_record` wrote. Keys that this version does not know are left out.
+
+    Raises:
+        ValueError: a key that a grade needs is not there.
+    """
+    try:
+        values = _known(Grade, record)
+        values["flags"] = tuple(Flag(**_known(Flag, flag)) for flag in record.get("flags", ()))
+        return Grade(**values, verdicts=tuple(_from_verdict(one) for one in record.get("exercises", ())))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no grade: {error}. Grade again with --force.") from error
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    record = asdict(verdict)
+    record["heatmaps"] = [
+        {"title": one.title, "got": _numbers(one.got), "expected": _numbers(one.expected)}
+        for one in verdict.heatmaps
+    ]
+    return record
+
+
+def _from_verdict(record: Mapping[str, Any]) -> Verdict:
+    values = _known(Verdict, record)
+    values["outcome"] = Outcome(values["outcome"])
+    values["notes"] = tuple(record.get("notes", ()))
+    values["checks"] = tuple(
+        CheckResult(**{**_known(CheckResult, one), "outcome": Outcome(one["outcome"])})
+        for one in record.get("checks", ())
+    )
+    values["heatmaps"] = tuple(
+        Heatmap(title=one["title"], got=_matrix(one["got"]), expected=_matrix(one["expected"]))
+        for one in record.get("heatmaps", ())
+    )
+    return Verdict(**values)
+
+
+def _known(record_type: type, record: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(record_type)}
+    return {name: value for name, value in record.items() if name in names}
+
+
+def _numbers(matrix: tuple[tuple[float, ...], ...]) -> list[list[float | str]]:
+    # JSON has no NaN and no infinity; float() reads these words back.
+    return [[value if isfinite(value) else str(value) for value in row] for row in matrix]
+
+
+def _matrix(rows: list[list[float | str]]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(value) for value in row) for row in rows)
