@@ -1,0 +1,190 @@
+"""Grades on the terminal: the class as a table, one submission in detail, progress while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console, Group, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from grader.exercise import Grade, Outcome
+from grader.report.text import SYMBOLS, assignments, clean, exercise_ids, kind, number, summary
+
+COLOURS = {
+    "full": "green",
+    "part": "yellow",
+    "wrong": "red",
+    "missing": "dim",
+    "timeout": "magenta",
+    "fault": "bold red",
+}
+REPORT_EVERY = 10.0  # seconds between two lines of progress where there is no terminal to draw on
+
+
+def table(grades: Sequence[Grade]) -> RenderableType:
+    """The class: a table for each assignment, one symbol for each exercise, and a line that sums up."""
+    parts: list[RenderableType] = []
+    for assignment, group in assignments(grades).items():
+        parts += [_assignment(assignment, group), Text(summary(group)), Text()]
+    used = {kind(verdict) for grade in grades for verdict in grade.verdicts}
+    legend = Text(style="dim")
+    for name in (name for name in SYMBOLS if name in used):
+        symbol, meaning = SYMBOLS[name]
+        # No-break spaces: a symbol and its meaning stay on one line.
+        legend.append(f"{'   ' if legend else ''}{symbol}\N{NO-BREAK SPACE}{meaning.replace(' ', chr(160))}")
+    return Group(*parts, *([legend] if legend else []))
+
+
+def _assignment(assignment: str, grades: Sequence[Grade]) -> Table:
+    ids = exercise_ids(grades)
+    shown = Table(
+        title=Text(clean(assignment)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    shown.add_column("student", overflow="fold", min_width=8)
+    shown.add_column("score", justify="right", no_wrap=True)
+    shown.add_column(Text(" ".join(id.partition(".")[2] or id for id in ids)), no_wrap=True)
+    shown.add_column("notes", overflow="fold", ratio=1)
+    for grade in grades:
+        shown.add_row(Text(_short(grade.student, 32)), _score(grade), _marks(grade, ids), Text(_notes(grade)))
+    return shown
+
+
+def _score(grade: Grade) -> Text:
+    if grade.score is None:
+        return Text("–", style="bold red")
+    return Text(
+        f"{number(grade.score)} / {number(grade.max_score)}" if grade.max_score else number(grade.score)
+    )
+
+
+def _marks(grade: Grade, ids: Sequence[str]) -> Text:
+    kinds = {verdict.id: kind(verdict) for verdict in grade.verdicts}
+    marks = Text()
+    for id in ids:
+        width = len(id.partition(".")[2] or id)
+        name = kinds.get(id)
+        marks.append(f"{SYMBOLS[name][0] if name else ' ':<{width}} ", style=COLOURS.get(name, ""))
+    return marks
+
+
+def _notes(grade: Grade) -> str:
+    """What the symbols do not say: why there is no grade, recognised mistakes, flags."""
+    notes = [] if grade.status == "graded" else [f"{grade.status}: {_short(grade.message, 240)}"]
+    notes += [f"{verdict.id} {verdict.mistake}" for verdict in grade.verdicts if verdict.mistake]
+    notes += [f"{_short(flag.exercise or '', 8)} [{_short(flag.kind, 24)}]".strip() for flag in grade.flags]
+    return "; ".join(notes)
+
+
+def _short(text: str, longest: int) -> str:
+    text = clean(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def details(grade: Grade) -> RenderableType:
+    """One submission: every exercise, what came back, and the hint."""
+    lines = Text()
+    score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
+    lines.append(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}\n", style="bold")
+    if grade.message:
+        lines.append(f"{grade.status}: {clean(grade.message)}\n")
+    for verdict in grade.verdicts:
+        name = kind(verdict)
+        lines.append(f"{SYMBOLS[name][0]} ", style=COLOURS[name])
+        lines.append(f"{verdict.id} {clean(verdict.title)}", style="bold")
+        worth = (
+            f"{number(verdict.points)} of {number(verdict.max_points)}" if verdict.max_points else "practice"
+        )
+        lines.append(f"  {worth}\n")
+        for check in verdict.checks:
+            # What nobody has solved yet is said once, not check by check.
+            if check.outcome is Outcome.PASSED or verdict.outcome is Outcome.MISSING:
+                continue
+            lines.append(f"    {clean(check.title)}: {clean(check.message)}\n")
+        if verdict.message and (not verdict.checks or verdict.outcome is Outcome.MISSING):
+            lines.append(f"    {clean(verdict.message)}\n")
+        if verdict.hint:
+            lines.append(f"    hint: {clean(verdict.hint)}\n", style="italic")
+        for note in verdict.notes:
+            lines.append(f"    note: {clean(note)}\n", style="dim")
+    for flag in grade.flags:
+        where = f" in {flag.exercise}" if flag.exercise else ""
+        lines.append(f"\nflag: {clean(flag.kind)}{where}: {clean(flag.detail)}")
+    lines.append(
+        f"\nisolation {grade.isolation or '?'}, {grade.device or '?'}, {grade.seconds:.1f} s", style="dim"
+    )
+    return lines
+
+
+# ---------------------------------------------------------------- progress
+
+
+class _Rate(ProgressColumn):
+    """Submissions per second, over the last ones."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:.2f}/s" if task.speed else "", style="dim")
+
+
+@contextmanager
+def progress(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
+    """Progress while a class is graded; call what is yielded with each grade.
+
+    A bar with rate and time left on a terminal; elsewhere (a file, a CI log) a plain line now and then.
+    """
+    if total == 0:
+        yield lambda grade: None
+    elif console.is_terminal:
+        yield from _bar(total, console)
+    else:
+        yield from _lines(total, console)
+
+
+def _bar(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
+    name = TextColumn("{task.description}", markup=False)
+    columns = (BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn(), name)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def advance(grade: Grade) -> None:
+            bar.update(task, advance=1, description=clean(grade.student)[:24])
+
+        yield advance
+
+
+def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
+    started = reported = time.monotonic()
+    done = 0
+
+    def advance(grade: Grade) -> None:
+        nonlocal done, reported
+        done += 1
+        now = time.monotonic()
+        if done < total and now - reported < REPORT_EVERY:
+            return
+        reported = now
+        rate = done / max(now - started, 1e-9)
+        left = (
+            f", {_duration((total - done) / rate)} left"
+            if done < total
+            else f" in {_duration(now - started)}"
+        )
+        console.print(f"graded {done} of {total} ({rate:.2f}/s){left}", markup=False, highlight=False)
+
+    yield advance
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

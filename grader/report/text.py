@@ -1,0 +1,70 @@
+"""Words and numbers that all reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import mean, median
+
+from grader.exercise import Grade, Outcome, Verdict
+
+# How an exercise ended, in one character that is told apart without colour, and in words.
+SYMBOLS = {
+    "full": ("✓", "full points"),
+    "part": ("◐", "part of the points"),
+    "wrong": ("✗", "no points"),
+    "missing": ("·", "not solved"),
+    "timeout": ("⧗", "out of time"),
+    "fault": ("!", "fault of the grader"),
+}
+
+
+def clean(text: object) -> str:
+    """Text that any terminal, file and page can show: no control characters and no broken encoding.
+
+    Newlines become spaces, what cannot be shown becomes �.
+    """
+    lines = " ".join(str(text).split())
+    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in lines)
+
+
+def number(value: float) -> str:
+    """12.5 as "12.5", 15.0 as "15"."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def kind(verdict: Verdict) -> str:
+    """How an exercise ended: a key of SYMBOLS."""
+    if verdict.outcome is Outcome.FAILED:
+        return "part" if verdict.points > 0 else "wrong"
+    names = {Outcome.PASSED: "full", Outcome.MISSING: "missing", Outcome.TIMEOUT: "timeout"}
+    return names.get(verdict.outcome, "fault")
+
+
+def summary(grades: Sequence[Grade]) -> str:
+    """One line: "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100"."""
+    parts = []
+    for status, plural in (("graded", "graded"), ("unreadable", "unreadable"), ("fault", "faults")):
+        if count := sum(grade.status == status for grade in grades):
+            parts.append(f"{count} {status if count == 1 else plural}")
+    text = f"{len(grades)} submission{'' if len(grades) == 1 else 's'}"
+    text += f": {', '.join(parts)}" if parts else ""
+    scores = [grade.score for grade in grades if grade.status == "graded" and grade.score is not None]
+    if not scores:
+        return text
+    worth = {grade.max_score for grade in grades if grade.status == "graded"}
+    of = f" of {number(worth.pop())}" if len(worth) == 1 else ""
+    return f"{text}; mean {number(mean(scores))}, median {number(median(scores))}{of}"
+
+
+def assignments(grades: Sequence[Grade]) -> dict[str, list[Grade]]:
+    """The grades by assignment, both in their order of names."""
+    groups: dict[str, list[Grade]] = {}
+    for grade in sorted(grades, key=lambda grade: (grade.assignment, grade.student)):
+        groups.setdefault(grade.assignment, []).append(grade)
+    return groups
+
+
+def exercise_ids(grades: Sequence[Grade]) -> list[str]:
+    """The exercises of one assignment, as the lesson orders them, practice last."""
+    seen = dict.fromkeys(verdict.id for grade in grades for verdict in grade.verdicts)
+    return sorted(seen, key=lambda id: ["P" in id, *(part.lstrip("P").zfill(4) for part in id.split("."))])
