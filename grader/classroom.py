@@ -15,7 +15,8 @@ from grader.execution.interpreter import Server
 from grader.exercise import Grade
 from grader.grading import Graded
 from grader.store import Store, environment
-from grader.submission.intake import Found, Unreadable, read
+from grader.submission.found import Found, Unreadable
+from grader.submission.intake import read
 
 WORKER_BYTES = 3 << 30  # what one job may take at most times: a fork server, a submission and its judge
 
@@ -79,7 +80,9 @@ def _grade_all(todo: Sequence[Found], course: Course) -> Iterator[tuple[Found, G
                 yield one, _grade(one, course, server)
         return
     # Fresh processes, not forks: this one may have used torch's threads.
-    with ProcessPoolExecutor(course.jobs, get_context("spawn"), initializer=_start, initargs=(course,)) as pool:
+    with ProcessPoolExecutor(
+        course.jobs, get_context("spawn"), initializer=_start, initargs=(course,)
+    ) as pool:
         waiting: dict[Future, Found] = {}
         rest = iter(todo)
         exhausted = False
@@ -104,7 +107,14 @@ def _grade(one: Found, course: Course, server: Server) -> Graded:
 def _lost(one: Found, error: BaseException) -> Graded:
     text = f"a grading process was lost ({type(error).__name__}: {error}); run this again"
     return Graded(
-        grade=Grade(student=one.student, assignment=one.assignment, status="fault", score=None, max_score=0.0, message=text)
+        grade=Grade(
+            student=one.student,
+            assignment=one.assignment,
+            status="fault",
+            score=None,
+            max_score=0.0,
+            message=text,
+        )
     )
 
 

@@ -51,7 +51,9 @@ def main() -> None:
 
 @app.command()
 def build(
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")
+    ] = False,
 ) -> None:
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
     from grader.build import build as room
@@ -72,15 +74,32 @@ def build(
 
 @app.command()
 def grade(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip.")],
-    assignment: Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")] = None,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."
+        ),
+    ],
+    assignment: Annotated[
+        str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")
+    ] = None,
     device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")
+    ] = None,
     scheduler: Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")] = None,
-    isolation: Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")] = Isolation.auto,
-    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")] = None,
-    gradebook: Annotated[str | None, typer.Option(help="The gradebook's URL; default: gradebook.db in the course.")] = None,
+    isolation: Annotated[
+        Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")
+    ] = Isolation.auto,
+    json: Annotated[
+        Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
+    ] = None,
+    gradebook: Annotated[
+        str | None, typer.Option(help="The gradebook's URL; default: gradebook.db in the course.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
 ) -> None:
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
@@ -110,13 +129,23 @@ def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook.")],
     assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None,
     device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = Device.auto,
-    isolation: Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")] = Isolation.auto,
+    isolation: Annotated[
+        Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")
+    ] = Isolation.auto,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
     from grader.commands.check import run
 
     raise typer.Exit(
-        run(notebook, root=_root(), assignment=assignment, device=device.value, isolation=isolation.value, out=out, err=err)
+        run(
+            notebook,
+            root=_root(),
+            assignment=assignment,
+            device=device.value,
+            isolation=isolation.value,
+            out=out,
+            err=err,
+        )
     )
 
 
@@ -133,7 +162,9 @@ def report(
 @app.command()
 def export(
     service: Annotated[Service, typer.Argument(help="Whose format.")],
-    to: Annotated[Path | None, typer.Option("--out", help="The file to write; default: standard output.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="The file to write; default: standard output.")
+    ] = None,
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
 ) -> None:
     """The grades as a file that a learning management system reads."""

@@ -79,7 +79,7 @@ def trials(draw: Callable[..., Inputs], *sizes: Mapping[str, Any]) -> tuple[Tria
 
 
 def describe(sizes: Mapping[str, Any]) -> str:
-    """"5 queries, 7 keys, d_k = 3" from {"queries": 5, "keys": 7, "d_k": 3}."""
+    """ "5 queries, 7 keys, d_k = 3" from {"queries": 5, "keys": 7, "d_k": 3}."""
 
     def one(name: str, value: Any) -> str:
         if name == "lead":
@@ -133,7 +133,9 @@ class Check:
     judge: Judge | None = None  # None: every value equals the reference's
     rtol: float = 1.0  # a looser tolerance where rounding adds up, as a factor
     map: str | None = None  # the value that is an attention map, shown as a heatmap
-    at: str | None = None  # id of the provided cell after which it is run; None: after the exercise's own cell
+    at: str | None = (
+        None  # id of the provided cell after which it is run; None: after the exercise's own cell
+    )
     seconds: float = 20.0  # time limit of one trial
 
 
@@ -168,19 +170,25 @@ class Exercise:
     checks: tuple[Check, ...]
     mistakes: tuple[Mistake, ...] = ()
     builds_on: tuple[str, ...] = ()  # ids of earlier exercises whose names a solution may call
-    bans: frozenset[str] = frozenset()  # built-ins that the exercise asks to write: names in grader.checks.policy
+    bans: frozenset[str] = (
+        frozenset()
+    )  # built-ins that the exercise asks to write: names in grader.checks.policy
     review: str = ""  # what to read again, as a heading of the lesson
 
     def __post_init__(self) -> None:
         total = sum(check.points for check in self.checks)
         if abs(total - self.points) > 1e-9:
-            raise ValueError(f"exercise {self.id}: its checks add up to {total} points, declared are {self.points}")
+            raise ValueError(
+                f"exercise {self.id}: its checks add up to {total} points, declared are {self.points}"
+            )
         names = [check.name for check in self.checks]
         if len(set(names)) != len(names):
             raise ValueError(f"exercise {self.id}: two checks have one name: {names}")
         for check in self.checks:
             if unknown := set(check.needs) - set(names):
-                raise ValueError(f"exercise {self.id}: check {check.name!r} needs unknown checks {sorted(unknown)}")
+                raise ValueError(
+                    f"exercise {self.id}: check {check.name!r} needs unknown checks {sorted(unknown)}"
+                )
 
     @property
     def name(self) -> str:
@@ -221,7 +229,9 @@ class Lesson:
     reference: Mapping[str, Any]  # every name that a probe may ask for → the right definition
     limits: Limits = Limits()
     cell_seconds: Mapping[str, float] = field(default_factory=dict)  # cells that may run longer, by id
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # injected when grading, beside device and seed
+    parameters: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # injected when grading, beside device and seed
 
     @property
     def max_score(self) -> float:
@@ -236,7 +246,9 @@ class Lesson:
         for exercise in self.exercises:
             if exercise.id == id:
                 return exercise
-        raise KeyError(f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}")
+        raise KeyError(
+            f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}"
+        )
 
 
 # ---------------------------------------------------------------- evidence: what came back from the sandbox

@@ -19,7 +19,9 @@ from grader.course import lessons
 from grader.execution.engine import execute
 from grader.execution.interpreter import Server
 from grader.exercise import Evidence, Flag, Grade, Lesson, Outcome, Verdict
-from grader.submission.intake import Found, Submission, Unreadable, read
+from grader.submission.found import Found, Unreadable
+from grader.submission.intake import read
+from grader.submission.notebook import Submission
 from grader.submission.rebuild import Rebuilt, rebuild
 
 SEED = 0  # injected into every notebook: the lesson's own default
@@ -57,7 +59,9 @@ def grade(found: Found, *, server: Server, secret: str, root: Path, device: str)
         if lesson is None:
             raise Unreadable(f"unknown assignment {found.assignment!r}; known are {', '.join(lessons())}")
         rebuilt = rebuild(lesson, master(root, lesson.assignment), submission)
-        graded = _grade(found.student, lesson, submission, rebuilt, server=server, secret=secret, device=device)
+        graded = _grade(
+            found.student, lesson, submission, rebuilt, server=server, secret=secret, device=device
+        )
     except Unreadable as error:
         graded = Graded(grade=_withheld(found, "unreadable", str(error), lesson, server, device))
     except Exception as error:  # ours, whatever it is: the class goes on, and the student loses nothing
@@ -83,7 +87,14 @@ def _withheld(
 
 
 def _grade(
-    student: str, lesson: Lesson, submission: Submission, rebuilt: Rebuilt, *, server: Server, secret: str, device: str
+    student: str,
+    lesson: Lesson,
+    submission: Submission,
+    rebuilt: Rebuilt,
+    *,
+    server: Server,
+    secret: str,
+    device: str,
 ) -> Graded:
     planned = plan(lesson, secret, submission.sha256)
     asked: dict[str, list] = {}
@@ -100,7 +111,9 @@ def _grade(
     )
     if execution.fault:
         raise RuntimeError(execution.fault)
-    verdicts = tuple(_verdict(lesson, exercise, planned, execution.evidence, rebuilt) for exercise in lesson.exercises)
+    verdicts = tuple(
+        _verdict(lesson, exercise, planned, execution.evidence, rebuilt) for exercise in lesson.exercises
+    )
     verdicts, flags = _from_scratch(lesson, rebuilt, verdicts)
     fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
     grade = Grade(

@@ -38,7 +38,12 @@ def _code(root: Path, assignment: str) -> str:
 
     folders = [here / name for name in SOURCES] + [Path(attention.__file__).parent]
     files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
-    for file in [*files, here / "exercise.py", here / "grading.py", root / "notebooks" / assignment / f"{assignment}.ipynb"]:
+    for file in [
+        *files,
+        here / "exercise.py",
+        here / "grading.py",
+        root / "notebooks" / assignment / f"{assignment}.ipynb",
+    ]:
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 

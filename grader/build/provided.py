@@ -35,7 +35,9 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     if missing := [name for name in wanted if name not in defined]:
         raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
     keep: set[ast.stmt] = set()
-    todo = list(wanted or (name for name in defined if not isinstance(defined[name], (ast.Import, ast.ImportFrom))))
+    todo = list(
+        wanted or (name for name in defined if not isinstance(defined[name], (ast.Import, ast.ImportFrom)))
+    )
     while todo:
         node = defined.get(todo.pop())
         if node is not None and node not in keep:
@@ -50,7 +52,9 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
             imports.append(_only(node, keep, defined))
         else:
             body.append((text, isinstance(node, (ast.FunctionDef, ast.ClassDef))))
-    future = ["from __future__ import annotations", ""] if "from __future__ import annotations" in source else []
+    future = (
+        ["from __future__ import annotations", ""] if "from __future__ import annotations" in source else []
+    )
     return "\n".join(future) + _join([*((text, False) for text in imports), *body])
 
 
@@ -82,7 +86,11 @@ def _only(node: ast.Import | ast.ImportFrom, keep: set[ast.stmt], defined: dict[
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def _is_ours(node: ast.stmt) -> bool:
@@ -99,7 +107,11 @@ def _binds(node: ast.stmt) -> list[str]:
         return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return [
-        name.id for target in targets if target is not None for name in ast.walk(target) if isinstance(name, ast.Name)
+        name.id
+        for target in targets
+        if target is not None
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name)
     ]
 
 

@@ -73,7 +73,13 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
         return _exercise(lesson.exercise(marks["exercise"]), cell.source)
     if "stuck" in marks:
         exercise = lesson.exercise(marks["stuck"])
-        return [_collapsed(_stuck(cell.source), f"Stuck on {exercise.id}? Carry on with PyTorch's own", f"stuck-{exercise.slug}")]
+        return [
+            _collapsed(
+                _stuck(cell.source),
+                f"Stuck on {exercise.id}? Carry on with PyTorch's own",
+                f"stuck-{exercise.slug}",
+            )
+        ]
     if "tools" in marks:
         return [_collapsed(tools(lesson), "Provided: the self-checks", "tools")]
     if "provided" in marks:
@@ -87,7 +93,11 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
 
 def heading(exercise: Exercise) -> str:
     """ "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"."""
-    worth = f"{exercise.points:g} point{'s' * (exercise.points != 1)}" if exercise.points else "practice, no points"
+    worth = (
+        f"{exercise.points:g} point{'s' * (exercise.points != 1)}"
+        if exercise.points
+        else "practice, no points"
+    )
     kind = "Exercise" if exercise.points else "Practice"
     dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
     return f"### {kind} {exercise.id} · {exercise.title} — {worth} · {dots} · {exercise.minutes} minutes"
@@ -120,7 +130,7 @@ def _stuck(source: str) -> str:
     return (
         "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"
         "# and the rest of the lesson works.\n"
-        f"carry_on = False  # @param {{type:\"boolean\"}}\nif carry_on:\n{body}"
+        f'carry_on = False  # @param {{type:"boolean"}}\nif carry_on:\n{body}'
     )
 
 
@@ -141,7 +151,13 @@ def _code(source: str, name: str, marks: dict | None = None) -> NotebookNode:
 def _collapsed(source: str, title: str, name: str, marks: dict | None = None) -> NotebookNode:
     future = "from __future__ import annotations\n"
     # Colab reads the title from the first line; Python wants __future__ before any other statement.
-    cell = _code(f"# @title {title}\n{future}{source.replace(future, '', 1)}" if future in source else f"# @title {title}\n{source}", name, marks)
+    cell = _code(
+        f"# @title {title}\n{future}{source.replace(future, '', 1)}"
+        if future in source
+        else f"# @title {title}\n{source}",
+        name,
+        marks,
+    )
     cell.metadata["cellView"] = "form"
     cell.metadata["jupyter"] = {"source_hidden": True}
     return cell
@@ -171,7 +187,9 @@ def _complete(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
                 )
     for check in (check for exercise in lesson.exercises for check in exercise.checks if check.at):
         if not count[check.at]:
-            raise BuildError(f"{script}: check {check.name!r} is run after cell {check.at!r}, which is not there")
+            raise BuildError(
+                f"{script}: check {check.name!r} is run after cell {check.at!r}, which is not there"
+            )
 
 
 def _name(script: Path, cells: list[NotebookNode]) -> None:
@@ -184,4 +202,4 @@ def _name(script: Path, cells: list[NotebookNode]) -> None:
             cell.id = f"{kind}-{counts[kind]:02}"
     twice = [name for name, number in Counter(cell.id for cell in cells).items() if number > 1]
     if twice:
-        raise BuildError(f"{script}: two cells have the id {', '.join(twice)}; give one another id=\"…\"")
+        raise BuildError(f'{script}: two cells have the id {", ".join(twice)}; give one another id="…"')

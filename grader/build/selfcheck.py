@@ -7,15 +7,14 @@ nothing but torch and the names in the notebook. `EXAMPLES` is filled in by `too
 from __future__ import annotations
 
 import inspect
-import json
 from math import cos, isclose, pi
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F  # noqa: F401  (probes may use it)
 
-from grader.checks.compare import difference, flatten, shape
+from grader.checks.compare import difference, flatten
 
 EXAMPLES: dict = {}
 
@@ -37,7 +36,9 @@ def check(exercise: str) -> None:
     declared = EXAMPLES[exercise]
     for name in declared["defines"]:
         if name not in globals():
-            raise NotImplementedError(f"TODO {exercise}: {name} is not defined yet. Run the cell above first.")
+            raise NotImplementedError(
+                f"TODO {exercise}: {name} is not defined yet. Run the cell above first."
+            )
     for example in declared["examples"]:
         got, error = try_example(example)
         problem = error or next(
@@ -61,7 +62,8 @@ def try_example(example: dict) -> tuple[dict, str]:
     """What the student's definition returns for one example, or the error that it raised, in a line."""
     probe, inputs = globals()[example["probe"]], unpack(example["inputs"])
     arguments = {
-        name: inputs[name] if name in inputs else globals()[name] for name in inspect.signature(probe).parameters
+        name: inputs[name] if name in inputs else globals()[name]
+        for name in inspect.signature(probe).parameters
     }
     try:
         return probe(**arguments), ""
@@ -77,7 +79,9 @@ def fingerprint(values: Any) -> float:
     total = 0.0
     for index, (name, value) in enumerate(sorted(flatten(values), key=lambda leaf: leaf[0])):
         if isinstance(value, Tensor):
-            flat = torch.nan_to_num(value.detach().double().flatten().cpu(), nan=7.0, posinf=11.0, neginf=-11.0)
+            flat = torch.nan_to_num(
+                value.detach().double().flatten().cpu(), nan=7.0, posinf=11.0, neginf=-11.0
+            )
             total += sum(number * cos(1 + place + index) for place, number in enumerate(flat.tolist()))
             total += sum(size * pi ** (1 + place) for place, size in enumerate(value.shape))
         elif isinstance(value, (bool, int, float)):
@@ -110,7 +114,11 @@ def unpack(value: Any) -> Any:
     """The tensors back from JSON."""
     if isinstance(value, dict) and "tensor" in value:
         numbers = [float(number) for number in value["values"]]
-        return torch.tensor(numbers, dtype=torch.float64).reshape(value["shape"]).to(getattr(torch, value["tensor"]))
+        return (
+            torch.tensor(numbers, dtype=torch.float64)
+            .reshape(value["shape"])
+            .to(getattr(torch, value["tensor"]))
+        )
     if isinstance(value, dict):
         return {name: unpack(inner) for name, inner in value.items()}
     return [unpack(inner) for inner in value] if isinstance(value, list) else value

@@ -90,6 +90,8 @@ def _definitions(*sources: str) -> str:
 def _without(source: str, *names: str) -> str:
     """A source without some of its top-level names."""
     kept = [
-        node.name for node in ast.parse(source).body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name not in names
+        node.name
+        for node in ast.parse(source).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name not in names
     ]
     return extract(source, tuple(kept))

@@ -63,7 +63,11 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0) -> str:
 
 def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float) -> str:
     if got is None:
-        return f"no {name.split(' of ')[0]} reaches {name.split(' of ')[1]}" if " of " in name else f"{name} is None"
+        return (
+            f"no {name.split(' of ')[0]} reaches {name.split(' of ')[1]}"
+            if " of " in name
+            else f"{name} is None"
+        )
     if isinstance(got, (bool, int, float)) and want.ndim == 0:
         got = torch.tensor(got, dtype=want.dtype)
     if not isinstance(got, Tensor):
@@ -78,7 +82,7 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float) -> str:
     got, exact = got.double(), want.double()
     if exact.isfinite().all() and not got.isfinite().all():
         return f"{name} holds {'NaN' if got.isnan().any() else 'infinite numbers'}"
-    off = torch.where(got == exact, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf)
+    off = torch.where(got == exact, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
     if not off.numel():
         return ""
     allowed = TOLERANCE.get(want.dtype, 1e-5) * rtol * scale(exact)

@@ -35,7 +35,8 @@ def run_here(probe, namespace: Mapping[str, object], inputs: Inputs, key: str = 
     The inputs are cloned first. An exception is evidence, as it is in the sandbox.
     """
     arguments = {
-        name: _clone(inputs[name]) if name in inputs else namespace[name] for name in signature(probe).parameters
+        name: _clone(inputs[name]) if name in inputs else namespace[name]
+        for name in signature(probe).parameters
     }
     try:
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
@@ -57,7 +58,9 @@ def _clone(value: Value) -> Value:
     return [_clone(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
-def judge(lesson: Lesson, exercise: Exercise, planned: Sequence[Planned], evidence: Mapping[str, Evidence]) -> Verdict:
+def judge(
+    lesson: Lesson, exercise: Exercise, planned: Sequence[Planned], evidence: Mapping[str, Evidence]
+) -> Verdict:
     """The verdict on one exercise.
 
     Args:
@@ -82,7 +85,9 @@ def judge(lesson: Lesson, exercise: Exercise, planned: Sequence[Planned], eviden
         outcome = Outcome.FAILED
     recognised = None
     if failing is not None and failing.outcome is Outcome.FAILED:
-        recognised = recognise(lesson, exercise, [one for one in planned if one.check.name == failing.name], evidence)
+        recognised = recognise(
+            lesson, exercise, [one for one in planned if one.check.name == failing.name], evidence
+        )
     return Verdict(
         id=exercise.id,
         name=exercise.name,
@@ -126,7 +131,9 @@ def _same(got: Evidence, wrong: Evidence, rtol: float) -> bool:
 
 
 def _evidence(one: Planned, evidence: Mapping[str, Evidence]) -> Evidence:
-    missing = Evidence(key=one.key, status=Status.RAISED, error="NameError", message=f"{one.exercise.name} is not defined")
+    missing = Evidence(
+        key=one.key, status=Status.RAISED, error="NameError", message=f"{one.exercise.name} is not defined"
+    )
     return evidence.get(one.key, missing)
 
 
@@ -192,7 +199,12 @@ def _heatmaps(lesson: Lesson, planned: Sequence[Planned], evidence: Mapping[str,
             continue
         theirs = got.values.get(one.check.map)
         ours = run_here(one.check.probe, lesson.reference, one.inputs).values.get(one.check.map)
-        if isinstance(theirs, Tensor) and isinstance(ours, Tensor) and theirs.shape == ours.shape and ours.ndim >= 2:
+        if (
+            isinstance(theirs, Tensor)
+            and isinstance(ours, Tensor)
+            and theirs.shape == ours.shape
+            and ours.ndim >= 2
+        ):
             yield Heatmap(title=one.trial.describe, got=_rows(theirs), expected=_rows(ours))
 
 

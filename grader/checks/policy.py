@@ -73,7 +73,11 @@ def _names(node: ast.AST) -> list[str]:
         return [node.id]
     if isinstance(node, ast.Call) and any(isinstance(argument, ast.Constant) for argument in node.args):
         # getattr(F, "softmax"), operator.attrgetter("softmax"), vars(F).get("softmax")
-        return [argument.value for argument in node.args if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
+        return [
+            argument.value
+            for argument in node.args
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        ]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return [node.slice.value] if isinstance(node.slice.value, str) else []
     return []

@@ -13,11 +13,19 @@ from grader.execution.isolation import IsolationError
 from grader.grading import grade
 from grader.report.terminal import details
 from grader.secret import SecretError, course_secret
-from grader.submission.intake import Unreadable, find
+from grader.submission.found import Unreadable
+from grader.submission.intake import find
 
 
 def run(
-    notebook: Path, *, root: Path, assignment: str | None, device: str, isolation: str, out: Console, err: Console
+    notebook: Path,
+    *,
+    root: Path,
+    assignment: str | None,
+    device: str,
+    isolation: str,
+    out: Console,
+    err: Console,
 ) -> int:
     """Grade one notebook; returns the exit status."""
     known = tuple(lessons())

@@ -10,9 +10,13 @@ from grader.report.export import export
 from grader.store import Store
 
 
-def run(service: str, *, root: Path, to: Path | None, assignment: str | None, out: Console, err: Console) -> int:
+def run(
+    service: str, *, root: Path, to: Path | None, assignment: str | None, out: Console, err: Console
+) -> int:
     """Write the export; returns the exit status."""
-    grades = [grade for grade in Store(root / ".grader" / "grades").all() if assignment in (None, grade.assignment)]
+    grades = [
+        grade for grade in Store(root / ".grader" / "grades").all() if assignment in (None, grade.assignment)
+    ]
     if not grades:
         err.print("grader: no grade is kept here yet; run: grader grade PATH", markup=False)
         return 2

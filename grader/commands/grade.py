@@ -22,7 +22,8 @@ from grader.report.jsonl import to_json
 from grader.report.page import feedback_page
 from grader.report.terminal import progress, table
 from grader.secret import SecretError, course_secret
-from grader.submission.intake import Found, Unreadable, find
+from grader.submission.found import Found, Unreadable
+from grader.submission.intake import find
 
 GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2
 
@@ -106,18 +107,27 @@ def _find(paths: Sequence[Path], known: tuple[str, ...], only: str | None) -> tu
             for one in find(path, known, only):
                 key = (one.student, one.assignment)
                 if key in found:
-                    raise Twice(f"{one.student} handed in {one.assignment} twice: {found[key].path} and {one.path}")
+                    raise Twice(
+                        f"{one.student} handed in {one.assignment} twice: {found[key].path} and {one.path}"
+                    )
                 found[key] = one
         except Unreadable as error:
             unfound.append(
                 Grade(
-                    student=path.stem, assignment=only or "", status="unreadable", score=0.0, max_score=0.0, message=str(error)
+                    student=path.stem,
+                    assignment=only or "",
+                    status="unreadable",
+                    score=0.0,
+                    max_score=0.0,
+                    message=str(error),
                 )
             )
     return list(found.values()), unfound
 
 
-def _record(root: Path, html: Path | None, writer: GradeWriter, one: Found, graded: Graded, known: bool) -> None:
+def _record(
+    root: Path, html: Path | None, writer: GradeWriter, one: Found, graded: Graded, known: bool
+) -> None:
     """The gradebook last: a score stands there only when its notebook and its page do."""
     grade = graded.grade
     if grade.assignment not in lessons():
@@ -125,7 +135,9 @@ def _record(root: Path, html: Path | None, writer: GradeWriter, one: Found, grad
     page = feedback_page(grade)
     autograded = root / "autograded" / grade.student / grade.assignment / f"{grade.assignment}.ipynb"
     if grade.status == "unreadable":
-        write_autograded(root / "autograded", grade.student, grade.assignment, unreadable_notebook(grade.message))
+        write_autograded(
+            root / "autograded", grade.student, grade.assignment, unreadable_notebook(grade.message)
+        )
     elif graded.notebook is not None:
         write_autograded(root / "autograded", grade.student, grade.assignment, graded.notebook)
     elif not known and autograded.is_file():

@@ -16,14 +16,16 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.submission.intake import MAX_BYTES, Found, Unreadable, name_problem
+from grader.submission.found import MAX_BYTES, Found, Unreadable, name_problem
 
 MAX_MEMBERS = 50_000
 MAX_TOTAL = 64 << 30  # bytes when unpacked, over all members; nothing is unpacked to disk
 MAX_RATIO = 200  # a notebook with text outputs packs about 10:1
 
 CANVAS = re.compile(r"^(?P<name>[^_/]+)(?:_LATE)?_(?P<id>\d+)_(?P<file>\d+)_(?P<rest>.+)\.ipynb$")
-MOODLE = re.compile(r"^(?:.*/)?(?P<name>[^/]*)_(?P<id>\d+)_assignsubmission_file_?/(?:.*/)?(?P<rest>[^/]+)\.ipynb$")
+MOODLE = re.compile(
+    r"^(?:.*/)?(?P<name>[^/]*)_(?P<id>\d+)_assignsubmission_file_?/(?:.*/)?(?P<rest>[^/]+)\.ipynb$"
+)
 NBGRADER = re.compile(r"^(?:.*/)?(?P<id>[^/]+)/(?P<assignment>[^/]+)/(?P<rest>[^/]+)\.ipynb$")
 
 
@@ -78,7 +80,9 @@ def _members(path: Path) -> list[str]:
         if info.flag_bits & 0x1:
             raise Unreadable(refuse + f"member {name!r} is encrypted")
         if info.file_size > 1 << 20 and info.file_size > MAX_RATIO * max(info.compress_size, 1):
-            raise Unreadable(refuse + f"member {name!r} unpacks to {info.file_size >> 20} MiB from next to nothing")
+            raise Unreadable(
+                refuse + f"member {name!r} unpacks to {info.file_size >> 20} MiB from next to nothing"
+            )
         if not info.is_dir():
             names.append(name)
     if len(set(names)) != len(names):
@@ -89,9 +93,7 @@ def _members(path: Path) -> list[str]:
 def _recognise(path: Path, name: str, assignments: tuple[str, ...], only: str | None) -> Found | None:
     if name.startswith("__MACOSX/") or "/.ipynb_checkpoints/" in name:
         return None
-    if match := MOODLE.match(name):
-        assignment = only or _assignment(match["rest"], assignments)
-    elif match := CANVAS.match(name):
+    if (match := MOODLE.match(name)) or (match := CANVAS.match(name)):
         assignment = only or _assignment(match["rest"], assignments)
     elif (match := NBGRADER.match(name)) and match["assignment"] == match["rest"]:
         assignment = match["assignment"] if match["assignment"] in assignments else None
@@ -124,5 +126,7 @@ def read_member(found: Found) -> bytes:
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise Unreadable(f"it cannot be read from the zip ({error}). Download the zip again.") from error
     if len(content) > MAX_BYTES:
-        raise Unreadable(f"the notebook is larger than {MAX_BYTES >> 20} MiB. Clear its outputs and save it again.")
+        raise Unreadable(
+            f"the notebook is larger than {MAX_BYTES >> 20} MiB. Clear its outputs and save it again."
+        )
     return content

@@ -17,7 +17,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.exercise import Exercise, Lesson
-from grader.submission.intake import Cell, Submission, Unreadable
+from grader.submission.found import Unreadable
+from grader.submission.notebook import Cell, Submission
 
 MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 MAX_OWN_CELLS = 300
@@ -28,7 +29,9 @@ class Rebuilt:
     """The master copy with a student's answers in it."""
 
     notebook: NotebookNode
-    answers: Mapping[str, str]  # source of the cell that counts, by exercise id; without those that are missing
+    answers: Mapping[
+        str, str
+    ]  # source of the cell that counts, by exercise id; without those that are missing
     own: tuple[str, ...]  # ids of the cells that the student added, in the notebook
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the feedback, by exercise id
 
@@ -82,12 +85,20 @@ def _choose(
     remarks = ()
     if defining:
         if len(defining) > 1:
-            remarks = (f"{len(defining)} cells of this exercise define {exercise.name}; the last one counted.",)
+            remarks = (
+                f"{len(defining)} cells of this exercise define {exercise.name}; the last one counted.",
+            )
         if elsewhere:
-            remarks += (f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",)
+            remarks += (
+                f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",
+            )
         return defining[-1], remarks, set(mine)
     if elsewhere:
-        return elsewhere[-1], (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",), {*mine, elsewhere[-1]}
+        return (
+            elsewhere[-1],
+            (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",),
+            {*mine, elsewhere[-1]},
+        )
     return (mine[-1] if mine else None), (), set(mine)
 
 
@@ -102,7 +113,11 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         if strictly:
             return set()
-        return {name for name in names if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)}
+        return {
+            name
+            for name in names
+            if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
+        }
     return {name for node in tree.body for name in _binds(node)} & names
 
 
@@ -117,7 +132,11 @@ def _binds(node: ast.stmt) -> list[str]:
         return [name for inner in nested for name in _binds(inner)]
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return [
-        name.id for target in targets if target is not None for name in ast.walk(target) if isinstance(name, ast.Name)
+        name.id
+        for target in targets
+        if target is not None
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name)
     ]
 
 
@@ -125,7 +144,9 @@ def _own_cells(
     cells: Sequence[Cell], used: set[int], master: NotebookNode, lesson: Lesson
 ) -> dict[str, list[str]]:
     """The student's own code, by the id of the master's cell that it stood behind ("" for the beginning)."""
-    given = [cell for cell in master.cells if cell.cell_type == "code" and not cell.id.startswith("exercise-")]
+    given = [
+        cell for cell in master.cells if cell.cell_type == "code" and not cell.id.startswith("exercise-")
+    ]
     own: dict[str, list[str]] = defaultdict(list)
     behind, count = "", 0
     for index, cell in enumerate(cells):
@@ -149,12 +170,16 @@ def _given(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
     source = cell.source.strip()
     for candidate in given:
         nbgrader = candidate.metadata.get("nbgrader", {})
-        if source == candidate.source.strip() or (cell.grade_id and cell.grade_id == nbgrader.get("grade_id")):
+        if source == candidate.source.strip() or (
+            cell.grade_id and cell.grade_id == nbgrader.get("grade_id")
+        ):
             return candidate.id
     lines = source.splitlines()
     for candidate in given:
         theirs = candidate.source.strip().splitlines()
-        if min(len(lines), len(theirs)) < 3 or max(len(lines), len(theirs)) > 4 * min(len(lines), len(theirs)):
+        if min(len(lines), len(theirs)) < 3 or max(len(lines), len(theirs)) > 4 * min(
+            len(lines), len(theirs)
+        ):
             continue
         if cell.id == candidate.id or lines[0] == theirs[0]:
             matcher = SequenceMatcher(None, lines, theirs, autojunk=False)

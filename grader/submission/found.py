@@ -1,0 +1,38 @@
+"""A submission that is there: whose, for which assignment, where; not opened yet."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_BYTES = 64 << 20  # a notebook with all its outputs; a Colab copy with many pictures is about 20 MB
+
+
+class Unreadable(Exception):
+    """The file is at fault; the message says what is wrong and what to do."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A submission that is there: whose, for which assignment, and where."""
+
+    student: str
+    assignment: str
+    folder: Path  # links are never followed below it
+    parts: tuple[str, ...]  # path of the notebook below folder
+    problem: str = ""  # why it cannot be read, where that shows already
+    member: str = ""  # its name within a zip; then the path is the zip's
+
+    @property
+    def path(self) -> Path:
+        return self.folder.joinpath(*self.parts)
+
+
+def name_problem(student: str) -> str:
+    """Why a student id is refused; empty if it is fine. Unicode is kept as it is."""
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in student):
+        return "the student's name holds control characters; rename the folder"
+    if "/" in student or "\\" in student or student in (".", ".."):
+        return "the student's name holds a path separator; rename the folder"
+    return ""

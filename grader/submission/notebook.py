@@ -1,0 +1,98 @@
+"""A notebook's bytes → the sources of its code cells, read as data."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+from grader.submission.found import Unreadable
+
+MAX_CELLS = 2_000
+MAX_SOURCE = 4 << 20  # characters, over all cells
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell as it was submitted: nothing of it is trusted."""
+
+    source: str
+    grade_id: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A notebook, reduced to the sources of its code cells."""
+
+    cells: tuple[Cell, ...]
+    sha256: str
+
+
+def parse(content: bytes) -> Submission:
+    """A notebook's bytes → its code cells.
+
+    Raises:
+        Unreadable: not UTF-8 JSON, not nbformat 4, or too large.
+    """
+    if not content.strip():
+        raise Unreadable("the file is empty. Save the notebook again and submit that.")
+    try:
+        notebook = json.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Unreadable(
+            f"the file is not UTF-8 text (byte {error.start}). Save the notebook again in Jupyter."
+        ) from error
+    except RecursionError as error:
+        raise Unreadable("the file is nested too deeply to be a notebook") from error
+    except ValueError as error:
+        where = (
+            f"line {error.lineno}, column {error.colno}"
+            if isinstance(error, json.JSONDecodeError)
+            else str(error)
+        )
+        raise Unreadable(
+            f"the file is not complete JSON ({where}). It may be cut off: download it again."
+        ) from error
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise Unreadable(
+            "the file is not a Jupyter notebook: it has no list of cells. Submit the .ipynb file."
+        )
+    if notebook.get("nbformat") != 4 or isinstance(notebook.get("nbformat"), bool):
+        raise Unreadable(
+            f"nbformat {notebook.get('nbformat')!r} is not 4. Open it in a recent Jupyter and save it."
+        )
+    if len(notebook["cells"]) > MAX_CELLS:
+        raise Unreadable(
+            f"the notebook has {len(notebook['cells'])} cells; more than {MAX_CELLS} are not read"
+        )
+    cells = tuple(cell for raw in notebook["cells"] if (cell := _cell(raw)) is not None)
+    if sum(len(cell.source) for cell in cells) > MAX_SOURCE:
+        raise Unreadable(f"the notebook holds more than {MAX_SOURCE >> 20} MiB of code")
+    return Submission(cells, sha256(content).hexdigest())
+
+
+def _cell(raw: object) -> Cell | None:
+    """A code cell; None for anything else, whatever it is."""
+    if not isinstance(raw, dict) or raw.get("cell_type") != "code":
+        return None
+    source = raw.get("source", "")
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    if not isinstance(source, str):
+        return None
+    metadata = raw.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+    name = raw.get("id")
+    return Cell(
+        source=_text(source),
+        grade_id=_text(grade_id) if isinstance(grade_id, str) else "",
+        id=_text(name) if isinstance(name, str) else "",
+    )
+
+
+def _text(text: str) -> str:
+    """Without lone surrogates, which no file can hold, and with one kind of line end."""
+    return re.sub("\r\n?", "\n", text.encode("utf-8", "replace").decode("utf-8"))

@@ -1,0 +1,83 @@
+import pytest
+import torch
+
+from grader.checks.compare import compare, difference, flatten, scale
+
+
+def test_equal_tensors_pass_and_the_tolerance_follows_their_scale() -> None:
+    want = torch.tensor([[1e4, 2.0, 3.0], [5.0, 7.0, 11.0]])
+    assert difference("scores", want + 0.05, want) == ""
+    assert difference("scores", want + 0.5, want) == "scores is off by 0.5, allowed 1e-01"
+
+
+@pytest.mark.parametrize(
+    ("got", "said"),
+    [
+        (torch.zeros(3, 2), "scores has shape (3, 2), expected (2, 3)"),
+        (torch.zeros(3), "scores has shape (3,), expected (2, 3)"),
+        (torch.zeros(2, 3, dtype=torch.float64), "scores is float64, expected float32"),
+        (torch.full((2, 3), torch.nan), "scores holds NaN"),
+        (torch.full((2, 3), torch.inf), "scores holds infinite numbers"),
+        (None, "scores is None"),
+        ([1, 2], "scores is [1, 2], expected a tensor of shape (2, 3)"),
+        (torch.ones(2, 3), "scores is off by 1, allowed 1e-05"),
+    ],
+)
+def test_what_is_wrong_is_said(got, said: str) -> None:
+    assert difference("scores", got, torch.zeros(2, 3)) == said
+
+
+def test_float64_is_compared_more_strictly_than_float32() -> None:
+    want = torch.ones(5)
+    assert difference("x", want + 2e-6, want) == ""
+    assert difference("x", want.double() + 2e-6, want.double()) == "x is off by 2e-06, allowed 1e-07"
+
+
+def test_infinities_must_stand_where_they_are_expected() -> None:
+    want = torch.tensor([0.5, -torch.inf])
+    assert difference("scores", want.clone(), want) == ""
+    assert "off by inf" in difference("scores", torch.tensor([-torch.inf, 0.5]), want)
+
+
+def test_masks_are_counted_place_by_place() -> None:
+    want = torch.ones(3, 3, dtype=torch.bool).tril()
+    assert difference("mask", want.clone(), want) == ""
+    assert difference("mask", ~want, want) == "mask is wrong in 9 of 9 places"
+
+
+def test_json_values_are_compared_by_value_and_kind() -> None:
+    assert difference("count", 3, 3) == ""
+    assert difference("names", ["a"], ["a", "b"]) == "names: ['a'], expected ['a', 'b']"
+    assert difference("refused", False, True) == "refused: no, expected yes"
+    assert difference("refused", 1, True) != ""
+    assert (
+        difference("inputs unchanged", False, True)
+        == "the inputs were changed: work on new tensors, not in place"
+    )
+    assert difference("loss", 0.7000001, 0.7) == ""
+    assert difference("loss", torch.tensor(0.9), 0.7) == "loss is 0.9, off by 0.2"
+
+
+def test_a_missing_gradient_is_named() -> None:
+    assert difference("gradient of key", None, torch.zeros(2)) == "no gradient reaches key"
+
+
+def test_everything_expected_must_come_back_and_more_may() -> None:
+    want = {"output": torch.ones(2), "nested": {"weights": torch.zeros(3)}}
+    assert compare({**want, "more": 1}, want).passed
+    finding = compare({"output": torch.ones(2)}, want)
+    assert not finding.passed
+    assert finding.message == "nested.weights did not come back"
+
+
+def test_lists_of_tensors_are_compared_one_by_one() -> None:
+    want = {"maps": [torch.ones(2), torch.zeros(2)]}
+    assert compare({"maps": [torch.ones(2), torch.zeros(2)]}, want).passed
+    assert not compare({"maps": [torch.ones(2)]}, want).passed
+    assert not compare({"maps": [torch.zeros(2), torch.ones(2)]}, want).passed
+    assert dict(flatten({"a": (1, 2)})) == {"a": [1, 2]}
+
+
+def test_the_scale_of_zeros_is_one() -> None:
+    assert scale(torch.zeros(3)) == 1.0
+    assert scale(torch.tensor([0.25, -torch.inf])) == 0.25

@@ -1,0 +1,185 @@
+"""Verdicts from evidence, on a small exercise of its own; the lessons' exercises are judged in tests/course."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.checks.judge import judge, run_here
+from grader.checks.plan import plan
+from grader.exercise import Check, Draw, Evidence, Exercise, Finding, Lesson, Outcome, Status, mistake, trials
+
+
+def double(x: Tensor) -> Tensor:
+    return 2 * x
+
+
+@mistake("double", "You tripled it.")
+def triples(x: Tensor) -> Tensor:
+    return 3 * x
+
+
+@mistake("double", "It must not crash.")
+def crashes(x: Tensor) -> Tensor:
+    raise ValueError(f"no {x.shape[-1]}")
+
+
+def draw_x(draw: Draw, *, rows: int):
+    return {"x": draw.normal(rows, 3)}
+
+
+def values(double, x: Tensor):
+    return {"y": double(x)}
+
+
+def large(double, x: Tensor):
+    return {"y": double(1000 * x)}
+
+
+EXERCISE = Exercise(
+    id="9.1",
+    title="Double",
+    defines=("double",),
+    points=5,
+    difficulty=1,
+    minutes=1,
+    checks=(
+        Check(
+            name="values",
+            title="twice the number",
+            points=3,
+            probe=values,
+            examples=trials(draw_x, {"rows": 2}),
+            trials=trials(draw_x, {"rows": 5}),
+            map="y",
+        ),
+        Check(
+            name="large",
+            title="large numbers",
+            points=2,
+            needs=("values",),
+            probe=large,
+            trials=trials(draw_x, {"rows": 7}),
+        ),
+    ),
+    mistakes=(triples, crashes),
+    review="Doubling",
+)
+LESSON = Lesson(assignment="9-double", title="Double", exercises=(EXERCISE,), reference={"double": double})
+PLANNED = plan(LESSON, "secret", "sha")
+
+
+def verdict(answer, lesson: Lesson = LESSON, **changes):
+    evidence = {
+        one.key: run_here(one.check.probe, {"double": answer}, one.inputs, one.key) for one in PLANNED
+    }
+    evidence |= {key: replace(evidence[key], **change) for key, change in changes.items()}
+    return judge(lesson, EXERCISE, PLANNED, evidence)
+
+
+def test_a_right_answer_has_full_points_and_its_map_beside_the_reference() -> None:
+    right = verdict(lambda x: x + x)
+    assert (right.outcome, right.points, right.mistake, right.message, right.review) == (
+        Outcome.PASSED,
+        5,
+        None,
+        "",
+        "",
+    )
+    assert right.heatmaps[0].got == right.heatmaps[0].expected
+
+
+def test_a_well_known_mistake_is_named() -> None:
+    wrong = verdict(triples.replaces["double"])
+    assert (wrong.outcome, wrong.points, wrong.mistake) == (Outcome.FAILED, 0, "triples")
+    assert wrong.hint == "You tripled it."
+    assert wrong.message.startswith("2 rows: y is off by ")
+    assert wrong.review == "Doubling"
+
+
+def test_a_mistake_that_raises_is_named_by_its_message_and_not_by_its_class_alone() -> None:
+    def other(x: Tensor) -> Tensor:
+        raise ValueError("something else")
+
+    assert verdict(crashes.replaces["double"]).mistake == "crashes"
+    assert verdict(other).mistake is None
+    assert verdict(other).message == "2 rows: it raised ValueError: something else"
+
+
+def test_an_unknown_wrong_answer_has_no_name() -> None:
+    wrong = verdict(lambda x: 2 * x + 1)
+    assert (wrong.outcome, wrong.mistake, wrong.points) == (Outcome.FAILED, None, 0)
+
+
+def test_a_part_that_is_right_earns_its_points() -> None:
+    part = verdict(lambda x: 2 * x.clamp(-50, 50))
+    assert (part.outcome, part.points) == (Outcome.FAILED, 3)
+    assert [check.points for check in part.checks] == [3, 0]
+
+
+def test_a_check_that_needs_another_earns_nothing_where_that_failed() -> None:
+    wrong = verdict(lambda x: 2 * x if x.abs().max() > 50 else x)
+    assert [check.outcome for check in wrong.checks] == [Outcome.FAILED, Outcome.PASSED]
+    assert wrong.points == 0
+
+
+def test_an_answer_that_changes_its_input_does_not_reach_the_reference() -> None:
+    assert verdict(lambda x: x.mul_(2)).outcome is Outcome.PASSED
+
+
+def test_nothing_is_missing_and_not_wrong() -> None:
+    def unsolved(x):
+        raise NotImplementedError("TODO 9.1")
+
+    assert verdict(unsolved).outcome is Outcome.MISSING
+    assert verdict(unsolved).message == "not solved yet"
+    assert judge(LESSON, EXERCISE, PLANNED, {}).outcome is Outcome.MISSING
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (Status.TIMEOUT, Outcome.TIMEOUT),
+        (Status.DIED, Outcome.FAILED),
+        (Status.REFUSED, Outcome.FAILED),
+        (Status.FAULT, Outcome.FAULT),
+    ],
+)
+def test_how_a_probe_ended_decides_the_outcome(status: Status, outcome: Outcome) -> None:
+    ended = verdict(double, **{"9.1/values/hidden/0": {"status": status, "message": "it ended"}})
+    assert ended.outcome is outcome
+    assert ended.points == 0
+    assert "it ended" in ended.message
+
+
+def test_a_reference_or_judge_that_fails_is_our_fault_and_not_the_students() -> None:
+    broken = replace(LESSON, reference={"double": crashes.replaces["double"]})
+    assert verdict(double, lesson=broken).outcome is Outcome.FAULT
+
+    def judges_badly(case) -> Finding:
+        return 1 / 0
+
+    exercise = replace(
+        EXERCISE, checks=tuple(replace(check, judge=judges_badly) for check in EXERCISE.checks)
+    )
+    planned = plan(replace(LESSON, exercises=(exercise,)), "secret", "sha")
+    evidence = {
+        one.key: run_here(one.check.probe, {"double": double}, one.inputs, one.key) for one in planned
+    }
+    assert judge(LESSON, exercise, planned, evidence).outcome is Outcome.FAULT
+
+
+def test_hostile_evidence_is_a_verdict_and_not_an_exception() -> None:
+    for got in (
+        None,
+        "x" * 10_000,
+        {"a": 1},
+        [1],
+        torch.empty(0),
+        torch.zeros(1, 2, 3),
+        float("nan"),
+        10**400,
+    ):
+        evidence = {one.key: Evidence(key=one.key, status=Status.OK, values={"y": got}) for one in PLANNED}
+        assert judge(LESSON, EXERCISE, PLANNED, evidence).outcome is Outcome.FAILED

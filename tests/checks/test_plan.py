@@ -1,0 +1,63 @@
+import pytest
+import torch
+
+from grader.checks.plan import plan, source_of
+from grader.course.lesson_1 import LESSON, scores_conduct
+from grader.exercise import Draw, describe
+
+
+def numbers(planned) -> dict[str, list]:
+    return {
+        one.key: [value.tolist() for value in one.inputs.values() if isinstance(value, torch.Tensor)]
+        for one in planned
+    }
+
+
+def test_the_same_secret_and_submission_give_the_same_hidden_inputs() -> None:
+    assert numbers(plan(LESSON, "secret", "sha")) == numbers(plan(LESSON, "secret", "sha"))
+
+
+@pytest.mark.parametrize("key", [("other", "sha"), ("secret", "other")])
+def test_another_secret_or_submission_gives_other_hidden_inputs_and_the_same_public_ones(key) -> None:
+    ours, theirs = numbers(plan(LESSON, "secret", "sha")), numbers(plan(LESSON, *key))
+    for name, values in ours.items():
+        assert (theirs[name] == values) == ("/public/" in name), name
+
+
+def test_every_check_that_is_run_after_its_exercise_has_hidden_trials() -> None:
+    for exercise in LESSON.exercises:
+        for check in exercise.checks:
+            assert check.trials, f"{exercise.id}/{check.name}"
+
+
+def test_a_probe_travels_with_the_functions_that_it_calls() -> None:
+    source = source_of(scores_conduct)
+    names: dict = {"Tensor": torch.Tensor, "torch": torch}
+    exec(source, names)
+    report = names["scores_conduct"](
+        lambda query, key: query @ key.mT, torch.ones(2, 3), torch.ones(5, 3), along=torch.ones(2, 5)
+    )
+    assert report["inputs unchanged"] is True
+    assert torch.equal(report["gradient of query"], torch.full((2, 3), 5.0))
+
+
+def test_a_closure_is_no_probe() -> None:
+    secret = 1
+
+    def probe():
+        return {"x": secret}
+
+    with pytest.raises(ValueError, match="plain function of module level"):
+        source_of(probe)
+
+
+def test_sizes_are_described_in_words() -> None:
+    assert describe({"queries": 5, "keys": 1, "d_k": 3}) == "5 queries, 1 key, d_k = 3"
+    assert describe({"lead": (2, 3), "dtype": torch.float64}) == "batch 2 × 3, float64"
+
+
+def test_a_drawn_mask_keeps_and_drops_something_in_every_row() -> None:
+    for seed in range(20):
+        mask = Draw(str(seed)).mask(5, 7, 3)
+        assert mask.any(-1).all()
+        assert (~mask).any(-1).all()

@@ -1,0 +1,57 @@
+import pytest
+
+from grader.checks.policy import used_builtins
+from grader.exercise import Exercise
+
+SOFTMAX = Exercise(
+    id="9.3",
+    title="",
+    defines=("f",),
+    points=0,
+    difficulty=1,
+    minutes=1,
+    checks=(),
+    bans=frozenset({"softmax"}),
+)
+FREE = Exercise(id="9.4", title="", defines=("f",), points=0, difficulty=1, minutes=1, checks=())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "def f(x): return torch.softmax(x, -1)",
+        "def f(x): return x.softmax(-1)",
+        "f = nn.Softmax(dim=-1)",
+        "from torch.nn.functional import softmax as s\ndef f(x): return s(x, -1)",
+        "def f(x): return getattr(torch, 'softmax')(x, -1)",
+        "def f(x): return torch.__dict__['softmax'](x, -1)",
+        "def f(x): return torch.ops.aten._softmax(x, -1, False)",
+        "def f(x): return (x - x.logsumexp(-1, True)).exp()",
+        "%time\ndef f(x): return torch.softmax(x, -1)",
+    ],
+)
+def test_the_builtin_is_found_however_it_is_called(answer: str) -> None:
+    assert used_builtins(SOFTMAX, answer)
+    assert not used_builtins(FREE, answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "def f(x):\n    # like torch.softmax\n    return x.exp() / x.exp().sum(-1, keepdim=True)",
+        'def f(x):\n    """As torch.softmax does."""\n    return x',
+        "def stable_softmax(x): return x.exp()",
+        "def f(x): raise ValueError('softmax of nothing')".replace(
+            "softmax of nothing", "use softmax elsewhere"
+        ),
+        "def f(x:",
+    ],
+)
+def test_speaking_of_it_is_fine(answer: str) -> None:
+    assert not used_builtins(SOFTMAX, answer)
+
+
+def test_a_helper_counts_where_the_answer_uses_it() -> None:
+    helper = "def mine(x): return inner(x)\ndef inner(x): return x.softmax(-1)"
+    assert used_builtins(SOFTMAX, "def f(x): return mine(x)", [helper]) == ("softmax",)
+    assert used_builtins(SOFTMAX, "def f(x): return x.exp()", [helper]) == ()

@@ -1,0 +1,99 @@
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.submission.found import Unreadable
+from grader.submission.intake import find, read
+
+KNOWN = ("1-attention", "2-heads")
+BOOK = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = 1"}]})
+
+
+def archive(path: Path, *names: str | zipfile.ZipInfo, content: str = BOOK) -> Path:
+    with zipfile.ZipFile(path / "class.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        for name in names:
+            file.writestr(name, content)
+    return path / "class.zip"
+
+
+@pytest.mark.parametrize(
+    ("name", "student", "assignment"),
+    [
+        ("lovelaceada_12345_678910_1-attention.ipynb", "12345", "1-attention"),
+        ("lovelaceada_LATE_12345_678910_1-attention-2.ipynb", "12345", "1-attention"),
+        ("lovelaceada_12345_678910_2-heads (1).ipynb", "12345", "2-heads"),
+        ("Ada Lovelace_4711_assignsubmission_file_/1-attention.ipynb", "4711", "1-attention"),
+        ("Ada Lovelace_4711_assignsubmission_file/2-heads.ipynb", "4711", "2-heads"),
+        ("submitted/zoë/1-attention/1-attention.ipynb", "zoë", "1-attention"),
+        ("zoë/1-attention/1-attention.ipynb", "zoë", "1-attention"),
+    ],
+)
+def test_the_services_layouts_are_known(tmp_path: Path, name: str, student: str, assignment: str) -> None:
+    (found,) = find(archive(tmp_path, name, "__MACOSX/._x.ipynb", "readme.txt"), KNOWN)
+    assert (found.student, found.assignment) == (student, assignment)
+    assert read(found).cells[0].source == "x = 1"
+
+
+def test_the_assignment_may_be_named_by_the_grader(tmp_path: Path) -> None:
+    path = archive(tmp_path, "lovelaceada_12345_678910_homework.ipynb")
+    with pytest.raises(Unreadable, match="pass --assignment"):
+        list(find(path, KNOWN))
+    (found,) = find(path, KNOWN, "2-heads")
+    assert found.assignment == "2-heads"
+
+
+def link(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = 0o120777 << 16
+    return info
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../1-attention.ipynb", "points outside"),
+        ("a/../../x_1_2_1-attention.ipynb", "points outside"),
+        ("/etc/x.ipynb", "points outside"),
+        ("C:/x.ipynb", "points outside"),
+        ("a\nb_1_2_1-attention.ipynb", "no service writes"),
+        (link("x_1_2_1-attention.ipynb"), "link or a device"),
+    ],
+)
+def test_a_zip_that_cannot_be_trusted_is_refused_whole(tmp_path: Path, name, said: str) -> None:
+    path = archive(tmp_path, "good_1_2_1-attention.ipynb", name)
+    with pytest.raises(Unreadable, match=said):
+        list(find(path, KNOWN))
+
+
+def test_a_bomb_is_refused(tmp_path: Path) -> None:
+    path = archive(tmp_path, "x_1_2_1-attention.ipynb", content=" " * (8 << 20))
+    with pytest.raises(Unreadable, match="from next to nothing"):
+        list(find(path, KNOWN))
+
+
+def test_two_notebooks_of_one_student_are_not_chosen_between(tmp_path: Path) -> None:
+    path = archive(tmp_path, "x_1_2_1-attention.ipynb", "x_1_3_1-attention-1.ipynb")
+    with pytest.raises(Unreadable, match="two notebooks of 1"):
+        list(find(path, KNOWN))
+
+
+def test_a_damaged_zip_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "class.zip"
+    path.write_bytes(b"PK not really")
+    with pytest.raises(Unreadable, match="cannot be read as a zip"):
+        list(find(path, KNOWN))
+
+
+def test_a_damaged_member_costs_only_itself(tmp_path: Path) -> None:
+    path = archive(tmp_path, "a_1_2_1-attention.ipynb", "b_2_3_1-attention.ipynb")
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as file:
+        start = file.getinfo("a_1_2_1-attention.ipynb").header_offset
+    content[start + 60] ^= 0xFF
+    path.write_bytes(content)
+    first, second = find(path, KNOWN)
+    with pytest.raises(Unreadable, match=r"from the zip|JSON|UTF-8"):
+        read(first)
+    assert read(second).cells[0].source == "x = 1"
