@@ -77,7 +77,7 @@ def try_example(example: dict) -> tuple[dict, str]:
 def fingerprint(values: Any) -> float:
     """One number that tells two answers apart, whatever their shape; how a known mistake is recognised."""
     total = 0.0
-    for index, (name, value) in enumerate(sorted(flatten(values), key=lambda leaf: leaf[0])):
+    for index, (_, value) in enumerate(sorted(flatten(values), key=lambda leaf: leaf[0])):
         if isinstance(value, Tensor):
             flat = torch.nan_to_num(
                 value.detach().double().flatten().cpu(), nan=7.0, posinf=11.0, neginf=-11.0

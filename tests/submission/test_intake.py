@@ -1,6 +1,7 @@
 import json
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -93,10 +94,8 @@ def test_lone_surrogates_become_text_that_a_file_can_hold() -> None:
     ).map(lambda v: json.dumps(v).encode())
 )
 def test_any_bytes_are_a_submission_or_unreadable(content: bytes) -> None:
-    try:
+    with suppress(Unreadable):
         assert isinstance(parse(content), Submission)
-    except Unreadable as error:
-        assert str(error)
 
 
 def test_nbgraders_layout_is_found(tmp_path: Path) -> None:
@@ -175,7 +174,7 @@ def test_a_device_is_never_opened(tmp_path: Path) -> None:
     device = hand_in(tmp_path, "device", "")
     device.unlink()
     os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 5))
-    with pytest.raises(Unreadable, match="not a regular file|permission denied"):
+    with pytest.raises(Unreadable, match=r"not a regular file|permission denied"):
         read(only(tmp_path))
 
 

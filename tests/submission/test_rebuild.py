@@ -1,0 +1,145 @@
+"""Which cells count, and where the student's own cells go."""
+
+import nbformat
+import pytest
+
+from grader.exercise import Exercise, Lesson
+from grader.submission.found import Unreadable
+from grader.submission.notebook import Cell, Submission
+from grader.submission.rebuild import Rebuilt, rebuild
+
+
+def exercise(id: str, *names: str) -> Exercise:
+    return Exercise(id=id, title="", defines=names, points=0, difficulty=1, minutes=1, checks=())
+
+
+LESSON = Lesson(
+    assignment="9-small", title="", exercises=(exercise("9.1", "f"), exercise("9.2", "g", "h")), reference={}
+)
+SETUP = "import torch\ndevice = 'cpu'\nseed = 0\ntorch.manual_seed(seed)"
+STUB_F = "# @exercise 9.1\ndef f(x):\n    raise NotImplementedError('TODO 9.1')"
+STUB_G = "# @exercise 9.2\ndef g(x): ...\ndef h(x): ..."
+
+
+def code(name: str, source: str, **metadata):
+    cell = nbformat.v4.new_code_cell(source, id=name)
+    cell.metadata.update(metadata)
+    return cell
+
+
+MASTER = nbformat.v4.new_notebook(
+    cells=[
+        code("setup", SETUP, tags=["parameters"]),
+        code("exercise-9-1", STUB_F, nbgrader={"grade_id": "exercise-9-1"}),
+        code("check-9-1", 'check("9.1")', nbgrader={"grade_id": "check-9-1"}),
+        nbformat.v4.new_markdown_cell("prose", id="text-01"),
+        code("exercise-9-2", STUB_G, nbgrader={"grade_id": "exercise-9-2"}),
+        code("check-9-2", 'check("9.2")', nbgrader={"grade_id": "check-9-2"}),
+    ]
+)
+
+
+def put(*cells: Cell | str) -> Rebuilt:
+    made = tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
+    return rebuild(LESSON, MASTER, Submission(made, "sha"))
+
+
+def ids(rebuilt: Rebuilt) -> list[str]:
+    return [cell.id for cell in rebuilt.notebook.cells]
+
+
+ANSWER_F = "# @exercise 9.1\ndef f(x): return x"
+ANSWER_G = "# @exercise 9.2\ndef g(x): return x\ndef h(x): return x"
+
+
+def test_the_answers_go_into_the_master_copy() -> None:
+    rebuilt = put(SETUP, ANSWER_F, 'check("9.1")', ANSWER_G)
+    assert ids(rebuilt) == [cell.id for cell in MASTER.cells]
+    assert rebuilt.answers == {"9.1": ANSWER_F, "9.2": ANSWER_G}
+    assert rebuilt.notebook.cells[1].source == ANSWER_F
+    assert not rebuilt.own
+    assert not rebuilt.notes
+    assert MASTER.cells[1].source == STUB_F
+
+
+def test_a_marker_outranks_a_grade_id_and_a_grade_id_a_name() -> None:
+    wrong_id = Cell(ANSWER_F, grade_id="exercise-9-2")
+    assert put(wrong_id).answers == {"9.1": ANSWER_F}
+    by_id = Cell("def f(x): return 2", grade_id="exercise-9-1")
+    assert put(by_id, "def f(x): return 3").answers["9.1"] == by_id.source
+    assert put("def f(x): return 3").answers["9.1"] == "def f(x): return 3"
+    assert "Found by its name" in put("def f(x): return 3").notes["9.1"][0]
+
+
+def test_the_last_cell_that_defines_the_name_counts_and_the_student_is_told() -> None:
+    first, last = ANSWER_F.replace("return x", "return -x"), ANSWER_F
+    rebuilt = put(first, last, "# @exercise 9.1\n# notes only")
+    assert rebuilt.answers["9.1"] == last
+    assert rebuilt.notes["9.1"] == ("2 cells of this exercise define f; the last one counted.",)
+
+
+def test_an_own_cell_that_rebinds_the_name_later_does_not_count() -> None:
+    rebuilt = put(ANSWER_F, "f = lambda x: 0")
+    assert rebuilt.answers["9.1"] == ANSWER_F
+    assert "a cell of your own" in rebuilt.notes["9.1"][0]
+    assert rebuilt.own == ("own-001",)
+
+
+def test_a_marked_cell_that_no_longer_defines_the_name_gives_way() -> None:
+    rebuilt = put("# @exercise 9.1\n# see below", "def f(x): return 1")
+    assert rebuilt.answers["9.1"] == "def f(x): return 1"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "# @exercise 9.1\ndef f(x:\n  return",
+        "# @exercise 9.1\n%%time\ndef f(x): return 1",
+        "# @exercise 9.1\nfrom math import sqrt as f",
+        "# @exercise 9.1\nif True:\n    def f(x): return 1",
+        "# @exercise 9.1\nf: object = abs",
+        "  #@exercise   9.1\ndef f(x): return 1",
+    ],
+)
+def test_an_answer_is_found_in_any_style_and_even_broken(source: str) -> None:
+    assert put(source).answers["9.1"] == source
+
+
+def test_own_cells_are_kept_where_they_stood() -> None:
+    rebuilt = put("first = 1", SETUP, "helper = 2", ANSWER_F, "used = 3", 'check("9.1")', "later = 4")
+    assert ids(rebuilt) == [
+        "own-001", "setup", "own-002", "exercise-9-1", "own-003", "check-9-1", "own-004",
+        "text-01", "exercise-9-2", "check-9-2",
+    ]  # fmt: skip
+    assert [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own] == [
+        "first = 1", "helper = 2", "used = 3", "later = 4",
+    ]  # fmt: skip
+
+
+def test_given_cells_come_from_the_master_even_where_they_were_edited_or_doubled() -> None:
+    edited = SETUP.replace("seed = 0", "seed = 17")
+    rebuilt = put(Cell(edited, id="setup"), SETUP, ANSWER_F, 'check("9.1")', 'check("9.1")')
+    assert rebuilt.notebook.cells[0].source == SETUP
+    assert not rebuilt.own
+
+
+def test_nothing_of_the_submitted_file_but_sources_is_used() -> None:
+    rebuilt = put(Cell(ANSWER_F, grade_id="nonsense", id="x y"))
+    assert rebuilt.notebook.cells[1].metadata == MASTER.cells[1].metadata
+    assert rebuilt.notebook.metadata == MASTER.metadata
+
+
+def test_an_exercise_without_a_cell_is_missing_and_does_not_fall_back_on_the_stub() -> None:
+    rebuilt = put(ANSWER_F)
+    assert set(rebuilt.answers) == {"9.1"}
+    assert "def g" not in rebuilt.notebook.cells[4].source
+
+
+def test_another_notebook_is_unreadable() -> None:
+    with pytest.raises(Unreadable, match="no exercise cell of 9-small"):
+        put("print('hello')")
+
+
+def test_a_cell_with_two_markers_answers_both() -> None:
+    both = f"{ANSWER_F}\n{ANSWER_G}"
+    assert put(both).answers == {"9.1": both, "9.2": both}
