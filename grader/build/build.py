@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
@@ -11,6 +13,9 @@ from nbformat import NotebookNode
 from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
 from grader.course import lessons
+from grader.exercise import Lesson
+
+LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
 
 
 def build(root: Path) -> list[Path]:
@@ -23,7 +28,7 @@ def build(root: Path) -> list[Path]:
         BuildError: a script and its declaration do not fit.
     """
     written = []
-    for path, text in notebooks(root).items():
+    for path, text in generated(root).items():
         if not path.is_file() or path.read_text("utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             partial = path.with_suffix(".tmp")
@@ -35,11 +40,11 @@ def build(root: Path) -> list[Path]:
 
 def drift(root: Path) -> list[str]:
     """One line for each notebook that is not what its script and declaration make: which, and where."""
-    return [line for path, text in notebooks(root).items() if (line := _difference(root, path, text))]
+    return [line for path, text in generated(root).items() if (line := _difference(root, path, text))]
 
 
-def notebooks(root: Path) -> dict[Path, str]:
-    """Every generated notebook of the course, as text."""
+def generated(root: Path) -> dict[Path, str]:
+    """Every generated notebook of the course, and the README with its table of lessons, as text."""
     made = {}
     for lesson in lessons().values():
         name = lesson.assignment
@@ -47,11 +52,25 @@ def notebooks(root: Path) -> dict[Path, str]:
         solution = solution_notebook(script, lesson, root)
         made[root / "solutions" / name / f"{name}.ipynb"] = _text(solution)
         made[root / "notebooks" / name / f"{name}.ipynb"] = _text(student_notebook(name, solution))
+    readme = root / "README.md"
+    if readme.is_file():
+        made[readme] = with_lessons(readme.read_text("utf-8"), lessons().values())
     return made
 
 
 def _text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+
+
+def with_lessons(readme: str, declared: Iterable[Lesson]) -> str:
+    """The README with the table of lessons between its two marks."""
+    rows = [
+        f"| [{lesson.assignment}](notebooks/{lesson.assignment}/{lesson.assignment}.ipynb) | {lesson.title} | "
+        f"{sum(exercise.points > 0 for exercise in lesson.exercises)} | {lesson.max_score:g} |"
+        for lesson in declared
+    ]
+    table = "\n".join(["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows])
+    return LESSONS.sub(lambda match: f"{match[1]}\n{table}\n{match[2]}", readme)
 
 
 def _difference(root: Path, path: Path, text: str) -> str:
@@ -60,6 +79,8 @@ def _difference(root: Path, path: Path, text: str) -> str:
         return f"{name} is missing; run: grader build"
     if path.read_text("utf-8") == text:
         return ""
+    if path.suffix != ".ipynb":
+        return f"{name}: its table of lessons is out of date; run: grader build"
     old, new = nbformat.read(path, as_version=4).cells, nbformat.reads(text, as_version=4).cells
     for before, after in zip(old, new, strict=False):
         if before != after:
