@@ -1,0 +1,159 @@
+"""A small lesson of one exercise, from script to student notebook, for real."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grader.build.scripts import BuildError, solution_notebook
+from grader.build.student import student_notebook
+from grader.build.tools import tools
+from grader.course.lesson_1 import LESSON
+
+SMALL = replace(LESSON, exercises=LESSON.exercises[:1])
+SCRIPT = '''# %% [markdown]
+# # Small
+# ![a square](assets/square.svg)
+
+# %% id="setup" tags=["parameters"]
+device = "auto"
+
+# %% tools="1"
+
+# %% [markdown] about="1.1"
+# Compare every query with every key.
+
+# %% exercise="1.1"
+def attention_scores(query, key):
+    """(..., Q, d_k), (..., K, d_k) → (..., Q, K)"""
+    ### BEGIN SOLUTION
+    return query @ key.mT
+    ### END SOLUTION
+
+# %% stuck="1.1"
+def attention_scores(query, key):
+    return torch.einsum("...qd,...kd->...qk", query, key)
+
+# %% provided="attention.digits"
+
+# %% id="use" draws="1"
+scores = attention_scores(query, key)
+'''
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "assets" / "square.svg").write_text("<svg/>")
+
+    def one(text: str = SCRIPT):
+        script = tmp_path / "1-attention.py"
+        script.write_text(text)
+        return solution_notebook(script, SMALL, tmp_path)
+
+    return one
+
+
+def cells(notebook) -> dict:
+    return {cell.id: cell for cell in notebook.cells}
+
+
+def test_the_solution_notebook_has_what_the_script_and_the_declaration_say(write) -> None:
+    book = write()
+    nbformat.validate(book)
+    by_id = cells(book)
+    assert list(by_id) == [
+        "text-01", "setup", "tools", "about-1-1", "exercise-1-1", "check-1-1", "stuck-1-1",
+        "provided-digits", "use",
+    ]  # fmt: skip
+    assert by_id["about-1-1"].source.startswith(
+        "### Exercise 1.1 · Dot-product scores — 5 points · ●○○ · 5 minutes\n\nCompare"
+    )
+    assert by_id["exercise-1-1"].source.startswith("# @exercise 1.1\ndef attention_scores")
+    assert by_id["check-1-1"].source == 'check("1.1")'
+    assert by_id["check-1-1"].metadata.nbgrader.points == 5
+    assert by_id["exercise-1-1"].metadata.nbgrader.solution
+    assert by_id["use"].metadata.tags == ["draws"]
+    assert by_id["setup"].metadata.tags == ["parameters"]
+    assert by_id["provided-digits"].metadata.jupyter.source_hidden
+    assert "data:image/svg+xml;base64,PHN2Zy8+" in by_id["text-01"].source
+    assert by_id["stuck-1-1"].source.count("carry_on") == 3
+
+
+def test_the_student_notebook_names_the_todo_and_holds_no_answer(write) -> None:
+    book = student_notebook("1-attention", write())
+    by_id = cells(book)
+    assert by_id["exercise-1-1"].source == (
+        "# @exercise 1.1\ndef attention_scores(query, key):\n"
+        '    """(..., Q, d_k), (..., K, d_k) → (..., Q, K)"""\n    raise NotImplementedError("TODO 1.1")'
+    )
+    assert by_id["check-1-1"].metadata.editable is False
+    assert "key.mT" not in nbformat.writes(book)
+
+
+def test_building_twice_gives_the_same_bytes(write) -> None:
+    first, second = (nbformat.writes(student_notebook("1-attention", write())) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('# %% exercise="1.1"', '# %% id="other"', "no cells for exercise 1.1"),
+        ('about="1.1"', 'id="x"', "no cells for about 1.1"),
+        ('exercise="1.1"', 'exercise="1.77"', "has no exercise 1.77"),
+        ('id="use"', 'idd="use"', r"unknown marker \['idd'\]"),
+        ('id="use"', 'id="setup"', "two cells have the id setup"),
+        ("### BEGIN SOLUTION\n", "\n", "has no '### BEGIN SOLUTION'"),
+        ("attention.digits", "attention.nowhere", "nowhere"),
+        ("square.svg", "circle.svg", "no picture assets/circle.svg"),
+    ],
+)
+def test_a_script_that_does_not_fit_is_refused_with_the_place(write, old: str, new: str, said: str) -> None:
+    assert old in SCRIPT
+    with pytest.raises(BuildError, match=said):
+        write(SCRIPT.replace(old, new))
+
+
+@pytest.fixture
+def notebook_names():
+    names: dict = {}
+    exec(compile(tools(SMALL), "tools", "exec"), names)
+    return names
+
+
+def test_the_self_check_accepts_a_right_answer_in_words(notebook_names, capsys) -> None:
+    notebook_names["attention_scores"] = lambda query, key: query @ key.mT
+    notebook_names["check"]("1.1")
+    assert capsys.readouterr().out == "✔ 1.1 attention_scores: right on 2 small examples.\n"
+
+
+def test_the_self_check_names_every_declared_mistake_that_its_examples_show(notebook_names) -> None:
+    for wrong in SMALL.exercises[0].mistakes:
+        notebook_names.update(wrong.replaces)
+        with pytest.raises(notebook_names["NotYet"]) as caught:
+            notebook_names["check"]("1.1")
+        assert wrong.hint in str(caught.value), wrong.name
+
+
+def test_the_self_check_says_what_is_off_without_a_traceback(notebook_names) -> None:
+    notebook_names["attention_scores"] = lambda query, key: query @ key.mT + 1
+    with pytest.raises(
+        notebook_names["NotYet"],
+        match=r"1\.1 attention_scores — 2 queries, 3 keys, d_k = 4: scores is off by 1",
+    ):
+        notebook_names["check"]("1.1")
+    assert notebook_names["NotYet"]("so")._render_traceback_() == ["✘ so"]
+
+
+def test_an_unsolved_exercise_is_named(notebook_names) -> None:
+    with pytest.raises(NotImplementedError, match=r"TODO 1\.1: attention_scores is not defined yet"):
+        notebook_names["check"]("1.1")
+
+    def attention_scores(query, key):
+        raise NotImplementedError("TODO 1.1")
+
+    notebook_names["attention_scores"] = attention_scores
+    with pytest.raises(NotImplementedError, match=r"^TODO 1\.1$"):
+        notebook_names["check"]("1.1")
