@@ -13,7 +13,7 @@ SYMBOLS = {
     "part": ("◐", "part of the points"),
     "wrong": ("✗", "no points"),
     "missing": ("·", "not solved"),
-    "timeout": ("⧗", "out of time"),
+    "timeout": ("…", "out of time"),
     "fault": ("!", "fault of the grader"),
 }
 
@@ -53,7 +53,7 @@ def summary(grades: Sequence[Grade]) -> str:
         return text
     worth = {grade.max_score for grade in grades if grade.status == "graded"}
     of = f" of {number(worth.pop())}" if len(worth) == 1 else ""
-    return f"{text}; mean {number(mean(scores))}, median {number(median(scores))}{of}"
+    return f"{text}; mean {number(round(mean(scores), 1))}, median {number(round(median(scores), 1))}{of}"
 
 
 def assignments(grades: Sequence[Grade]) -> dict[str, list[Grade]]:

@@ -1,0 +1,42 @@
+"""Colours for maps: one that runs from dark to light and survives colour-blindness, one with a middle."""
+
+from __future__ import annotations
+
+# Sampled at ninths from the published colour maps: viridis (van der Walt and Smith, 2015), and the
+# blue–white–red of ColorBrewer's RdBu, which every form of colour-blindness tells apart.
+VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
+DIVERGING = (
+    "#053061",
+    "#2166ac",
+    "#4393c3",
+    "#92c5de",
+    "#f7f7f7",
+    "#f4a582",
+    "#d6604d",
+    "#b2182b",
+    "#67001f",
+)
+
+
+def shade(stops: tuple[str, ...], position: float) -> str:
+    """The colour at a position in 0 … 1, as #rrggbb."""
+    place = min(max(position, 0.0), 1.0) * (len(stops) - 1)
+    index = min(int(place), len(stops) - 2)
+    low, high = (_channels(stops[index + offset]) for offset in (0, 1))
+    mixed = (round(a + (b - a) * (place - index)) for a, b in zip(low, high, strict=True))
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def ink(background: str) -> str:
+    """Black or white, whichever is easier to read on this background (WCAG's contrast)."""
+    red, green, blue = (_linear(channel / 255) for channel in _channels(background))
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#fff"
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4

@@ -1,0 +1,123 @@
+"""An attention map beside the reference's and their difference, as inline SVG on one scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, isnan
+
+from markupsafe import Markup
+
+from grader.exercise import Heatmap
+from grader.report.colour import DIVERGING, VIRIDIS, ink, shade
+
+Matrix = tuple[tuple[float, ...], ...]
+
+CELL = 44  # drawing units; the page scales the whole
+LARGEST = 48  # rows or columns that are still drawn: beyond it a cell is smaller than a pixel on a phone
+WITH_NUMBERS = 8  # columns up to which the values stand in the cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One of the three pictures."""
+
+    title: str
+    svg: Markup
+    legend: Markup
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Three pictures and the sentence that says what they show."""
+
+    title: str
+    caption: str
+    panels: tuple[Panel, ...]
+
+
+def figure(heatmap: Heatmap) -> Figure | None:
+    """The three pictures; None where there is no map to draw."""
+    got, expected = heatmap.got, heatmap.expected
+    rows, columns = len(expected), len(expected[0]) if expected else 0
+    if not (1 <= rows <= LARGEST and 1 <= columns <= LARGEST) or any(
+        len(row) != columns for row in (*got, *expected)
+    ):
+        return None
+    if len(got) != rows:
+        return None
+    values = [value for row in (*got, *expected) for value in row if isfinite(value)]
+    low, high = min(0.0, *values), max(*values, 0.0) if values else 1.0
+    high = high if high > low else low + 1.0
+    off = tuple(
+        tuple(a - b for a, b in zip(ours, theirs, strict=True))
+        for ours, theirs in zip(got, expected, strict=True)
+    )
+    reach = high - low
+    panels = (
+        _panel("yours", got, VIRIDIS, low, high),
+        _panel("reference", expected, VIRIDIS, low, high),
+        _panel("yours − reference", off, DIVERGING, -reach, reach),
+    )
+    return Figure(title=heatmap.title, caption=_caption(off), panels=panels)
+
+
+def _caption(off: Matrix) -> str:
+    """Where the two differ most, in one sentence."""
+    places = [(row, column) for row in range(len(off)) for column in range(len(off[0]))]
+    broken = [place for place in places if not isfinite(off[place[0]][place[1]])]
+    if broken:
+        row, column = broken[0]
+        return f"Yours holds NaN or infinite numbers, first at query {row + 1}, key {column + 1}."
+    row, column = max(places, key=lambda place: abs(off[place[0]][place[1]]))
+    if abs(off[row][column]) < 5e-6:
+        return "The two maps are the same."
+    word = "more" if off[row][column] > 0 else "less"
+    return (
+        f"They differ most at query {row + 1}, key {column + 1}: yours gives it {abs(off[row][column]):.2g} {word} "
+        "than the reference."
+    )
+
+
+def _panel(title: str, matrix: Matrix, stops: tuple[str, ...], low: float, high: float) -> Panel:
+    rows, columns = len(matrix), len(matrix[0])
+    width, height = columns * CELL, rows * CELL
+    cells = []
+    for row, line in enumerate(matrix):
+        for column, value in enumerate(line):
+            colour = shade(stops, (value - low) / (high - low)) if isfinite(value) else "#888888"
+            left, top = column * CELL, row * CELL
+            cells.append(f'<rect x="{left}" y="{top}" width="{CELL}" height="{CELL}" fill="{colour}"/>')
+            if columns <= WITH_NUMBERS or not isfinite(value):
+                cells.append(
+                    f'<text x="{left + CELL / 2}" y="{top + CELL / 2}" fill="{ink(colour)}">{_say(value)}</text>'
+                )
+    label = f"Map {title}: {rows} queries by {columns} keys"
+    svg = (
+        f'<svg class="map" viewBox="-1 -1 {width + 2} {height + 2}" style="max-width:{min(width, 260) + 2}px" '
+        f'role="img" aria-label="{label}" font-size="13" text-anchor="middle" dominant-baseline="central">'
+        f"{''.join(cells)}</svg>"
+    )
+    return Panel(title=title, svg=Markup(svg), legend=_legend(stops, low, high))
+
+
+def _legend(stops: tuple[str, ...], low: float, high: float) -> Markup:
+    # Steps instead of a gradient: a gradient would need an id, and ids collide between the figures of a page.
+    steps = 24
+    bar = "".join(
+        f'<rect x="{step * 4}" width="4.5" height="6" fill="{shade(stops, step / (steps - 1))}"/>'
+        for step in range(steps)
+    )
+    svg = f'<svg class="bar" viewBox="0 0 {steps * 4} 6" aria-hidden="true">{bar}</svg>'
+    return Markup(f"<span>{_end(low)}</span>{svg}<span>{_end(high)}</span>")
+
+
+def _end(value: float) -> str:
+    return f"{value:.2g}".replace("-", "−")
+
+
+def _say(value: float) -> str:
+    if isnan(value):
+        return "NaN"
+    if not isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.2f}".replace("-", "−")
