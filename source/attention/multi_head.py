@@ -4,9 +4,14 @@ Vaswani et al. 2017, section 3.2.2: https://arxiv.org/abs/1706.03762
 Axes: H heads, T tokens that ask, S tokens that answer.
 """
 
-from torch import Tensor, nn
+from math import sqrt
 
-from attention.dot_product import masked_attention
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from attention.alignment import TokenAligner
+from attention.heads import merge_heads, split_heads
 
 
 class MultiHeadAttention(nn.Module):
@@ -25,25 +30,67 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"d_model = {d_model} is no multiple of num_heads = {num_heads}")
         d_context = d_model if d_context is None else d_context
         self.num_heads = num_heads
+        self.dropout = dropout
         self.W_Q = nn.Linear(d_model, d_model, bias=False)
         self.W_K = nn.Linear(d_context, d_model, bias=False)
         self.W_V = nn.Linear(d_context, d_model, bias=False)
         self.W_O = nn.Linear(d_model, d_model, bias=False)
-        self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """tokens (..., T, d_model), context (..., S, d_context) or None, mask broadcastable to (..., T, S)
-        → output (..., T, d_model), weights (..., H, T, S), those before dropout."""
+        self,
+        tokens: Tensor,
+        context: Tensor | None = None,
+        mask: Tensor | None = None,
+        *,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attention of the tokens to the context, or to themselves.
+
+        Args:
+            tokens: (..., T, d_model)
+            context: (..., S, d_context), or None for self-attention.
+            mask: bool, broadcastable to (..., T, S), the same for every head; True = may attend.
+            need_weights: False goes through PyTorch's fused kernel, which never writes the weights to memory.
+
+        Returns:
+            output (..., T, d_model), weights (..., H, T, S) before dropout, or None where they are not needed.
+        """
         context = tokens if context is None else context
-        query, key, value = (
-            linear(source).unflatten(-1, (self.num_heads, -1)).transpose(-3, -2)
-            for linear, source in ((self.W_Q, tokens), (self.W_K, context), (self.W_V, context))
-        )
+        query = split_heads(self.W_Q(tokens), self.num_heads)
+        key = split_heads(self.W_K(context), self.num_heads)
+        value = split_heads(self.W_V(context), self.num_heads)
         if mask is not None and mask.ndim > 2:
-            mask = mask.unsqueeze(-3)  # one mask for all heads
-        output, weights = masked_attention(query, key, value, mask)
-        if self.training and self.dropout.p:
-            output = self.dropout(weights) @ value
-        return self.W_O(output.transpose(-3, -2).flatten(-2)), weights
+            mask = mask.unsqueeze(-3)  # the same for every head
+        dropout = self.dropout if self.training else 0.0
+        if need_weights:
+            weights = _weights(query, key, mask)
+            heads = F.dropout(weights, dropout) @ value if dropout else weights @ value
+        else:
+            weights = None
+            heads = F.scaled_dot_product_attention(query, key, value, mask, dropout)
+            if mask is not None:
+                heads = heads.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+        return self.W_O(merge_heads(heads)), weights
+
+
+def _weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(QKᵀ / √d_head) where the mask allows; `dot_product.masked_attention` in as few n² tensors as it goes."""
+    scores = (query / sqrt(query.shape[-1])) @ key.transpose(-2, -1)
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
+    return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)  # 0/0 where a query may attend nowhere
+
+
+class AlignedCrossAttention(nn.Module):
+    """Image tokens are aligned to the text, then the text looks at them with several heads."""
+
+    def __init__(self, d_vision: int, d_text: int, num_heads: int, align_method: str = "linear") -> None:
+        super().__init__()
+        self.aligner = TokenAligner(d_vision, d_text, align_method)
+        self.cross_attn = MultiHeadAttention(d_text, num_heads)
+
+    def forward(self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """text (..., T, d_text), image (..., S, d_vision), mask broadcastable to (..., T, S)
+        → output (..., T, d_text), weights (..., H, T, S)."""
+        return self.cross_attn(text_tokens, self.aligner(image_tokens), mask)
