@@ -76,4 +76,4 @@ def alignment_loss(aligned: Tensor, words: Tensor, labels: Tensor, temperature: 
         A scalar, the mean over all tokens.
     """
     similarity = F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  # (..., V)
-    return F.cross_entropy(similarity.flatten(0, -2) / temperature, labels.flatten())
+    return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))

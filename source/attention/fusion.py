@@ -4,6 +4,9 @@ As the co-attention of ViLBERT (Lu et al. 2019, section 3.1: https://arxiv.org/a
 Axes: T text tokens, S image tokens.
 """
 
+from math import sqrt
+
+import torch
 from torch import Tensor, nn
 
 from attention.multi_head import MultiHeadAttention
@@ -35,11 +38,19 @@ class ImageTextFusion(nn.Module):
 
 
 class BidirectionalFusion(nn.Module):
-    """Several layers of fusion, each added to what it started from: the one residual there is."""
+    """Several layers of fusion, each added to what it started from: the one residual there is.
+
+    What a layer adds starts out smaller by √num_layers, so that a deep stack adds no more than a shallow one
+    (Radford et al. 2019, section 2.3, scale residual layers so).
+    """
 
     def __init__(self, d_text: int, d_image: int, d_model: int, num_layers: int, num_heads: int = 4) -> None:
         super().__init__()
         self.layers = nn.ModuleList(ImageTextFusion(d_text, d_image, d_model, num_heads) for _ in range(num_layers))
+        with torch.no_grad():
+            for layer in self.layers:
+                for parameter in (*layer.text_out.parameters(), *layer.image_out.parameters()):
+                    parameter /= sqrt(num_layers)
 
     def forward(self, text_tokens: Tensor, image_tokens: Tensor) -> tuple[Tensor, Tensor]:
         """text (..., T, d_text), image (..., S, d_image) → both, in the same shapes."""
