@@ -28,7 +28,9 @@ def draw_start(model: nn.Module, seed: int) -> None:
             elif "embedding" in name:
                 start = torch.randn(parameter.shape, generator=generator) * (0.5 if "text" in name else 1.0)
             else:  # as nn.Linear does
-                start = (torch.rand(parameter.shape, generator=generator) * 2 - 1) / parameter.shape[-1] ** 0.5
+                start = (torch.rand(parameter.shape, generator=generator) * 2 - 1) / parameter.shape[
+                    -1
+                ] ** 0.5
             parameter.copy_(start)
 
 
@@ -63,7 +65,9 @@ def align_step(model: nn.Module, optimizer: torch.optim.Optimizer, patches: Tens
     return loss.item()
 
 
-def train(model: nn.Module, train_step, seed: int, steps: int = STEPS, align_steps: int = ALIGN_STEPS) -> dict:
+def train(
+    model: nn.Module, train_step, seed: int, steps: int = STEPS, align_steps: int = ALIGN_STEPS
+) -> dict:
     """Both stages, in place.
 
     Args:
@@ -104,7 +108,9 @@ def watch(model: nn.Module, seed: int) -> Tensor:
     with torch.no_grad():
         return torch.cat(
             [
-                parameter.flatten()[torch.randint(parameter.numel(), (4,), generator=generator).to(parameter.device)]
+                parameter.flatten()[
+                    torch.randint(parameter.numel(), (4,), generator=generator).to(parameter.device)
+                ]
                 for _, parameter in sorted(model.named_parameters())
             ]
         )

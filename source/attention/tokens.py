@@ -83,7 +83,11 @@ def draw_questions(
     shown = labels != BLANK
     cell = torch.where(shown, torch.rand(count, 9, generator=generator), -1.0).argmax(1)
     in_row = cell.unsqueeze(1) // 3 * 3 + torch.arange(3)
-    digit, position, row = _DIGIT + labels.gather(1, cell.unsqueeze(1)).squeeze(1), _POSITION + cell, _ROW + cell // 3
+    digit, position, row = (
+        _DIGIT + labels.gather(1, cell.unsqueeze(1)).squeeze(1),
+        _POSITION + cell,
+        _ROW + cell // 3,
+    )
     read = _DIGIT + labels.gather(1, in_row)
     bos, where, what, reads, is_, the, at, mark, pad, end = (
         torch.full((count,), WORDS.index(word))
