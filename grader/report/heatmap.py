@@ -39,14 +39,14 @@ def figure(heatmap: Heatmap) -> Figure | None:
     """The three pictures; None where there is no map to draw."""
     got, expected = heatmap.got, heatmap.expected
     rows, columns = len(expected), len(expected[0]) if expected else 0
-    if not (1 <= rows <= LARGEST and 1 <= columns <= LARGEST) or any(
-        len(row) != columns for row in (*got, *expected)
-    ):
+    too_large = rows > LARGEST or columns > LARGEST
+    if not rows or not columns or too_large or len(got) != rows:
         return None
-    if len(got) != rows:
+    if any(len(row) != columns for row in (*got, *expected)):
         return None
     values = [value for row in (*got, *expected) for value in row if isfinite(value)]
-    low, high = min(0.0, *values), max(*values, 0.0) if values else 1.0
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    low, high = min(low, 0.0), max(high, 0.0)
     high = high if high > low else low + 1.0
     off = tuple(
         tuple(a - b for a, b in zip(ours, theirs, strict=True))

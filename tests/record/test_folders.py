@@ -69,7 +69,7 @@ def test_names_that_look_alike_have_their_own_folders(tmp_path: Path):
 def test_where_the_file_system_joins_names_nobody_is_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """There is no such file system here: `ana` is a link to `Ana`, which is what it looks like from outside."""
+    """There is no such file system here: `ana` is a link to `Ana`, which looks the same from outside."""
     monkeypatch.setattr(folders, "_tells_names_apart", lambda root: False)
     write_feedback(tmp_path, "Ana", "a", "first")
     listing = os.listdir

@@ -1,0 +1,118 @@
+"""The terminal: readable without colour, whatever a submission is called."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from grader.report import terminal
+from grader.report.terminal import details, progress, table
+from tests.report.class_of_grades import ATTACKER, CLASS, FAULT, FULL, MISTAKEN, PARTLY, UNTOUCHED
+
+
+def shown(renderable, width: int = 120, **options) -> str:
+    console = Console(file=io.StringIO(), width=width, **options)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+def line(text: str, start: str) -> str:
+    return next(one for one in text.splitlines() if one.startswith(start))
+
+
+def test_each_student_has_score_marks_and_notes():
+    text = shown(table(CLASS))
+    assert line(text, "s0001").split() == ["s0001", "100", "/", "100", *"✓✓✓✓✓✓✓✓✓"]
+    assert line(text, "josé").split()[:13] == ["josé", "64", "/", "100", *"✓✓✓✓◐…✓✗◐"]
+    assert line(text, "s0002").split() == ["s0002", "0", "/", "100", *"·········"]
+    assert "1.4 unscaled" in line(text, "s0417")
+    assert "1.4 [uses-builtin]" in line(text, "josé")
+    assert line(text, "s0008").split()[:2] == ["s0008", "–"]
+    assert "fault: the sandbox did not start" in line(text, "s0008")
+
+
+def test_the_head_names_the_exercises_above_their_marks():
+    text = shown(table(CLASS))
+    head, row = line(text, "student"), line(text, "josé")
+    assert row[head.index(" 5 ") + 1] == "◐"
+    assert row[head.index(" 6 ") + 1] == "…"
+
+
+def test_a_line_sums_up():
+    # scores of the five graded: 100, 85, 0, 64, 0
+    assert "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100" in shown(
+        table(CLASS)
+    )
+
+
+def test_the_legend_explains_the_symbols_that_are_used():
+    assert line(shown(table([FULL])), "✓").split() == ["✓", "full", "points"]
+    assert "✗\N{NO-BREAK SPACE}no\N{NO-BREAK SPACE}points" in shown(table([MISTAKEN]))
+
+
+def test_without_a_terminal_there_are_no_escape_codes_and_with_one_there_are():
+    assert "\x1b" not in shown(table(CLASS))
+    assert "\x1b[32m" in shown(table(CLASS), force_terminal=True, color_system="standard")
+
+
+def test_a_hostile_student_writes_no_markup_and_no_control_characters():
+    for text in (shown(table([ATTACKER])), shown(details(ATTACKER))):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        text.encode("utf-8")
+    assert "[bold]" in shown(details(ATTACKER))
+
+
+def test_an_empty_class():
+    assert shown(table([])).strip() == ""
+
+
+def test_a_narrow_terminal_keeps_the_marks_whole():
+    assert "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓" in shown(table(CLASS), width=60)
+
+
+def test_details_say_what_came_back_and_what_to_do():
+    text = shown(details(MISTAKEN))
+    assert "✗ 1.4 Attention  0 of 15" in text
+    assert "weights is off by 0.49, allowed 1e-05" in text
+    assert "hint: Divide the scores by √d_k." in text
+    assert "isolation full, cpu, 1.2 s" in text
+    assert shown(details(UNTOUCHED)).count("not solved yet") == 9
+    assert "note: two cells define SelfAttention; the last one counted" in shown(details(PARTLY))
+    assert "flag: uses-builtin in 1.4: F.scaled_dot_product_attention" in shown(details(PARTLY))
+    assert "not graded" in shown(details(FAULT))
+
+
+def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(monkeypatch):
+    now = iter([0.0, 1.0, 20.0, 21.0, 40.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(now))
+    console = Console(file=io.StringIO(), width=80)
+    with progress(4, console) as advance:
+        for grade in CLASS[:4]:
+            advance(grade)
+    assert console.file.getvalue().splitlines() == [
+        "graded 2 of 4, 0.10/s, 0:20 left",
+        "graded 4 of 4, 0.10/s, in 0:40",
+    ]
+
+
+def test_progress_on_a_terminal_is_a_bar_with_count_and_name():
+    console = Console(file=io.StringIO(), width=100, force_terminal=True)
+    with progress(2, console) as advance:
+        advance(FULL)
+        advance(ATTACKER)
+    drawn = console.file.getvalue()
+    assert "2/2" in drawn
+    assert "s0001" in drawn or "s-</script>" in drawn
+
+
+def test_progress_of_nothing():
+    console = Console(file=io.StringIO())
+    with progress(0, console):
+        pass
+    assert console.file.getvalue() == ""
+
+
+def test_long_times_are_in_hours():
+    assert [terminal._duration(seconds) for seconds in (7, 67, 3667)] == ["0:07", "1:07", "1:01:07"]
