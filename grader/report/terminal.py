@@ -119,7 +119,7 @@ def details(grade: Grade) -> RenderableType:
         for note in verdict.notes:
             lines.append(f"    note: {clean(note)}\n", style="dim")
     for flag in grade.flags:
-        where = f" in {flag.exercise}" if flag.exercise else ""
+        where = f" in {clean(flag.exercise)}" if flag.exercise else ""
         lines.append(f"\nflag: {clean(flag.kind)}{where}: {clean(flag.detail)}")
     lines.append(
         f"\nisolation {grade.isolation or '?'}, {grade.device or '?'}, {grade.seconds:.1f} s", style="dim"
@@ -175,12 +175,10 @@ def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
             return
         reported = now
         rate = done / max(now - started, 1e-9)
-        left = (
-            f", {_duration((total - done) / rate)} left"
-            if done < total
-            else f" in {_duration(now - started)}"
+        when = (
+            f"{_duration((total - done) / rate)} left" if done < total else f"in {_duration(now - started)}"
         )
-        console.print(f"graded {done} of {total} ({rate:.2f}/s){left}", markup=False, highlight=False)
+        console.print(f"graded {done} of {total}, {rate:.2f}/s, {when}", markup=False, highlight=False)
 
     yield advance
 
