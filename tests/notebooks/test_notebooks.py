@@ -1,0 +1,135 @@
+"""The built notebooks: they run alone, and the student's holds no answer."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+from grader.course import lessons
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = list(lessons())
+
+
+def book(folder: str, name: str) -> NotebookNode:
+    return nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)
+
+
+def run_alone(notebook: NotebookNode, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, NotebookNode]:
+    """Run a notebook in an empty folder, where this project cannot be imported; returns the errors by cell id."""
+    hidden = folder / "hidden"
+    for package in ("attention", "grader"):
+        (hidden / package).mkdir(parents=True)
+        (hidden / package / "__init__.py").write_text(f'raise ImportError("{package} is not here")')
+    here = folder / "empty"
+    here.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(hidden))
+    NotebookClient(
+        notebook, allow_errors=True, timeout=300, kernel_name="python3", resources={"metadata": {"path": here}}
+    ).execute()
+    return {
+        cell.id: output
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    }
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_solution_runs_to_its_end_alone(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = book("solutions", name)
+    errors = run_alone(notebook, tmp_path, monkeypatch)
+    assert {cell: f"{error.ename}: {error.evalue}" for cell, error in errors.items()} == {}
+    warned = {
+        cell.id: output.text
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "stream" and output.name == "stderr"
+    }
+    assert warned == {}
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_unsolved_only_the_exercises_raise_and_name_themselves(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook = book("notebooks", name)
+    errors = run_alone(notebook, tmp_path, monkeypatch)
+    ids = {exercise.id for exercise in lessons()[name].exercises}
+    for cell, error in errors.items():
+        assert error.ename == "NotImplementedError", f"{cell}: {error.ename}: {error.evalue}"
+        found = re.match(r"TODO (\S+?)(:|$)", error.evalue)
+        assert found, f"{cell}: {error.evalue}"
+        assert found[1] in ids, f"{cell}: {error.evalue}"
+    checks = {f"check-{exercise.slug}" for exercise in lessons()[name].exercises}
+    assert checks <= set(errors), f"these self-checks pass without an answer: {checks - set(errors)}"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_given_cells_can_be_run_again(name: str) -> None:
+    # Provided cells define things; none may depend on having run once, e.g. by wrapping a name that it rebinds.
+    for cell in book("solutions", name).cells:
+        if cell.id.startswith("provided") or cell.id in ("setup", "start", "tools"):
+            source = cell.source.partition("\n")[2] if cell.source.startswith("# @title") else cell.source
+            assert "global " not in source, cell.id
+
+
+def solution_lines(name: str) -> Iterator[str]:
+    script = (ROOT / "solutions" / f"{name}.py").read_text("utf-8")
+    for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", script, re.DOTALL):
+        yield from region.splitlines()
+
+
+def hidden_lines() -> Iterator[str]:
+    """Lines of the references' bodies, of the mistakes and of what draws the hidden trials."""
+    for lesson in lessons().values():
+        owned = {exercise_name for exercise in lesson.exercises for exercise_name in exercise.defines}
+        secret = [lesson.reference[name] for name in owned if name in lesson.reference]
+        secret += [wrong for exercise in lesson.exercises for one in exercise.mistakes for wrong in one.replaces.values()]
+        for definition in secret:
+            if inspect.isfunction(definition) or inspect.isclass(definition):
+                yield from code_lines(inspect.getsource(definition))
+
+
+def code_lines(source: str) -> Iterator[str]:
+    """A definition's lines without its docstrings and its signature."""
+    tree = ast.parse(inspect.cleandoc("\n" + source) if source.startswith(" ") else source)
+    skip: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            skip |= set(range(node.lineno, node.body[0].lineno))
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                skip |= set(range(first.lineno, first.end_lineno + 1))
+    yield from (line for number, line in enumerate(source.splitlines(), 1) if number not in skip)
+
+
+def telling(line: str) -> bool:
+    """Long enough to be an answer rather than an idiom."""
+    line = line.strip()
+    return len(line) >= 40 and not line.startswith(("#", "super().__init__", "raise NotImplementedError", "def ", "class "))
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_no_answer_is_in_any_student_notebook(name: str) -> None:
+    text = "\n".join(cell.source for cell in book("notebooks", name).cells)
+    secret = [line.strip() for lesson in LESSONS for line in solution_lines(lesson)]
+    secret += [line.strip() for line in hidden_lines()]
+    assert secret
+    assert [line for line in secret if telling(line) and line in text] == []
+    assert "BEGIN SOLUTION" not in text
+    assert "def draw_" not in text.replace("def draw_scenes", "")
+
+
+@pytest.mark.parametrize("folder", ["solutions", "notebooks"])
+@pytest.mark.parametrize("name", LESSONS)
+def test_no_outputs_and_no_widget_state_are_committed(folder: str, name: str) -> None:
+    notebook = book(folder, name)
+    assert not [cell.id for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
+    assert set(notebook.metadata) <= {"kernelspec", "language_info", "celltoolbar"}
