@@ -17,6 +17,7 @@ from grader.grading import Graded, master
 from grader.record.errors import RecordError
 from grader.record.folders import unreadable_notebook, write_autograded, write_feedback
 from grader.record.gradebook import GradeWriter, open_gradebook
+from grader.record.lateness import course_id, late_penalty, submitted_at
 from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
 from grader.report.page import feedback_page
@@ -69,7 +70,8 @@ def run(
     try:
         with ExitStack() as stack:
             # Opened before the first grade: what cannot be recorded is found out now, not after an hour.
-            writer = stack.enter_context(open_gradebook(url, lessons(), masters))
+            settings = {"course": course_id(root), "late_penalty": late_penalty(root)}
+            writer = stack.enter_context(open_gradebook(url, lessons(), masters, **settings))
             lines = stack.enter_context(_lines(json)) if json else None
             for grade in unfound:
                 _line(lines, grade)
@@ -133,19 +135,19 @@ def _record(
     if grade.assignment not in lessons():
         return
     page = feedback_page(grade)
+    when = None if one.member else submitted_at(one.path)
     autograded = root / "autograded" / grade.student / grade.assignment / f"{grade.assignment}.ipynb"
     if grade.status == "unreadable":
-        write_autograded(
-            root / "autograded", grade.student, grade.assignment, unreadable_notebook(grade.message)
-        )
+        reason = unreadable_notebook(grade.message)
+        write_autograded(root / "autograded", grade.student, grade.assignment, reason, when)
     elif graded.notebook is not None:
-        write_autograded(root / "autograded", grade.student, grade.assignment, graded.notebook)
+        write_autograded(root / "autograded", grade.student, grade.assignment, graded.notebook, when)
     elif not known and autograded.is_file():
         pass  # a fault: what stands there is of an earlier submission, and the gradebook says so
     write_feedback(root / "feedback", grade.student, grade.assignment, page)
     if html is not None:
         write_feedback(html, grade.student, grade.assignment, page)
-    writer.record(grade)
+    writer.record(grade, when)
 
 
 def _lines(path: Path):

@@ -21,7 +21,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import api
-from sqlalchemy import Table, and_, insert, select, update
+from sqlalchemy import and_, insert, or_, select, update
 
 from grader.exercise import Grade, Lesson, Outcome, Verdict
 from grader.record.cells import Cells, declare
@@ -111,51 +111,54 @@ class GradeWriter:
         keys = {"assignment_id": cells.assignment, "student_id": grade.student}
         submission, new = self._insert_once(api.SubmittedAssignment, **keys)
         if new or not fault:
-            self._set(api.SubmittedAssignment, {"id": submission}, timestamp=_utc(timestamp))
-        notebook, _ = self._insert_once(
-            api.SubmittedNotebook, notebook_id=cells.notebook, assignment_id=submission
-        )
-        for cell in cells.other_grades:
-            self._insert_once(api.Grade, cell_id=cell, notebook_id=notebook)
-        for cell in cells.other_comments:
-            self._insert_once(api.Comment, cell_id=cell, notebook_id=notebook)
+            self._set(api.SubmittedAssignment, submission, timestamp=_utc(timestamp))
+        keys = {"notebook_id": cells.notebook, "assignment_id": submission}
+        notebook, _ = self._insert_once(api.SubmittedNotebook, **keys)
         verdicts = {verdict.id: verdict for verdict in grade.verdicts}
-        for exercise, cell in cells.grades.items():
-            row, _ = self._insert_once(api.Grade, cell_id=cell, notebook_id=notebook)
-            self._set(api.Grade, {"id": row}, **_scores(grade, verdicts.get(exercise)))
-        for exercise, cell in cells.comments.items():
-            row, _ = self._insert_once(api.Comment, cell_id=cell, notebook_id=notebook)
-            self._set(api.Comment, {"id": row}, auto_comment=_comment(grade, verdicts.get(exercise)))
+        scores = {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()}
+        comments = {cell: _comment(grade, verdicts.get(id)) for id, cell in cells.comments.items()}
+        self._fill(api.Grade, notebook, {cell: {} for cell in cells.other_grades} | scores)
+        self._fill(api.Comment, notebook, {cell: {} for cell in cells.other_comments} | comments)
         if self.late_penalty and not fault:
             self._penalise(grade.student, cells, submission, notebook)
         self.gradebook.db.commit()
 
     def _insert_once(self, mapped: type, **keys: str) -> tuple[str, bool]:
         """The id of the row with these keys, and whether it is new."""
-        table = _table(mapped)
-        found = self._first(select(table.c.id).where(_equal(table, keys)))
+        table = mapped.__table__
+        matches = and_(*(table.c[name] == value for name, value in keys.items()))
+        found = self.gradebook.db.execute(select(table.c.id).where(matches)).first()
         if found is not None:
             return found.id, False
         row = keys if "id" in keys else {"id": api.new_uuid(), **keys}
         self.gradebook.db.execute(insert(table).values(**row))
         return row["id"], True
 
-    def _set(self, mapped: type, keys: Mapping[str, str], **values: Any) -> None:
-        if values:
-            table = _table(mapped)
-            self.gradebook.db.execute(update(table).where(_equal(table, keys)).values(**values))
+    def _fill(self, mapped: type, notebook: str, wanted: Mapping[str, Mapping[str, Any]]) -> None:
+        """Give a submitted notebook its rows, by cell; only what differs is written."""
+        table = mapped.__table__
+        mine = and_(table.c.cell_id.in_(wanted), table.c.notebook_id == notebook)
+        there = {row.cell_id: row for row in self.gradebook.db.execute(select(table).where(mine))}
+        for cell, values in wanted.items():
+            if cell not in there:
+                row = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values}
+                self.gradebook.db.execute(insert(table).values(**row))
+            elif any(there[cell]._mapping[name] != value for name, value in values.items()):
+                self._set(mapped, there[cell].id, **values)
 
-    def _first(self, query: Any) -> Any:
-        return self.gradebook.db.execute(query).first()
+    def _set(self, mapped: type, id: str, **values: Any) -> None:
+        table = mapped.__table__
+        changed = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
+        self.gradebook.db.execute(update(table).where(table.c.id == id, changed).values(**values))
 
     def _penalise(self, student: str, cells: Cells, submission: str, notebook: str) -> None:
         """As nbgrader's AssignLatePenalties: reset, and ask the plugin where the submission was late."""
-        handed_in, due = _table(api.SubmittedAssignment), _table(api.Assignment)
-        row = self._first(
+        handed_in, due = api.SubmittedAssignment.__table__, api.Assignment.__table__
+        row = self.gradebook.db.execute(
             select(handed_in.c.timestamp, handed_in.c.extension, due.c.duedate)
             .join(due, due.c.id == handed_in.c.assignment_id)
             .where(handed_in.c.id == submission)
-        )
+        ).one()
         penalty = None
         if row.timestamp is not None and row.duedate is not None:
             late = (row.timestamp - row.duedate).total_seconds()
@@ -164,10 +167,10 @@ class GradeWriter:
                 score = self._score(cells, notebook)
                 penalty = self.late_penalty(student, score, late)
                 penalty = None if penalty is None else min(max(penalty, 0.0), score)
-        self._set(api.SubmittedNotebook, {"id": notebook}, late_submission_penalty=penalty)
+        self._set(api.SubmittedNotebook, notebook, late_submission_penalty=penalty)
 
     def _score(self, cells: Cells, notebook: str) -> float:
-        grades = _table(api.Grade)
+        grades = api.Grade.__table__
         mine = (*cells.grades.values(), *cells.other_grades)
         rows = self.gradebook.db.execute(
             select(grades.c.auto_score, grades.c.manual_score, grades.c.extra_credit).where(
@@ -190,27 +193,19 @@ def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
     return {"auto_score": float(verdict.points), "needs_manual_grade": False}
 
 
-def _comment(grade: Grade, verdict: Verdict | None) -> str | None:
+def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
     if grade.status == "unreadable":
-        return grade.message
+        return {"auto_comment": grade.message}
     if _is_held(grade, verdict):
-        return HELD
+        return {"auto_comment": HELD}
     if verdict.outcome is Outcome.PASSED:
-        return None
-    return " ".join(filter(None, (verdict.message, verdict.hint))) or None
+        return {"auto_comment": None}
+    return {"auto_comment": " ".join(filter(None, (verdict.message, verdict.hint))) or None}
 
 
 def _is_held(grade: Grade, verdict: Verdict | None) -> bool:
     # An exercise that nobody judged is no zero: nothing is scored by the absence of a verdict.
     return grade.status == "fault" or verdict is None or verdict.outcome is Outcome.FAULT
-
-
-def _table(mapped: type) -> Table:
-    return mapped.__table__
-
-
-def _equal(table: Table, keys: Mapping[str, str]) -> Any:
-    return and_(*(table.c[name] == value for name, value in keys.items()))
 
 
 def _utc(moment: datetime | None) -> datetime | None:
