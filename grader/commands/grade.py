@@ -14,7 +14,7 @@ from grader.course import lessons
 from grader.execution.isolation import IsolationError, resolve_tier
 from grader.exercise import Grade
 from grader.grading import Graded, master
-from grader.record.errors import RecordError
+from grader.record.errors import RecordError, StudentNameError
 from grader.record.folders import unreadable_notebook, write_autograded, write_feedback
 from grader.record.gradebook import GradeWriter, open_gradebook
 from grader.record.lateness import course_id, late_penalty, submitted_at
@@ -77,7 +77,10 @@ def run(
                 _line(lines, grade)
             advance = stack.enter_context(progress(len(found), err))
             for one, graded, known_already in grade_class(found, course, tier):
-                _record(root, html, writer, one, graded, known_already)
+                try:
+                    _record(root, html, writer, one, graded, known_already)
+                except StudentNameError as error:  # of this one; the others go on
+                    err.print(f"grader: {error}", markup=False)
                 _line(lines, graded.grade)
                 grades.append(graded.grade)
                 advance(graded.grade)

@@ -15,7 +15,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from tornado.log import app_log
 
-from grader.record.errors import RecordError
+from grader.record.errors import RecordError, StudentNameError
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds between attempts
@@ -65,7 +65,8 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
     """Do the work; try again while the database is locked; say once and clearly why it did not go.
 
     Raises:
-        RecordError: it did not.
+        StudentNameError: a student's name is no text.
+        RecordError: it did not go, for any other reason.
     """
     tries = 0
     while True:
@@ -82,7 +83,8 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
             if busy and tries < ATTEMPTS:
                 time.sleep(PAUSE)
                 continue
-            raise RecordError(f"{url}: {_explain(reason, error)}") from error
+            kind = StudentNameError if isinstance(error, UnicodeEncodeError) else RecordError
+            raise kind(f"{url}: {_explain(reason, error)}") from error
 
 
 def _explain(reason: str, error: Exception) -> str:

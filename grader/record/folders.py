@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.record.errors import RecordError
+from grader.record.errors import RecordError, StudentNameError
 
 
 def write_autograded(
@@ -26,7 +26,8 @@ def write_autograded(
         timestamp: when it was submitted; without a time zone it is UTC.
 
     Raises:
-        RecordError: the folder cannot be written, or belongs to a student whose name only looks the same.
+        StudentNameError: the name is no folder's, or another student's only looks the same.
+        RecordError: the folder cannot be written.
     """
     folder = _folder(root, student, assignment)
     path = _write(folder / f"{assignment}.ipynb", nbformat.writes(notebook) + "\n")
@@ -43,7 +44,8 @@ def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path
     """feedback/<student>/<assignment>/<assignment>.html.
 
     Raises:
-        RecordError: the folder cannot be written, or belongs to a student whose name only looks the same.
+        StudentNameError: the name is no folder's, or another student's only looks the same.
+        RecordError: the folder cannot be written.
     """
     return _write(_folder(root, student, assignment) / f"{assignment}.html", page)
 
@@ -60,12 +62,12 @@ def unreadable_notebook(message: str) -> NotebookNode:
 def _folder(root: Path, student: str, assignment: str) -> Path:
     for name in (student, assignment):
         if name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
-            raise RecordError(f"{name!r} cannot be a folder in {root}. Rename the submission's folder.")
+            raise StudentNameError(f"{name!r} cannot be a folder in {root}. Rename the submission's folder.")
     folder = root / student / assignment
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not _tells_names_apart(root) and student not in os.listdir(root):
-            raise RecordError(
+            raise StudentNameError(
                 f"{root}: this file system makes one folder of {student!r} and another student's name, whose "
                 "files would be overwritten. Keep the course on a case-sensitive file system."
             )

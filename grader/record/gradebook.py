@@ -90,6 +90,7 @@ class GradeWriter:
             timestamp: when it was submitted, if that is known; without a time zone it is UTC.
 
         Raises:
+            StudentNameError: the student's name is no text; the next grade can be recorded.
             RecordError: the gradebook is locked, read-only, or does not fit the lesson.
         """
         if grade.assignment not in self.lessons:

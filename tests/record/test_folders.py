@@ -11,7 +11,7 @@ import pytest
 from nbgrader.utils import parse_utc
 
 from grader.record import folders
-from grader.record.errors import RecordError
+from grader.record.errors import RecordError, StudentNameError
 from grader.record.folders import unreadable_notebook, write_autograded, write_feedback
 
 
@@ -53,7 +53,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("student", ["..", ".", "", "a/b", "a\\b", "a\0b", "/etc"])
 def test_a_student_never_leaves_the_folder(tmp_path: Path, student: str):
-    with pytest.raises(RecordError, match=r"Rename the submission's folder"):
+    with pytest.raises(StudentNameError, match=r"Rename the submission's folder"):
         write_feedback(tmp_path, student, "a", "page")
     assert list(tmp_path.iterdir()) == []
 
@@ -75,7 +75,7 @@ def test_where_the_file_system_joins_names_nobody_is_overwritten(
     listing = os.listdir
     (tmp_path / "ana").symlink_to("Ana")
     monkeypatch.setattr(folders.os, "listdir", lambda path: [name for name in listing(path) if name != "ana"])
-    with pytest.raises(RecordError, match=r"'ana' and another student's name.*case-sensitive"):
+    with pytest.raises(StudentNameError, match=r"'ana' and another student's name.*case-sensitive"):
         write_feedback(tmp_path, "ana", "a", "second")
     assert (tmp_path / "Ana/a/a.html").read_text() == "first"
 

@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 from grader.exercise import Check, Exercise, Grade, Lesson, Outcome, Trial, Verdict
 from grader.record import connection
-from grader.record.errors import RecordError
+from grader.record.errors import RecordError, StudentNameError
 from grader.record.folders import unreadable_notebook, write_autograded
 from grader.record.gradebook import HELD, open_gradebook
 
@@ -148,6 +148,16 @@ def test_a_regrade_replaces_the_auto_score(url: str):
     record(url, graded("s1", 5.0, 7.5))
     record(url, graded("s1", 0.0, 15.0))
     assert submission(url, "s1")["score"] == 15.0
+
+
+def test_the_same_grade_again_writes_nothing(url: str):
+    record(url, graded("s1", 5.0, 7.5))
+    before = Path(url.removeprefix("sqlite:///")).read_bytes()
+    with open_gradebook(url, {ASSIGNMENT: lesson()}) as gradebook:
+        gradebook.record(graded("s1", 5.0, 7.5))
+        assert Path(url.removeprefix("sqlite:///")).read_bytes() == before
+        gradebook.record(graded("s1", 5.0, 9.5))
+        assert Path(url.removeprefix("sqlite:///")).read_bytes() != before
 
 
 def test_a_manual_score_stays_and_wins_and_extra_credit_survives(url: str):
@@ -364,7 +374,7 @@ def test_a_url_that_is_none(url: str):
 
 def test_a_student_id_that_is_no_text_loses_nobody_else(url: str):
     with open_gradebook(url, {ASSIGNMENT: lesson()}) as gradebook:
-        with pytest.raises(RecordError, match=r"bytes that are no text.*Rename the folder"):
+        with pytest.raises(StudentNameError, match=r"bytes that are no text.*Rename the folder"):
             gradebook.record(graded("bad\udcff", 5.0, 7.5))
         gradebook.record(graded("s1", 5.0, 7.5))
     assert submission(url, "s1")["score"] == 12.5
