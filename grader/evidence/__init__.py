@@ -1,0 +1,1 @@
+"""What comes back from the sandbox: bounded, parsed, never unpickled."""

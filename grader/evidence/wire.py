@@ -1,0 +1,144 @@
+"""Trees of tensors and JSON values ↔ bytes, on the trusted side.
+
+Nothing that comes in is trusted: sizes are bounded before anything is parsed, nothing is unpickled, and whatever
+is wrong is an EvidenceError whose message the student can read. The guest's twin is execution/guest/values.py.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import safetensors
+import torch
+from safetensors.torch import save
+
+from grader.evidence.text import plain
+from grader.exercise import Value
+
+DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
+MOST_JSON = 1 << 20  # bytes of the tree without its tensors
+MOST_DEPTH = 40
+MOST_TENSORS = 4096
+MOST_AXES = 16
+
+
+class EvidenceError(Exception):
+    """What came back is no evidence; the message is for the student."""
+
+
+def encode(value: Value) -> tuple[Any, bytes]:
+    """A tree for JSON, and the tensors that it names, as safetensors.
+
+    Raises:
+        TypeError: something in it is neither a tensor nor a JSON value: an error of ours.
+    """
+    tensors: dict[str, torch.Tensor] = {}
+
+    def flatten(node: Value) -> Any:
+        if isinstance(node, torch.Tensor):
+            name = str(len(tensors))
+            tensors[name] = node.detach().cpu().contiguous().clone()
+            return {"tensor": name}
+        if isinstance(node, float) and not math.isfinite(node):
+            return {"float": repr(node)}
+        if node is None or isinstance(node, (bool, int, float, str)):
+            return node
+        if isinstance(node, Mapping):
+            return {"dict": {str(name): flatten(item) for name, item in node.items()}}
+        if isinstance(node, (list, tuple)):
+            return [flatten(item) for item in node]
+        raise TypeError(f"{type(node).__qualname__} cannot be sent to the sandbox; tensors and JSON values can")
+
+    tree = flatten(value)
+    return tree, save(tensors) if tensors else b""
+
+
+def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
+    """The JSON object that an answer begins with.
+
+    Raises:
+        EvidenceError: it is none.
+    """
+    if len(header) > most:
+        raise EvidenceError(f"an answer of {len(header) / 2**20:.0f} MiB beside its tensors came back")
+    try:
+        answer = json.loads(header)
+    except (ValueError, RecursionError) as error:
+        raise EvidenceError("the answer of the sandbox is not JSON: something wrote into its channel") from error
+    if not isinstance(answer, dict):
+        raise EvidenceError("the answer of the sandbox is not an object: something wrote into its channel")
+    return answer
+
+
+def decode(tree: Any, blob: bytes) -> Value:
+    """The values that came back, as CPU tensors and JSON values.
+
+    Raises:
+        EvidenceError: it is forged, or nothing that a probe may return.
+    """
+    tensors = _tensors(blob)
+
+    def build(node: Any, depth: int) -> Value:
+        if depth > MOST_DEPTH:
+            raise EvidenceError("lists or dicts that are nested too deep came back")
+        if isinstance(node, str):
+            return plain(node, MOST_JSON)
+        if isinstance(node, float) and not math.isfinite(node):
+            return node
+        if node is None or isinstance(node, (bool, float)):
+            return node
+        if isinstance(node, int):
+            if abs(node) >= 2**63:
+                raise EvidenceError("an integer of more than 64 bits came back")
+            return node
+        if isinstance(node, list):
+            return [build(item, depth + 1) for item in node]
+        match list(node.items()):
+            case [("tensor", str(name))] if name in tensors:
+                return tensors.pop(name)  # each once: a small tree of many references is no large answer
+            case [("float", "nan" | "inf" | "-inf" as text)]:
+                return float(text)
+            case [("dict", dict(items))]:
+                return {plain(name, 200): build(item, depth + 1) for name, item in items.items()}
+        raise EvidenceError("a value that no probe returns came back: something wrote into the channel")
+
+    return build(tree, 0)
+
+
+def _tensors(blob: bytes) -> dict[str, torch.Tensor]:
+    if not blob:
+        return {}
+    try:
+        entries = safetensors.deserialize(blob)
+    except Exception as error:  # the library's own, and ValueError, OverflowError: all mean a forged header
+        raise EvidenceError("tensors with a forged header came back") from error
+    if len(entries) > MOST_TENSORS:
+        raise EvidenceError(f"{len(entries)} tensors came back, more than {MOST_TENSORS}")
+    return {name: _tensor(entry) for name, entry in entries}
+
+
+def _tensor(entry: Mapping[str, Any]) -> torch.Tensor:
+    dtype, shape, data = DTYPES.get(entry["dtype"]), entry["shape"], bytearray(entry["data"])
+    if dtype is None:
+        raise EvidenceError(f"a tensor of dtype {plain(entry['dtype'], 20)} came back; use a real one")
+    if len(shape) > MOST_AXES or any(size >= 2**40 for size in shape):
+        raise EvidenceError(f"a tensor with {len(shape)} axes of sizes up to {max(shape)} came back")
+    raw = torch.uint8 if dtype is torch.bool else dtype
+    flat = torch.frombuffer(data, dtype=raw) if data else torch.empty(0, dtype=raw)
+    if flat.numel() != math.prod(shape):
+        raise EvidenceError("a tensor came back that has another size than it says")
+    return (flat != 0 if dtype is torch.bool else flat).reshape(shape)

@@ -1,0 +1,174 @@
+"""papermill's engine for submissions: cells run in a warm, isolated interpreter, and exercises are probed on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
+from papermill.parameterize import parameterize_notebook
+
+from grader.execution.interpreter import CellResult, Interpreter, Server, ServerLost
+from grader.exercise import Evidence, Limits, Request, Status
+
+NAME = "isolated"
+KERNEL, LANGUAGE = "python3", "python"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """A notebook that was run, and the answers that were got on the way."""
+
+    notebook: NotebookNode
+    evidence: Mapping[str, Evidence]  # by key
+    cells: Mapping[str, CellResult]  # by cell id
+    isolation: str
+    device: str
+    seconds: float
+    fault: str = ""  # ours: the sandbox failed, twice
+
+
+@dataclass
+class _Run:
+    """What one run collects."""
+
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    cells: dict[str, CellResult] = field(default_factory=dict)
+
+
+class IsolatedEngine(Engine):
+    """Runs a notebook's cells; `papermill --engine isolated` works too, with a server of its own."""
+
+    @classmethod
+    def execute_managed_notebook(
+        cls,
+        nb_man: NotebookExecutionManager,
+        kernel_name: str,
+        *,
+        server: Server | None = None,
+        run: _Run | None = None,
+        requests: Mapping[str, Sequence[Request]] | None = None,
+        limits: Limits | None = None,
+        cell_seconds: Mapping[str, float] | None = None,
+        seed: int = 0,
+        **_: Any,
+    ) -> None:
+        if server is None:
+            with Server() as own:
+                _run_all(nb_man, own, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed)
+        else:
+            _run_all(nb_man, server, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed)
+
+
+def execute(
+    server: Server,
+    notebook: NotebookNode,
+    *,
+    parameters: Mapping[str, Any],
+    requests: Mapping[str, Sequence[Request]],
+    limits: Limits,
+    cell_seconds: Mapping[str, float] | None = None,
+) -> Execution:
+    """Run a rebuilt notebook and ask the requests, each right after the cell that it belongs to.
+
+    Cells that raise do not stop the run. Where the fork server dies, the run is repeated once.
+
+    Args:
+        parameters: put into the cell after the one tagged `parameters`; "seed" also seeds the interpreter.
+        requests: by the id of the cell after which they are asked.
+        cell_seconds: of cells that may take longer, by id.
+    """
+    started, fault = time.monotonic(), ""
+    papermill_engines.register(NAME, IsolatedEngine)
+    for _ in range(2):
+        run = _Run()
+        prepared = _prepare(notebook, parameters)
+        try:
+            papermill_engines.execute_notebook_with_engine(
+                NAME,
+                prepared,
+                kernel_name=KERNEL,
+                progress_bar=False,
+                server=server,
+                run=run,
+                requests=requests,
+                limits=limits,
+                cell_seconds=cell_seconds or {},
+                seed=int(parameters.get("seed", 0)),
+            )
+            fault = ""
+            break
+        except ServerLost as error:
+            fault = f"{error} while it served this submission, twice"
+    return Execution(
+        notebook=prepared,
+        evidence=run.evidence,
+        cells=run.cells,
+        isolation=server.isolation,
+        device=server.device,
+        seconds=time.monotonic() - started,
+        fault=fault,
+    )
+
+
+def _prepare(notebook: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:
+    """A copy with the parameters in it, as papermill wants it."""
+    prepared = nbformat.from_dict(notebook)
+    prepared.metadata.setdefault("papermill", nbformat.NotebookNode())
+    prepared = parameterize_notebook(
+        prepared, dict(parameters), kernel_name=KERNEL, language=LANGUAGE, engine_name=NAME
+    )
+    for index, cell in enumerate(prepared.cells):
+        cell.setdefault("id", f"cell-{index}")
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.id = "injected-parameters"
+    return prepared
+
+
+def _run_all(
+    nb_man: NotebookExecutionManager,
+    server: Server,
+    run: _Run,
+    requests: Mapping[str, Sequence[Request]],
+    limits: Limits,
+    cell_seconds: Mapping[str, float],
+    seed: int,
+) -> None:
+    nb_man.get_cell_description = lambda *_: None  # it trips over a cell that ends in "papermill_description="
+    interpreter = server.spawn(limits, seed=seed)
+    try:
+        for index, cell in enumerate(nb_man.nb.cells):
+            nb_man.cell_start(cell, index)
+            if cell.cell_type == "code" and cell.source.strip():
+                result = interpreter.run_cell(cell.source, seconds=cell_seconds.get(cell.id, limits.cell_seconds))
+                run.cells[cell.id] = result
+                _show(cell, result)
+                if result.status is not Status.OK:
+                    nb_man.cell_exception(cell, index)
+            nb_man.cell_complete(cell, index)
+            for request in requests.get(cell.id, ()):
+                run.evidence[request.key] = interpreter.call(request)
+        _ask_again(interpreter, run, requests)
+    finally:
+        interpreter.kill()
+
+
+def _ask_again(interpreter: Interpreter, run: _Run, requests: Mapping[str, Sequence[Request]]) -> None:
+    """Those whose helper stands further down, and those whose cell is not there."""
+    for request in (request for group in requests.values() for request in group):
+        first = run.evidence.get(request.key)
+        if first is None or first.error in ("NameError", "UnboundLocalError"):
+            run.evidence[request.key] = interpreter.call(request)
+
+
+def _show(cell: NotebookNode, result: CellResult) -> None:
+    cell.execution_count = result.execution_count
+    outputs = [nbformat.from_dict(output) for output in result.outputs]
+    if result.status not in (Status.OK, Status.RAISED):
+        text = f"[This cell was skipped: {result.message}. The notebook goes on from the state before it.]\n"
+        outputs.append(nbformat.v4.new_output("stream", name="stderr", text=text))
+    cell.outputs = outputs

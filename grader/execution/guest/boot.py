@@ -1,0 +1,148 @@
+"""The first thing that runs: new namespaces and a minimal root, an unprivileged user, then the fork server.
+
+Started as `python boot.py <fd>`. One frame from the trusted side says what to build (see isolation.py).
+No student's code ever runs in this process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+
+if __name__ == "__main__":  # a script before it is a package: only this folder's modules are to be found
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from guest import frames, linux
+
+HOME = "/home/student"
+SCRATCH_DIRECTORIES = ("/tmp", "/dev/shm", HOME)
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    header, _ = frames.receive(control, most_header=1 << 20, most_body=0)
+    config = json.loads(header)
+    try:
+        if config["tier"] == "full":
+            _enter_namespaces(config)
+            _build_root(config)
+        _become(config)
+    except OSError as error:
+        frames.send(control, json.dumps({"error": str(error)}).encode())
+        sys.exit(1)
+    os.environ.clear()
+    os.environ.update(config["environment"])
+    os.set_inheritable(control.fileno(), True)
+    arguments = [config["python"], "-P", "-s", f"{config['guest']}/server.py", str(control.fileno())]
+    os.execv(config["python"], arguments)
+
+
+def _enter_namespaces(config: dict) -> None:
+    """New namespaces; returns in their pid 1, while the process outside waits for it."""
+    uid, gid = os.getuid(), os.getgid()
+    if uid == 0:
+        linux.unshare(linux.CLONE_ALL_BUT_USER)
+    else:
+        linux.unshare(linux.CLONE_NAMESPACES)
+        linux.map_self(uid, gid)
+    child = os.fork()
+    if child:
+        control = int(sys.argv[1])
+        os.close(control)  # so that the trusted side notices when the child is gone
+        _, status = os.waitpid(child, 0)
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    linux.die_with_parent()
+
+
+def _build_root(config: dict) -> None:
+    """A root of our own: read-only views of what Python needs, and nothing else of this machine."""
+    linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
+    # The tmpfs covers /tmp only until it is the root; the machine stays in reach at /old meanwhile.
+    linux.mount("tmpfs", "/tmp", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
+    os.mkdir("/tmp/new")
+    os.mkdir("/tmp/old")
+    linux.pivot_root("/tmp", "/tmp/old")
+    os.chdir("/")
+    linux.mount("tmpfs", "/new", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
+    for path in config["binds"]:
+        _show(path, path)
+    _show(config["guest_source"], config["guest"])
+    for path in config["masks"]:
+        _hide(path)
+    for path, target in config["links"].items():
+        os.makedirs(os.path.dirname("/new" + path), exist_ok=True)
+        os.symlink(target, "/new" + path)
+    for path, text in config["files"].items():
+        os.makedirs(os.path.dirname("/new" + path), exist_ok=True)
+        with open("/new" + path, "w") as file:
+            file.write(text)
+    _build_devices(config["devices"])
+    os.makedirs("/new/proc", exist_ok=True)
+    for path in SCRATCH_DIRECTORIES:
+        os.makedirs("/new" + path, exist_ok=True)
+    linux.mount("proc", "/new/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+    # For the fork server alone: its children get scratch of their own over it.
+    for path in ("/dev/shm", HOME):
+        linux.mount("tmpfs", "/new" + path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=64m,mode=777")
+    os.chdir("/new")
+    linux.pivot_root(".", ".")
+    linux.unmount(".")
+    os.chdir(HOME)
+    linux.protect("/", linux.MS_RDONLY | linux.MS_NOSUID, below=False)
+
+
+def _show(source: str, target: str) -> None:
+    source, target = "/old" + source, "/new" + target
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+    elif os.path.exists(source):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        open(target, "a").close()
+    else:
+        return
+    linux.bind(source, target)
+
+
+def _hide(path: str) -> None:
+    """Put something empty over a folder or file that was shown with what surrounds it."""
+    target = "/new" + path
+    if os.path.isdir(target):
+        linux.mount("tmpfs", target, "tmpfs", linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
+    elif os.path.exists(target):
+        linux.bind("/old/dev/null", target, devices=True)
+
+
+def _build_devices(devices: list[str]) -> None:
+    os.makedirs("/new/dev/pts", exist_ok=True)
+    for path in devices:
+        if os.path.exists("/old" + path):
+            os.makedirs(os.path.dirname("/new" + path), exist_ok=True)
+            if os.path.isdir("/old" + path):
+                os.makedirs("/new" + path, exist_ok=True)
+            else:
+                open("/new" + path, "a").close()
+            linux.bind("/old" + path, "/new" + path, read_only=False, devices=True)
+    flags = linux.MS_NOSUID | linux.MS_NOEXEC
+    linux.mount("devpts", "/new/dev/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=620")
+    os.symlink("pts/ptmx", "/new/dev/ptmx")
+    os.symlink("/proc/self/fd", "/new/dev/fd")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        os.symlink(f"/proc/self/fd/{number}", f"/new/dev/{name}")
+
+
+def _become(config: dict) -> None:
+    """Root never goes on from here: another user, for good."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setresgid(config["gid"], config["gid"], config["gid"])
+        os.setresuid(config["uid"], config["uid"], config["uid"])
+        if not os.access(config["python"], os.X_OK):
+            raise PermissionError(13, f"user {config['uid']} cannot reach {config['python']}")
+    if config["tier"] != "none":
+        linux.prctl(38, 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""What each interpreter is put into: namespaces, scratch, limits, Landlock, a system-call filter."""
+
+from __future__ import annotations
+
+import os
+import resource
+from dataclasses import dataclass
+
+from guest import linux
+
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Cage:
+    """How children are caged in this tier; decided by the trusted side, once."""
+
+    tier: str
+    home: str  # scratch: /home/student, or in the lower tiers a folder made for this server
+    read: tuple[str, ...]  # Landlock: may be read and run
+    write: tuple[str, ...]  # Landlock: devices that may be written
+    filter: bytes  # compiled seccomp program; empty in tier none
+    below_tmp: tuple[str, ...]  # what is shown below /tmp and must stay visible
+    device: str
+
+    @property
+    def full(self) -> bool:
+        return self.tier == "full"
+
+    def enter_namespaces(self) -> None:
+        """For the process that will fork the init."""
+        if self.full:
+            uid, gid = os.getuid(), os.getgid()
+            linux.unshare(linux.CLONE_NAMESPACES)
+            linux.map_self(uid, gid)
+
+    def furnish(self, limits: dict) -> None:
+        """In the init: this child's own /proc and scratch."""
+        if not self.full:
+            linux_only = getattr(os, "uname", None)
+            if linux_only and os.uname().sysname == "Linux":
+                linux.adopt_orphans()
+            return
+        linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
+        linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+        size = f"size={limits['scratch_bytes']},nr_inodes={limits['scratch_files']},mode=700"
+        flags = linux.MS_NOSUID | linux.MS_NODEV
+        linux.mount("tmpfs", self.home, "tmpfs", flags, size)
+        # One file system for all that can be written, so that one limit holds for the sum.
+        for name, target in ((".tmp", "/tmp"), (".shm", "/dev/shm")):
+            place = f"{self.home}/{name}"
+            os.mkdir(place, 0o700)
+            if target == "/tmp":
+                for path in self.below_tmp:
+                    inside = place + path.removeprefix("/tmp")
+                    if os.path.isdir(path):
+                        os.makedirs(inside, exist_ok=True)
+                        linux.bind(path, inside)
+            linux.mount(place, target, flags=linux.MS_BIND | linux.MS_REC)
+        os.chdir(self.home)
+        linux.drop_privileges()
+
+    def confine(self, limits: dict) -> None:
+        """In the interpreter, before anything of the student's runs."""
+        os.setsid()
+        _limit(limits, memory=self.device == "cpu")
+        if self.tier == "none":
+            return
+        linux.drop_privileges()
+        scratch = (self.home, "/tmp", "/dev/shm") if self.full else (self.home,)
+        linux.landlock(self.read, (*scratch, *self.write))
+        linux.filter_calls(self.filter)
+
+
+def _limit(limits: dict, *, memory: bool) -> None:
+    bounds = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_MEMLOCK": 0,
+        "RLIMIT_MSGQUEUE": 0,
+        "RLIMIT_NOFILE": limits["open_files"],
+        "RLIMIT_FSIZE": limits["scratch_bytes"],
+        "RLIMIT_CPU": int(limits["cpu_seconds"]),
+        "RLIMIT_NPROC": limits["processes"],
+    }
+    if memory:  # address space: a single allocation that is too large fails with a MemoryError, in the cell
+        bounds["RLIMIT_AS"] = _address_space() + limits["memory_bytes"]
+    for name, bound in bounds.items():
+        if hasattr(resource, name):
+            kind = getattr(resource, name)
+            hard = resource.getrlimit(kind)[1]
+            bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+            resource.setrlimit(kind, (bound, bound))
+
+
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 8 << 30

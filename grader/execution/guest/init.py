@@ -1,0 +1,472 @@
+"""The init of one sandbox: starts the interpreter, watches it, goes back to the checkpoint when it fails.
+
+It never runs student code. It is pid 1 of the sandbox in tier full, so that all processes of the sandbox end
+when it ends; and it ends when the trusted side closes the connection.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from guest import frames, interpreter, probe
+from guest.cage import Cage
+from guest.shell import Shell, attach_streams
+
+TICK = 0.05  # seconds between two looks at what the sandbox uses
+GREETING = 30.0  # seconds a checkpoint may take to fork
+SWEEP = 3.0  # seconds to kill what is left of a failed cell
+CREDENTIALS = struct.Struct("3i")
+
+
+@dataclass
+class Process:
+    """An interpreter: the channel to it, and the process, which the kernel vouches for."""
+
+    channel: socket.socket
+    pid: int
+    handle: int  # pidfd
+
+    def ended(self) -> bool:
+        return bool(select.select([self.handle], [], [], 0)[0])
+
+    def close(self) -> None:
+        self.channel.close()
+        os.close(self.handle)
+
+
+@dataclass
+class Answer:
+    """How an order ended: answer, timeout, died, memory, scratch, refused, or lost with its checkpoint."""
+
+    outcome: str
+    head: bytes = b""
+    body: bytes = b""
+
+
+class Init:
+    """Serves one connection of the trusted side."""
+
+    def __init__(self, connection: socket.socket, cage: Cage, limits: dict, shell: Shell, keep: set[int]) -> None:
+        self.connection, self.cage, self.limits, self.shell, self.keep = connection, cage, limits, shell, keep
+        self.raw_read, self.raw_write = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self.raw_read, False)
+        self.raw = bytearray()
+        self.meter = Meter(cage, limits)
+        self.active: Process | None = None
+
+    def run(self, seed: int) -> None:
+        """Until the trusted side has enough; never returns."""
+        self.active = self._start(seed)
+        self._reply("ready" if self.active else "lost")
+        while True:
+            header, body = self._next_order()
+            order = json.loads(header)
+            cut = order.pop("request")
+            answer = self._carry_out(order["op"], order["seconds"], body[:cut], body[cut:])
+            self._reply(answer.outcome, answer.head, answer.body)
+
+    # ------------------------------------------------------------ starting, forking
+
+    def _start(self, seed: int) -> Process | None:
+        ours, theirs = _channel()
+        if os.fork() == 0:
+            try:
+                self._become_interpreter(theirs, seed)
+            finally:
+                os._exit(1)
+        theirs.close()
+        return self._greeting(ours, time.monotonic() + GREETING)
+
+    def _become_interpreter(self, control: socket.socket, seed: int) -> None:
+        signal.set_wakeup_fd(-1)
+        nothing = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(self.raw_write, 1)
+        os.dup2(self.raw_write, 2)
+        for number in _open_descriptors() - self.keep - {0, 1, 2, control.fileno()}:
+            os.close(number)
+        self.cage.confine(self.limits)
+        attach_streams()
+        torch.set_num_threads(self.limits["threads"])
+        probe.seed(seed)
+        interpreter.serve(control, self.shell, self.limits)
+
+    def _greeting(self, channel: socket.socket, deadline: float) -> Process | None:
+        """The process at the other end, by the kernel's word; None if there is none."""
+        while time.monotonic() < deadline:
+            self._tend()
+            if select.select([channel], [], [], TICK)[0]:
+                data, ancillary, _, _ = channel.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
+                for level, kind, value in ancillary:
+                    if data and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+                        pid = CREDENTIALS.unpack(value)[0]
+                        try:
+                            return Process(channel, pid, os.pidfd_open(pid))
+                        except OSError:
+                            break
+                break
+            if self.active is not None and self.active.ended():
+                break
+        channel.close()
+        return None
+
+    def _fork(self, order: str) -> Process | None:
+        """A fork of the active interpreter that waits for its request; None if there can be none."""
+        for attempt in range(2):
+            if self.active is None or self.active.ended():
+                return None
+            ours, theirs = _channel()
+            try:
+                self.active.channel.settimeout(GREETING)
+                socket.send_fds(self.active.channel, [order.encode()], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                return None
+            finally:
+                theirs.close()
+            process = self._greeting(ours, time.monotonic() + GREETING)
+            if process is not None or attempt:
+                return process
+            self._sweep({self.active.pid})  # it could not fork: too many processes, so make room
+        return None
+
+    # ------------------------------------------------------------ one order
+
+    def _carry_out(self, op: str, seconds: float, request: bytes, blob: bytes) -> Answer:
+        self.raw.clear()
+        before = set(self.meter.pids())
+        process = self._fork(op)
+        if process is None:
+            self._lose()
+            return Answer("lost")
+        in_place = process.pid == self.active.pid
+        answer = self._converse(process, seconds, request, blob)
+        checkpoint = self.active
+        if answer.outcome == "answer" and op == "cell":
+            self.active = process
+            if not in_place:
+                _kill(checkpoint.handle)
+            checkpoint.close()
+        elif answer.outcome == "answer":
+            process.close()
+            if not in_place:
+                self._sweep(before)
+        else:
+            process.close()
+            keep = {checkpoint.pid} if answer.outcome in ("memory", "scratch") else before
+            if in_place or not self._sweep(keep) or checkpoint.ended():
+                self._lose()
+                answer.outcome = f"{answer.outcome} lost"
+        return answer
+
+    def _converse(self, process: Process, seconds: float, request: bytes, blob: bytes) -> Answer:
+        deadline = time.monotonic() + seconds
+        channel, outgoing = process.channel, memoryview(frames.pack(request, blob))
+        channel.setblocking(False)
+        inbox = frames.Inbox(8 * self.limits["cell_output_bytes"] + (1 << 20), self.limits["evidence_bytes"] + (1 << 20))
+        poll = select.poll()
+        poll.register(channel, select.POLLIN | select.POLLOUT)
+        for number in (process.handle, self.raw_read, self.connection.fileno()):
+            poll.register(number, select.POLLIN)
+        looked = 0.0
+        while True:
+            now = time.monotonic()
+            if now >= deadline:
+                return Answer("timeout")
+            if now - looked >= TICK:
+                looked = now
+                if over := self.meter.over():
+                    return Answer(over)
+            ready = dict(poll.poll(1000 * min(TICK, deadline - now)))
+            self._tend()
+            ended = process.handle in ready  # seen before the channel is read: what it said last still counts
+            state = ready.get(channel.fileno(), 0)
+            if state & select.POLLOUT and outgoing:
+                outgoing = _send_some(channel, outgoing)
+                if not outgoing:
+                    poll.modify(channel, select.POLLIN)
+            if state & (select.POLLIN | select.POLLHUP | select.POLLERR):
+                try:
+                    data = channel.recv(min(inbox.missing, 1 << 20))
+                    frame = inbox.feed(data)
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    return Answer("died")
+                except frames.FrameError as error:
+                    return Answer("refused", json.dumps({"status": "refused", "message": str(error)}).encode())
+                if frame is not None:
+                    return Answer("answer", *frame)
+                if not data:
+                    if not ended:  # it closed the channel and lives on: there will be no answer
+                        poll.unregister(channel)
+                    else:
+                        return Answer("died")
+                continue
+            if ended:
+                return Answer("died")
+
+    # ------------------------------------------------------------ keeping house
+
+    def _next_order(self) -> tuple[bytes, bytes]:
+        while True:
+            if select.select([self.connection, self.raw_read], [], [], 1.0)[0]:
+                self._tend()
+                if select.select([self.connection], [], [], 0)[0]:
+                    break
+            self._tend()
+            if self.active is not None and self.meter.over():
+                self._sweep({self.active.pid})
+        try:
+            deadline = time.monotonic() + 60
+            return frames.receive(self.connection, most_header=1 << 20, most_body=1 << 30, deadline=deadline)
+        except frames.FrameError:
+            self._end()
+
+    def _reply(self, outcome: str, head: bytes = b"", body: bytes = b"") -> None:
+        self._drain()
+        header = {"outcome": outcome, "raw": len(self.raw), "head": len(head)}
+        try:
+            deadline = time.monotonic() + 60
+            frames.send(self.connection, json.dumps(header).encode(), bytes(self.raw) + head + body, deadline=deadline)
+        except frames.FrameError:
+            self._end()
+
+    def _tend(self) -> None:
+        """Take in what was written to the raw descriptors, bury the dead, and end with the trusted side."""
+        self._drain()
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+        try:
+            self.connection.setblocking(False)
+            if self.connection.recv(1, socket.MSG_PEEK) == b"":
+                self._end()
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._end()
+
+    def _drain(self) -> None:
+        """At most a megabyte at a time: somebody who floods it must not keep the init busy for ever."""
+        for _ in range(16):
+            try:
+                data = os.read(self.raw_read, 1 << 16)
+            except BlockingIOError:
+                return
+            room = self.limits["cell_output_bytes"] - len(self.raw)
+            self.raw += data[: max(room, 0)]
+
+    def _lose(self) -> None:
+        """Nothing that could be gone back to is left."""
+        self._sweep(set())
+        if self.active is not None:
+            self.active.close()
+            self.active = None
+
+    def _sweep(self, keep: set[int]) -> bool:
+        """Kill all processes of the sandbox but these; False if some would not go."""
+        deadline = time.monotonic() + SWEEP
+        while True:
+            others = [pid for pid in self.meter.pids() if pid not in keep]
+            if not others:
+                return True
+            for pid in others:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+            self._bury()
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.001)
+
+    def _bury(self) -> None:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+    def _end(self) -> None:
+        self._sweep(set())
+        if not self.cage.full:
+            _remove_below(self.cage.home, time.monotonic() + 5)
+        os._exit(0)
+
+
+class Meter:
+    """What the sandbox uses, in total."""
+
+    def __init__(self, cage: Cage, limits: dict) -> None:
+        self.cage, self.limits = cage, limits
+        self.me, self._next_scratch, self._next_exact = os.getpid(), 0.0, 0.0
+
+    def over(self) -> str:
+        """"memory" or "scratch" where more is used than allowed."""
+        now, scratch = time.monotonic(), 0
+        if self.cage.full:
+            # The scratch is bounded by the file system itself; it counts as memory, which it is.
+            state = os.statvfs(self.cage.home)
+            scratch = (state.f_blocks - state.f_bfree) * state.f_frsize
+        elif now >= self._next_scratch:
+            self._next_scratch = now + 0.5
+            size, files = _used_below(self.cage.home, self.limits["scratch_files"])
+            if size > self.limits["scratch_bytes"] or files > self.limits["scratch_files"]:
+                return "scratch"
+        most = self.limits["memory_bytes"] - scratch
+        pids = list(self.pids())
+        if sum(map(_resident, pids)) > most and now >= self._next_exact:
+            # Forks share most of their pages: only the exact count, which takes longer, tells.
+            if sum(map(_proportional, pids)) > most:
+                return "memory"
+            self._next_exact = now + 4 * TICK
+        return ""
+
+    def pids(self) -> Iterator[int]:
+        """All live processes of the sandbox but the init."""
+        if self.cage.full:
+            for name in os.listdir("/proc"):
+                if name.isdigit() and int(name) != self.me and _stat(int(name))[0] not in "ZX":
+                    yield int(name)
+            return
+        states = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+        below, parents = {self.me}, {pid: parent for pid, (_, parent) in states.items()}
+        grown = True
+        while grown:
+            more = {pid for pid, parent in parents.items() if parent in below} - below
+            below |= more
+            grown = bool(more)
+        yield from (pid for pid in below if pid != self.me and states[pid][0] not in "ZX")
+
+
+def _stat(pid: int) -> tuple[str, int]:
+    """State letter and parent; X where the process is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return fields[0].decode(), int(fields[1])
+    except (OSError, IndexError):
+        return "X", 0
+
+
+def _resident(pid: int) -> int:
+    """Anonymous and shared memory in use, in bytes; what is shared counts once for each process."""
+    return _sum_lines(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
+
+
+def _proportional(pid: int) -> int:
+    """The same, but what n processes share counts a nth for each."""
+    return _sum_lines(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) or _resident(pid)
+
+
+def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
+    try:
+        with open(path, "rb") as file:
+            return sum(1024 * int(line.split()[1]) for line in file if line.startswith(names))
+    except (OSError, ValueError):
+        return 0
+
+
+def _used_below(folder: str, most_files: int) -> tuple[int, int]:
+    size = files = 0
+    waiting = [folder]
+    while waiting and files <= most_files:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    files += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:
+            continue
+    return size, files
+
+
+def _remove_below(folder: str, deadline: float) -> None:
+    """Empty the scratch of a lower tier, without recursion: its tree may be as deep as it likes."""
+    while time.monotonic() < deadline:
+        emptied = True
+        for place, folders, names in os.walk(folder, topdown=False):
+            for name in names + folders:
+                path = os.path.join(place, name)
+                try:
+                    os.unlink(path) if name in names or os.path.islink(path) else os.rmdir(path)
+                except OSError:
+                    emptied = False
+        if emptied:
+            return
+
+
+def _channel() -> tuple[socket.socket, socket.socket]:
+    ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return ours, theirs
+
+
+def _send_some(channel: socket.socket, data: memoryview) -> memoryview:
+    try:
+        return data[channel.send(data[: 1 << 20]) :]
+    except BlockingIOError:
+        return data
+    except OSError:
+        return memoryview(b"")  # it is gone; its handle says so
+
+
+def _kill(handle: int) -> None:
+    try:
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except OSError:
+        pass
+
+
+def _open_descriptors() -> set[int]:
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            os.fstat(int(name))
+            found.add(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def start(
+    connection: socket.socket, cage: Cage, shell: Shell, keep: set[int], *, control: socket.socket
+) -> None:
+    """Fork the init of one sandbox; returns in the parent, which is of no more use."""
+    cage.enter_namespaces()
+    pid = os.fork()
+    if pid:
+        handle = os.pidfd_open(pid)
+        socket.send_fds(connection, [b"P"], [handle])
+        return
+    control.close()
+    try:
+        header, _ = frames.receive(connection, most_header=1 << 20, most_body=0, deadline=time.monotonic() + 60)
+        config = json.loads(header)
+        cage.furnish(config["limits"])
+        Init(connection, cage, config["limits"], shell, keep).run(config["seed"])
+    except frames.FrameError:
+        pass
+    except BaseException as error:
+        print(f"init: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        if isinstance(error, OSError):
+            frames.send(connection, json.dumps({"outcome": "fault", "raw": 0, "head": 0, "message": str(error)}).encode())
+    finally:
+        os._exit(70)

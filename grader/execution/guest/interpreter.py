@@ -1,0 +1,114 @@
+"""The process that student code runs in: it forks itself before each cell and each probe.
+
+The process that forked waits, untouched, as the checkpoint; the fork runs the cell and goes on from there. The
+one exception: a process that has used CUDA cannot be forked, so it runs the cell itself, without a checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+
+import torch
+
+from guest import frames, linux, probe
+from guest.shell import SINK, Shell, said
+
+_exit, _fork, _getpid = os._exit, os.fork, os.getpid
+
+
+def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
+    """Answer orders until the init closes the channel; never returns."""
+    SINK.per_cell, SINK.left_in_all = limits["cell_output_bytes"], limits["output_bytes"]
+    most = limits["evidence_bytes"]
+    greet(control)
+    children: list[int] = []
+    while True:
+        order, channel = _next(control)
+        children = [child for child in children if not _gone(child)]
+        in_place = torch.cuda.is_initialized()
+        try:
+            child = 0 if in_place else _fork()
+        except OSError:
+            channel.close()  # the init sees it, makes room, and asks again
+            continue
+        if child:
+            children.append(child)
+            channel.close()
+            continue
+        if not in_place:
+            children = []
+            _after_fork()
+        greet(channel)
+        header, blob = frames.receive(channel, most_header=64 << 20, most_body=1 << 30)
+        request = json.loads(header)
+        if order == b"call":
+            SINK.begin()
+            if not in_place and limits["landlock"]:
+                linux.landlock_apart()
+            frames.send(channel, *probe.answer(request, blob, shell.user_ns, most))
+            if in_place:
+                channel.close()
+                continue
+            _exit(0)
+        control.close()
+        control = channel
+        _run_cell(control, shell, request["source"])
+
+
+def greet(channel: socket.socket) -> None:
+    """One byte, which carries this process's id by the kernel's word."""
+    channel.settimeout(None)
+    channel.send(b"H")
+
+
+def _next(control: socket.socket) -> tuple[bytes, socket.socket]:
+    try:
+        control.settimeout(None)
+        order, descriptors, _, _ = socket.recv_fds(control, 4, 1)
+    except OSError:
+        _exit(0)
+    if not order or not descriptors:
+        _exit(0)
+    return order, socket.socket(fileno=descriptors[0])
+
+
+def _after_fork() -> None:
+    """OpenMP's threads did not come along: without this, the first parallel loop would wait for them."""
+    if torch.get_num_threads() > 1:
+        torch.set_num_threads(1)
+
+
+def _gone(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] != 0
+    except ChildProcessError:
+        return True
+
+
+def _run_cell(channel: socket.socket, shell: Shell, source: str) -> None:
+    me = _getpid()
+    SINK.begin()
+    try:
+        result = shell.run_cell(source, store_history=True)
+        error = result.error_before_exec or result.error_in_exec
+    except BaseException as raised:
+        error = raised
+    if _getpid() != me:
+        _exit(0)  # a fork of the student's own that came out of the cell at this end
+    # What would strike between cells, when no cell is there to be blamed.
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    sys.settrace(None)
+    threading.settrace(None)
+    header = {
+        "status": "raised" if error is not None else "ok",
+        "error": type(error).__name__ if error is not None else "",
+        "message": said(error) if error is not None else "",
+        "outputs": SINK.take(),
+        "execution_count": shell.execution_count - 1,
+    }
+    frames.send(channel, json.dumps(header).encode())

@@ -1,0 +1,70 @@
+"""A request, answered: a probe is run with what the notebook has defined."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import math
+import random
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from guest import values
+from guest.shell import said
+
+NAMES = {
+    "torch": torch,
+    "nn": nn,
+    "F": F,
+    "math": math,
+    "Tensor": Tensor,
+    "Mapping": Mapping,
+    "Callable": Callable,
+    "Any": Any,
+}
+
+
+def answer(request: dict, blob: bytes, namespace: dict, most_bytes: int) -> tuple[bytes, bytes]:
+    """Header and body of the answer to one request."""
+    try:
+        tree, tensors = values.encode(_run(request, blob, namespace), most_bytes)
+        return json.dumps({"status": "ok", "tree": tree}).encode(), tensors
+    except values.Refused as refusal:
+        return json.dumps({"status": "refused", "message": str(refusal)}).encode(), b""
+    except BaseException as error:
+        lineage = [base.__name__ for base in type(error).__mro__][:20]
+        raised = {"status": "raised", "error": type(error).__name__, "lineage": lineage, "message": said(error)}
+        return json.dumps(raised).encode(), b""
+
+
+def _run(request: dict, blob: bytes, namespace: dict) -> Any:
+    inputs = values.decode(request["inputs"], blob)
+    scope = {**NAMES, "__name__": "check", "__builtins__": builtins}
+    exec(compile(request["source"], "<check>", "exec", dont_inherit=True), scope)
+    function = scope[request["function"]]
+    code = function.__code__
+    arguments = {}
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        if name in inputs:
+            arguments[name] = inputs[name]
+        elif name in namespace:
+            arguments[name] = namespace[name]
+        else:
+            raise NameError(f"name {name!r} is not defined")
+    seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(**arguments)
+
+
+def seed(number: int) -> None:
+    """The same random numbers in every run."""
+    random.seed(number)
+    numpy.random.seed(number % 2**32)
+    torch.manual_seed(number)

@@ -1,0 +1,138 @@
+"""The fork server: Python with everything imported that a lesson uses; each submission gets a fork of it.
+
+It runs in the minimal root, as an unprivileged user, and sees no submission: all it is ever handed is one
+connection per child. It ends when the trusted side closes its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+if __name__ == "__main__":
+    HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path.insert(0, HERE)
+
+from guest import frames, linux
+from guest.cage import Cage
+
+
+def main() -> None:
+    started = time.monotonic()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    header, program = frames.receive(control, most_header=1 << 20, most_body=1 << 20)
+    config = json.loads(header)
+    cage = Cage(
+        tier=config["tier"],
+        home=config["home"],
+        read=tuple(config["read"]),
+        write=tuple(config["write"]),
+        filter=program,
+        below_tmp=tuple(config["below_tmp"]),
+        device=config["device"],
+    )
+    os.chdir(cage.home)
+    if config.get("try"):
+        _try(control, cage, config["limits"])
+        return
+    shell, warmed = _warm(config)
+    from guest import init
+
+    sys.path.remove(HERE)
+    sys.path.insert(0, "")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    keep = init._open_descriptors() - {control.fileno()}
+    frames.send(control, json.dumps({"ready": time.monotonic() - started, **warmed}).encode())
+    while True:
+        control.settimeout(None)
+        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not message:
+            return
+        connection = socket.socket(fileno=descriptors[0])
+        if os.fork() == 0:
+            try:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                init.start(connection, cage, shell, keep, control=control)
+                os._exit(0)
+            except OSError as error:
+                connection.send(b"F" + str(error).encode()[:200])
+            finally:
+                os._exit(70)
+        connection.close()
+
+
+def _warm(config: dict):
+    """Import everything and use it once, on one thread: whoever forks with threads leaves them behind."""
+    import numpy
+    import torch
+
+    torch.set_num_threads(1)
+    import matplotlib
+    import matplotlib.pyplot as plt
+    import sklearn.datasets
+    import torch.nn.functional
+    import torch.utils.data
+
+    from guest.shell import make_shell
+
+    shell = make_shell()
+    shell.run_cell("import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)", store_history=False)
+    figure = plt.figure()
+    plt.plot([1, 2])
+    plt.imshow(numpy.zeros((2, 2)))
+    plt.colorbar()
+    plt.title("warm")
+    figure.savefig(io.BytesIO(), format="png")
+    plt.close("all")
+    layer = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.AdamW(layer.parameters())  # imports torch._dynamo, which takes a second
+    torch.nn.functional.cross_entropy(layer(torch.ones(1, 2)), torch.tensor([1])).backward()
+    optimizer.step()
+    sklearn.datasets.load_digits()
+    for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
+        try:
+            __import__(name)
+        except ImportError:
+            pass
+    shell.reset(new_session=True)
+    import guest.init  # noqa: F401
+
+    threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
+    if threads != 1:
+        raise RuntimeError(f"the fork server has {threads} threads and must have one")
+    gc.collect()
+    gc.freeze()
+    versions = {"torch": torch.__version__, "numpy": numpy.__version__, "matplotlib": matplotlib.__version__}
+    return shell, {"versions": versions}
+
+
+def _try(control: socket.socket, cage: Cage, limits: dict) -> None:
+    """Whether children can be caged here: what is asked of the machine at start-up."""
+    linux.prctl(38, 1)
+    try:
+        cage.enter_namespaces()
+        read, write = os.pipe()
+        if os.fork() == 0:
+            try:
+                cage.furnish(limits)
+                cage.confine(limits)
+                os.write(write, b"ok")
+            except OSError as error:
+                os.write(write, str(error).encode())
+            finally:
+                os._exit(0)
+        os.close(write)
+        said = os.read(read, 4096).decode()
+    except OSError as error:
+        said = str(error)
+    frames.send(control, json.dumps({} if said == "ok" else {"error": said or "the child died"}).encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""An IPython shell whose outputs are collected, up to a limit, as a notebook stores them."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+
+class Sink:
+    """The outputs of one cell. Drops what is over the limit; never blocks, never raises."""
+
+    def __init__(self) -> None:
+        self.per_cell, self.left_in_all = 1 << 20, 8 << 20
+        self.begin()
+
+    def begin(self) -> None:
+        """A new cell."""
+        self._outputs: list[dict] = []
+        self._left = min(self.per_cell, self.left_in_all)
+        self._cut = self._clear = False
+
+    def text(self, name: str, text: str) -> None:
+        """Something was printed."""
+        self._clear_if_waiting()
+        if len(text) > self._left:
+            text, self._cut = text[: self._left], True
+        if not text:
+            return
+        self._spend(len(text))
+        last = self._outputs[-1] if self._outputs else {}
+        if last.get("name") == name:
+            last["parts"].append(text)
+        else:
+            self._outputs.append({"output_type": "stream", "name": name, "parts": [text]})
+
+    def show(self, output: dict) -> None:
+        """Something was displayed."""
+        self._clear_if_waiting()
+        try:
+            size = len(json.dumps(output))
+        except (TypeError, ValueError, RecursionError):
+            return
+        if size > self._left:
+            self._cut = True
+        else:
+            self._spend(size)
+            self._outputs.append(output)
+
+    def update(self, name: str, data: dict, metadata: dict) -> None:
+        """Something that was displayed under this id looks different now."""
+        for output in self._outputs:
+            if output.get("id") == name:
+                output["data"], output["metadata"] = data, metadata
+
+    def clear(self, wait: bool) -> None:
+        """clear_output()."""
+        if wait:
+            self._clear = True
+        else:
+            self._outputs.clear()
+
+    def take(self) -> list[dict]:
+        """Everything since begin(), as nbformat has it."""
+        outputs = []
+        for output in self._outputs:
+            output = dict(output)
+            output.pop("id", None)
+            if "parts" in output:
+                output["text"] = "".join(output.pop("parts"))
+            outputs.append(output)
+        if self._cut:
+            note = "[The output was cut here: it is longer than what is kept.]\n"
+            outputs.append({"output_type": "stream", "name": "stderr", "text": note})
+        return outputs
+
+    def _spend(self, size: int) -> None:
+        self._left -= size
+        self.left_in_all -= size
+
+    def _clear_if_waiting(self) -> None:
+        if self._clear:
+            self._outputs.clear()
+            self._clear = False
+
+
+SINK = Sink()
+
+
+class Stream(io.TextIOBase):
+    """sys.stdout or sys.stderr."""
+
+    encoding, errors = "utf-8", "replace"
+
+    def __init__(self, name: str, number: int) -> None:
+        self.name, self._number = f"<{name}>", number
+        self._stream = name
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        SINK.text(self._stream, str(text))
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return False
+
+    def fileno(self) -> int:
+        return self._number
+
+
+class _Publisher(DisplayPublisher):
+    def publish(self, data, metadata=None, *args: Any, transient=None, update=False, **kwargs: Any) -> None:
+        name = (transient or {}).get("display_id")
+        if update:
+            SINK.update(name, data, metadata or {})
+        else:
+            SINK.show({"output_type": "display_data", "data": data, "metadata": metadata or {}, "id": name})
+
+    def clear_output(self, wait: bool = False) -> None:
+        SINK.clear(wait)
+
+
+class _Hook(DisplayHook):
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict, md_dict=None) -> None:
+        SINK.show(
+            {
+                "output_type": "execute_result",
+                "data": format_dict,
+                "metadata": md_dict or {},
+                "execution_count": self.shell.execution_count,
+            }
+        )
+
+    def finish_displayhook(self) -> None:
+        pass
+
+
+class Shell(InteractiveShell):
+    """IPython without a terminal, a history file or a kernel."""
+
+    def _showtraceback(self, etype, evalue, stb) -> None:
+        lines = stb if isinstance(stb, list) else [str(stb)]
+        SINK.show(
+            {
+                "output_type": "error",
+                "ename": str(getattr(etype, "__name__", etype))[:200],
+                "evalue": said(evalue),
+                "traceback": "\n".join(map(str, lines))[-20_000:].split("\n"),
+            }
+        )
+
+    def ask_exit(self) -> None:
+        raise SystemExit
+
+    def enable_gui(self, gui=None) -> None:
+        pass  # there is no window to show anything in
+
+
+def said(error: BaseException | None, most: int = 2000) -> str:
+    """str(error), whatever its author made of __str__."""
+    try:
+        return str(str(error))[:most]
+    except BaseException:
+        return "(the exception cannot be printed)"
+
+
+def make_shell() -> Shell:
+    """The shell, once, in the fork server; its children inherit it."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.Completer.use_jedi = False
+    shell = Shell.instance(config=config, display_pub_class=_Publisher, displayhook_class=_Hook)
+    shell.run_line_magic("matplotlib", "inline")
+    return shell
+
+
+def attach_streams() -> None:
+    """From now on, what is printed is collected."""
+    sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
+    sys.stdin = open("/dev/null")

@@ -1,0 +1,146 @@
+"""Nested dicts and lists with tensors ↔ JSON and safetensors, inside the sandbox.
+
+The twin of grader/evidence/wire.py, which reads what is written here and trusts none of it. Nothing is pickled.
+A tensor stands in the tree as {"tensor": name}, a dict as {"dict": {…}}, NaN and the like as {"float": text}.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import Any
+
+import torch
+
+DTYPES = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+NAMES = {name: dtype for dtype, name in DTYPES.items()}
+MOST_DEPTH = 32
+
+
+class Refused(Exception):
+    """What came back is no evidence; the message is for the student."""
+
+
+def decode(tree: Any, blob: bytes) -> Any:
+    """What the trusted side sent."""
+    tensors = _tensors(blob)
+
+    def build(node: Any) -> Any:
+        if isinstance(node, list):
+            return [build(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        ((kind, value),) = node.items()
+        if kind == "dict":
+            return {name: build(item) for name, item in value.items()}
+        return float(value) if kind == "float" else tensors[value]
+
+    return build(tree)
+
+
+def _tensors(blob: bytes) -> dict[str, torch.Tensor]:
+    if not blob:
+        return {}
+    (length,) = struct.unpack_from("<Q", blob)
+    header = json.loads(blob[8 : 8 + length])
+    body, found = bytearray(blob[8 + length :]), {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        start, stop = entry["data_offsets"]
+        dtype, shape = NAMES[entry["dtype"]], entry["shape"]
+        data = torch.frombuffer(body[start:stop], dtype=dtype) if stop > start else torch.empty(0, dtype=dtype)
+        found[name] = data.reshape(shape).clone()
+    return found
+
+
+def encode(value: Any, most_bytes: int) -> tuple[Any, bytes]:
+    """A tree for JSON, and the tensors that it names.
+
+    Raises:
+        Refused: something in it cannot be evidence.
+    """
+    tensors: list[torch.Tensor] = []
+    left = most_bytes
+
+    def flatten(node: Any, depth: int) -> Any:
+        nonlocal left
+        left -= 16
+        if depth > MOST_DEPTH:
+            raise Refused(f"lists or dicts nested more than {MOST_DEPTH} deep came back")
+        if left < 0:
+            raise Refused(f"more than {most_bytes / 2**20:.0f} MiB came back")
+        if isinstance(node, torch.Tensor):
+            plain = _plain(node, left)
+            left -= plain.numel() * plain.element_size()
+            tensors.append(plain)
+            return {"tensor": str(len(tensors) - 1)}
+        if type(node).__module__ == "numpy" and getattr(node, "shape", None) == ():
+            node = node.item()
+        if node is None or isinstance(node, bool):
+            return node
+        if isinstance(node, int):
+            return int(node)
+        if isinstance(node, float):
+            return float(node) if math.isfinite(node) else {"float": repr(float(node))}
+        if isinstance(node, str):
+            left -= len(node)
+            return str(node)[: max(left, 0)]
+        if isinstance(node, dict):
+            return {"dict": {str(name): flatten(item, depth + 1) for name, item in node.items()}}
+        if isinstance(node, (list, tuple)):
+            return [flatten(item, depth + 1) for item in node]
+        raise Refused(f"{_article(type(node).__qualname__)} came back where a tensor or a number is expected")
+
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+        tree = flatten(value, 0)
+        return tree, _pack(tensors)
+
+
+def _plain(tensor: torch.Tensor, most_bytes: int) -> torch.Tensor:
+    """The numbers alone: on the CPU, contiguous, without gradient."""
+    tensor = tensor.detach()
+    if type(tensor) is not torch.Tensor:
+        tensor = tensor.as_subclass(torch.Tensor)
+    if tensor.is_nested or tensor.layout != torch.strided:
+        raise Refused(f"a tensor of layout {str(tensor.layout).removeprefix('torch.')} came back, not a plain one")
+    if tensor.is_meta:
+        raise Refused("a tensor on the meta device came back: it has a shape but no numbers")
+    if tensor.dtype not in DTYPES:
+        raise Refused(f"a tensor of dtype {str(tensor.dtype).removeprefix('torch.')} came back; use a real one")
+    if tensor.numel() * tensor.element_size() > most_bytes:
+        raise Refused(f"a tensor of shape {tuple(tensor.shape)} came back: far more numbers than were asked for")
+    return tensor.resolve_neg().cpu().contiguous()
+
+
+def _pack(tensors: list[torch.Tensor]) -> bytes:
+    """The safetensors format: length of the header, header, numbers."""
+    if not tensors:
+        return b""
+    header, parts, offset = {}, [], 0
+    for index, tensor in enumerate(tensors):
+        data = tensor.reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
+        stop = offset + len(data)
+        shape = list(tensor.shape)
+        header[str(index)] = {"dtype": DTYPES[tensor.dtype], "shape": shape, "data_offsets": [offset, stop]}
+        parts.append(data)
+        offset = stop
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + b"".join(parts)
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

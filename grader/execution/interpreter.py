@@ -1,0 +1,353 @@
+"""Warm, isolated interpreters: a server that forks them, and one submission's interpreter as the grader sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from grader.evidence.text import plain
+from grader.evidence.wire import EvidenceError, decode, encode, parse
+from grader.execution import cgroup
+from grader.execution.guest import frames
+from grader.execution.isolation import IsolationError, resolve_tier
+from grader.execution.outputs import clean, size
+from grader.execution.process import ServerProcess, limits_for_guest
+from grader.exercise import Evidence, Limits, Request, Status
+
+READY = 60.0  # seconds until a fork is ready, on a busy machine
+GRACE = 120.0  # seconds that the init may take beyond a cell's own limit before it is given up
+MOST_REPLAYS = 5  # how often the good cells are run again for one submission
+USED_UP = "the time for the whole submission was used up before"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """How one cell ended, and what it showed."""
+
+    status: Status
+    outputs: tuple[dict, ...] = ()  # as nbformat has them
+    error: str = ""  # RAISED: the exception's class
+    message: str = ""  # RAISED: the exception's text; else what happened
+    seconds: float = 0.0
+    execution_count: int | None = None
+
+
+class Interpreter(Protocol):
+    """One submission's Python."""
+
+    isolation: str
+
+    def run_cell(self, source: str, *, seconds: float) -> CellResult:
+        """Run a cell. After TIMEOUT or DIED the state is the one before the cell."""
+
+    def call(self, request: Request) -> Evidence:
+        """Run a probe in a fork of the present state, which stays as it is."""
+
+    def kill(self) -> None:
+        """End it with all its processes; idempotent."""
+
+
+class ServerLost(Exception):
+    """The fork server died under a submission: a fault of ours, not of the submission."""
+
+
+class Server:
+    """A fork server with everything imported; restarts itself when it is found dead."""
+
+    def __init__(self, *, isolation: str = "auto", device: str = "cpu") -> None:
+        """Start it.
+
+        Raises:
+            IsolationError: this machine cannot isolate as was asked.
+        """
+        self.isolation, self.device = resolve_tier(isolation), device
+        cgroup.remove_stale()
+        self._process = ServerProcess(self.isolation, device)
+
+    def spawn(self, limits: Limits, *, seed: int) -> Sandbox:
+        """A new interpreter.
+
+        Raises:
+            IsolationError: the server could not be started again.
+            ServerLost: the server died just now.
+        """
+        if not self._process.alive():
+            self._process.close()
+            self._process = ServerProcess(self.isolation, self.device)
+        return Sandbox(self, limits, seed)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the server said when it was ready: seconds, versions."""
+        return self._process.report
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def alive(self) -> bool:
+        """Whether the server itself still runs; a dying one gets a moment to be gone."""
+        deadline = time.monotonic() + 0.5
+        while self._process.alive():
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(0.01)
+        return False
+
+    def connect(self) -> socket.socket:
+        """A connection to a new child."""
+        return self._process.connect()
+
+    def close(self) -> None:
+        """End the server and all its children; idempotent."""
+        self._process.close()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class _Reply:
+    outcome: str  # as the guest's init names them
+    raw: bytes = b""
+    head: bytes = b""
+    body: bytes = b""
+    lost: bool = False  # the state, and the checkpoint with it, is gone
+
+
+class Sandbox:
+    """An interpreter behind the connection to its init."""
+
+    def __init__(self, server: Server, limits: Limits, seed: int) -> None:
+        self.isolation = server.isolation
+        self._server, self._limits, self._seed = server, limits, seed
+        self._deadline = time.monotonic() + limits.seconds
+        self._good: list[tuple[str, float]] = []  # cells that the present state consists of
+        self._replays = 0
+        self._output_left = limits.output_bytes
+        self._connection: socket.socket | None = None
+        self._handle = -1
+        self._open()
+
+    # ------------------------------------------------------------ what the engine calls
+
+    def run_cell(self, source: str, *, seconds: float) -> CellResult:
+        started = time.monotonic()
+        for _ in range(2):
+            reply = self._order("cell", {"source": source}, b"", seconds)
+            if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
+                # It was dead before this cell began: what killed it was left behind by the cell before.
+                self._good.pop()
+                self._replay()
+                continue
+            break
+        result = self._cell_result(reply, seconds, time.monotonic() - started)
+        if result.status in (Status.OK, Status.RAISED):
+            self._good.append((source, seconds))
+        elif reply.lost:
+            self._replay()
+        return result
+
+    def call(self, request: Request) -> Evidence:
+        started = time.monotonic()
+        tree, blob = encode(request.inputs)
+        order = {"source": request.source, "function": request.function, "inputs": tree}
+        for _ in range(2):
+            reply = self._order("call", order, blob, request.seconds)
+            if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
+                self._good.pop()
+                self._replay()
+                continue
+            break
+        evidence = self._evidence(request, reply, time.monotonic() - started)
+        if reply.lost:
+            self._replay()
+        return evidence
+
+    def kill(self) -> None:
+        if self._connection is None:
+            return
+        connection, self._connection = self._connection, None
+        if self.isolation == "full":  # pid 1 of its namespace: everything goes with it
+            self._signal()
+        connection.close()  # in the lower tiers the init sees it and kills what it started
+        if not self._wait(5.0):
+            self._signal()
+            self._wait(5.0)
+        os.close(self._handle)
+        self._group.remove()
+
+    @property
+    def pid(self) -> int:
+        """The init's process id, as this machine counts."""
+        with open(f"/proc/self/fdinfo/{self._handle}") as file:
+            return int(re.search(r"^Pid:\s*(-?\d+)", file.read(), re.MULTILINE)[1])
+
+    # ------------------------------------------------------------ the connection
+
+    def _open(self) -> None:
+        self._group = cgroup.ControlGroup(self._limits)
+        try:
+            self._connection = self._server.connect()
+            self._connection.settimeout(READY)
+            first, handles, _, _ = socket.recv_fds(self._connection, 1, 1)
+            if first != b"P" or not handles:
+                reason = self._connection.recv(200).decode("utf-8", "replace") if first == b"F" else "no answer"
+                raise IsolationError(f"an isolated child did not start: {plain(reason)}. See `grader doctor`.")
+            self._handle = handles[0]
+            self._group.add(self.pid)
+            config = {"limits": limits_for_guest(self._limits, self.isolation), "seed": self._seed}
+            deadline = time.monotonic() + READY
+            frames.send(self._connection, json.dumps(config).encode(), deadline=deadline)
+            if (reply := self._receive(deadline)).outcome != "ready":
+                raise IsolationError(f"an isolated child did not start: {plain(reply.head.decode())}")
+        except (OSError, frames.FrameError) as error:
+            self._group.remove()
+            if not self._server.alive():
+                raise ServerLost("the fork server died") from error
+            raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
+
+    def _order(self, op: str, request: dict, blob: bytes, seconds: float) -> _Reply:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            return _Reply("used up")
+        if self._connection is None:
+            return _Reply("over")
+        seconds = min(seconds, left)
+        text = json.dumps(request).encode()
+        header = json.dumps({"op": op, "seconds": seconds, "request": len(text)}).encode()
+        try:
+            deadline = time.monotonic() + seconds + GRACE
+            frames.send(self._connection, header, text + blob, deadline=deadline)
+            return self._receive(deadline)
+        except frames.FrameError as error:
+            if isinstance(error, frames.Closed) and not self._server.alive():
+                raise ServerLost("the fork server died") from error
+            self.kill()  # the init is gone, or no longer to be understood
+            return _Reply("died", lost=True)
+
+    def _receive(self, deadline: float) -> _Reply:
+        limits = self._limits
+        most = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
+        header, body = frames.receive(self._connection, most_header=1 << 12, most_body=most, deadline=deadline)
+        said = json.loads(header)
+        cut = said["raw"] + said["head"]
+        outcome = said["outcome"]
+        if outcome == "fault":
+            return _Reply(outcome, head=said.get("message", "").encode())
+        lost = outcome.endswith("lost")
+        return _Reply(
+            outcome.removesuffix(" lost"), body[: said["raw"]], body[said["raw"] : cut], body[cut:], lost=lost
+        )
+
+    def _signal(self) -> None:
+        with suppress(OSError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def _wait(self, seconds: float) -> bool:
+        return bool(select.select([self._handle], [], [], seconds)[0])
+
+    # ------------------------------------------------------------ starting over
+
+    def _spent(self) -> bool:
+        return self._replays >= MOST_REPLAYS or time.monotonic() >= self._deadline
+
+    def _replay(self) -> None:
+        """A new process, and in it the good cells again."""
+        self.kill()
+        while self._good is not None and not self._spent():
+            self._replays += 1
+            self._open()
+            for index, (source, seconds) in enumerate(self._good):
+                reply = self._order("cell", {"source": source}, b"", seconds)
+                if reply.outcome != "answer":
+                    # What was good once is not good now: go on without it.
+                    del self._good[index]
+                    self.kill()
+                    break
+            else:
+                return
+
+    # ------------------------------------------------------------ from replies to records
+
+    def _cell_result(self, reply: _Reply, seconds: float, took: float) -> CellResult:
+        most = max(0, min(self._limits.cell_output_bytes, self._output_left))
+        head: dict[str, Any] = {}
+        status, message = self._status(reply, seconds)
+        if reply.outcome == "answer":
+            try:
+                head = parse(reply.head, len(reply.head))
+                status = Status.RAISED if head.get("status") == "raised" else Status.OK
+                message = plain(head.get("message"))
+            except EvidenceError as error:
+                status, message = Status.OK, str(error)
+        outputs = clean(head.get("outputs"), reply.raw, most)
+        self._output_left -= size(outputs)
+        count = head.get("execution_count")
+        return CellResult(
+            status=status,
+            outputs=outputs,
+            error=plain(head.get("error"), 200),
+            message=message,
+            seconds=took,
+            execution_count=count if isinstance(count, int) and 0 <= count < 10**6 else None,
+        )
+
+    def _evidence(self, request: Request, reply: _Reply, took: float) -> Evidence:
+        status, message = self._status(reply, request.seconds)
+        if reply.outcome != "answer":
+            return Evidence(key=request.key, status=status, message=message, seconds=took)
+        try:
+            head = parse(reply.head)
+            if head.get("status") == "raised":
+                lineage = head.get("lineage")
+                return Evidence(
+                    key=request.key,
+                    status=Status.RAISED,
+                    error=plain(head.get("error"), 200),
+                    lineage=tuple(plain(name, 200) for name in lineage[:20]) if isinstance(lineage, list) else (),
+                    message=plain(head.get("message")),
+                    seconds=took,
+                )
+            if head.get("status") != "ok":
+                raise EvidenceError(plain(head.get("message")) or "something that is no answer came back")
+            values = decode(head.get("tree"), reply.body)
+            if not isinstance(values, dict):
+                raise EvidenceError("something that is no answer of a check came back")
+        except EvidenceError as error:
+            return Evidence(key=request.key, status=Status.REFUSED, message=str(error), seconds=took)
+        return Evidence(key=request.key, status=Status.OK, values=values, seconds=took)
+
+    def _status(self, reply: _Reply, seconds: float) -> tuple[Status, str]:
+        limits = self._limits
+        match reply.outcome:
+            case "answer":
+                return Status.OK, ""
+            case "timeout":
+                return Status.TIMEOUT, f"it took more than {seconds:g} s and was stopped"
+            case "used up":
+                return Status.TIMEOUT, f"{USED_UP} ({limits.seconds:g} s)"
+            case "memory":
+                return Status.DIED, f"it used more than {limits.memory_bytes / 2**30:.1f} GB of memory and was stopped"
+            case "scratch":
+                return Status.DIED, (
+                    f"it wrote more than {limits.scratch_bytes / 2**30:.1f} GB or {limits.scratch_files} files"
+                )
+            case "refused":
+                told = {}
+                with suppress(EvidenceError):
+                    told = parse(reply.head)
+                return Status.REFUSED, plain(told.get("message")) or "something that is no answer came back"
+            case _:
+                return Status.DIED, "Python ended before it was finished: a crash, an exit, or a limit that was exceeded"

@@ -1,0 +1,155 @@
+"""The fork server's process: started, spoken to, ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+
+from grader.execution.guest import frames
+from grader.execution.isolation import GUEST, HOME, UNPRIVILEGED, IsolationError, describe_sandbox
+from grader.execution.seccomp import compile_filter
+from grader.exercise import Limits
+
+START = 120.0  # seconds until everything is imported, on a slow and busy machine
+
+
+class ServerProcess:
+    """One running fork server."""
+
+    def __init__(self, tier: str, device: str = "cpu", *, trial: bool = False) -> None:
+        self.tier = tier
+        self._scratch = "" if tier == "full" else _make_scratch()
+        self._log = tempfile.TemporaryFile()
+        ours, theirs = socket.socketpair()
+        self._control = ours
+        boot, server = describe_sandbox(tier, device, self._scratch or HOME)
+        server |= {"try": True, "limits": limits_for_guest(Limits(), tier)} if trial else {}
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-s", str(GUEST / "boot.py"), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env={"PYTHONDONTWRITEBYTECODE": "1"},
+                cwd="/",
+            )
+        try:
+            frames.send(ours, json.dumps(boot).encode())
+            frames.send(ours, json.dumps(server).encode(), compile_filter(tier))
+            header, _ = frames.receive(ours, most_header=1 << 16, most_body=0, deadline=time.monotonic() + START)
+            self.report = json.loads(header)
+        except frames.FrameError as error:
+            self.report = {"error": self._last_words() or str(error)}
+        if "error" in self.report:
+            self.close()
+            raise IsolationError(f"the sandbox did not start: {self.report['error']}. See `grader doctor`.")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def connect(self) -> socket.socket:
+        """A connection whose other end is handed to a new child.
+
+        Raises:
+            OSError: the server is gone.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                socket.send_fds(self._control, [b"S"], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                raise
+        return ours
+
+    def close(self) -> None:
+        """End it, with all its children; idempotent."""
+        self._control.close()  # the server's end of file
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+        if self._scratch:
+            _remove_scratch(self._scratch)
+            self._scratch = ""
+
+    def _last_words(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, self._log.tell() - 4000))
+        lines = self._log.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+
+def attempt(tier: str) -> str:
+    """Try out a tier on this machine; why it does not work, or empty."""
+    try:
+        ServerProcess(tier, trial=True).close()
+    except IsolationError as error:
+        return str(error).removeprefix("the sandbox did not start: ").removesuffix(". See `grader doctor`.")
+    return ""
+
+
+def limits_for_guest(limits: Limits, tier: str) -> dict:
+    """The limits as the guest reads them."""
+    names = (
+        "memory_bytes",
+        "open_files",
+        "scratch_bytes",
+        "scratch_files",
+        "cpu_seconds",
+        "cell_output_bytes",
+        "output_bytes",
+        "evidence_bytes",
+        "threads",
+        "processes",
+    )
+    given = {name: getattr(limits, name) for name in names}
+    if tier != "full":
+        given["processes"] += _tasks_of_user()
+    return {**given, "landlock": tier != "none"}
+
+
+def _tasks_of_user() -> int:
+    """Without a user namespace the kernel counts all processes of the user, not those of the sandbox."""
+    uid = UNPRIVILEGED if os.getuid() == 0 else os.getuid()
+    count = 0
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        with suppress(OSError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+    return count
+
+
+def _make_scratch() -> str:
+    folder = tempfile.mkdtemp(prefix="grader-scratch-")
+    for name in ("home", "home/.tmp"):
+        os.mkdir(f"{folder}/{name}", 0o700)
+        if os.getuid() == 0:
+            os.chown(f"{folder}/{name}", UNPRIVILEGED, UNPRIVILEGED)
+    os.chmod(folder, 0o755)
+    return f"{folder}/home"
+
+
+def _remove_scratch(home: str) -> None:
+    """The sandbox's init has emptied it; if it could not, rm does, which follows no link and knows no depth."""
+    folder = os.path.dirname(home)
+    if rm := shutil.which("rm"):
+        subprocess.run([rm, "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
