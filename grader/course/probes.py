@@ -50,7 +50,8 @@ def conduct(
 
     Args:
         call: takes the inputs by name, returns tensors by name.
-        inputs: tensors, or None for one that is left out; gradients are asked for the floating-point ones.
+        inputs: tensors, or None for one that is left out; gradients are asked for the floating-point ones. The call
+            gets them non-contiguous, and must not write to them.
         along: for each returned name the direction that its gradient is taken along.
         parameters: of the layer that is called; gradients are asked for them too.
 
@@ -58,14 +59,22 @@ def conduct(
         The outputs, "gradient of NAME" for each input and parameter (None where none reaches it), and
         "inputs unchanged".
     """
-    untouched = {name: None if value is None else value.clone() for name, value in inputs.items()}
-    call(**untouched)
-    same = all(value is None or torch.equal(value, untouched[name]) for name, value in inputs.items())
+    given = {name: None if value is None else strided(value.clone()) for name, value in inputs.items()}
+    call(**given)
+    same = all(value is None or torch.equal(value, given[name]) for name, value in inputs.items())
     leaves = {
-        name: value.clone().requires_grad_() if value is not None and value.is_floating_point() else value
+        name: strided(value.clone()).requires_grad_()
+        if value is not None and value.is_floating_point()
+        else value
         for name, value in inputs.items()
     }
-    outputs = call(**leaves)
+    # A copy of each leaf goes in: work in place on it is found above, and must not raise here.
+    outputs = call(
+        **{
+            name: leaf.clone() if leaf is not None and leaf.requires_grad else leaf
+            for name, leaf in leaves.items()
+        }
+    )
     sources = {name: leaf for name, leaf in leaves.items() if leaf is not None and leaf.requires_grad}
     sources |= dict(parameters or {})
     total = sum((outputs[name] * direction).sum() for name, direction in along.items())
