@@ -14,7 +14,9 @@ from grader.report.heatmap import LARGEST, figure
 
 
 def fills(svg: str) -> list[str]:
-    return re.findall(r'<rect x="\d+" y="\d+" width="44" height="44" fill="(#\w+)"', svg)
+    """The cells' colours, row by row from the top."""
+    cells = re.findall(r'<rect x="(\d+)" y="(\d+)" width="44" height="44" fill="(#\w+)"', svg)
+    return [colour for top, left, colour in sorted((int(y), int(x), colour) for x, y, colour in cells)]
 
 
 def grey(colour: str) -> float:

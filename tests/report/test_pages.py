@@ -199,6 +199,14 @@ def test_the_class_page_names_mistakes_problems_and_flags():
     assert "All 8 submissions" in text
 
 
+def test_a_title_with_markup_is_text_in_the_plots_too():
+    title = 'A < B & "C"'
+    renamed = replace(FULL, verdicts=(replace(FULL.verdicts[0], title=title, id='1.1"><b'),))
+    page = Page(class_page([renamed]))
+    assert "b" not in {tag for tag, _ in page.tags}
+    assert f'1.1"><b {title}' in page.text
+
+
 def test_each_assignment_has_its_section():
     other = replace(FULL, assignment="2-heads")
     headings = re.findall(r"<h2>(.*?)</h2>", class_page([other, *CLASS]))
