@@ -82,7 +82,8 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float) -> str:
     got, exact = got.double(), want.double()
     if exact.isfinite().all() and not got.isfinite().all():
         return f"{name} holds {'NaN' if got.isnan().any() else 'infinite numbers'}"
-    off = torch.where(got == exact, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
+    same = (got == exact) | (got.isnan() & exact.isnan())  # a mistake that gives NaN is recognised by it
+    off = torch.where(same, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
     if not off.numel():
         return ""
     allowed = TOLERANCE.get(want.dtype, 1e-5) * rtol * scale(exact)

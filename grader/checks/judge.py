@@ -34,10 +34,12 @@ def run_here(probe, namespace: Mapping[str, object], inputs: Inputs, key: str = 
 
     The inputs are cloned first. An exception is evidence, as it is in the sandbox.
     """
-    arguments = {
-        name: _clone(inputs[name]) if name in inputs else namespace[name]
-        for name in signature(probe).parameters
-    }
+    arguments = {}
+    for name in signature(probe).parameters:
+        if name not in inputs and name not in namespace:  # what a training cell would have left behind
+            message = f"name '{name}' is not defined"
+            return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
+        arguments[name] = _clone(inputs[name]) if name in inputs else namespace[name]
     try:
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
