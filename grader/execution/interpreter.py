@@ -49,7 +49,10 @@ class Interpreter(Protocol):
         """Run a cell. After TIMEOUT or DIED the state is the one before the cell."""
 
     def call(self, request: Request) -> Evidence:
-        """Run a probe in a fork of the present state, which stays as it is."""
+        """Run a probe in a fork of the present state, which stays as it is.
+
+        The trials of one check, asked one after the other, share a fork until one of them hangs or dies.
+        """
 
     def kill(self) -> None:
         """End it with all its processes; idempotent."""
@@ -162,9 +165,10 @@ class Sandbox:
     def call(self, request: Request) -> Evidence:
         started = time.monotonic()
         tree, blob = encode(request.inputs)
+        group = request.key.rpartition("/")[0].rpartition("/")[0]  # "1.4/values": its trials share a fork
         order = {"source": request.source, "function": request.function, "inputs": tree}
         for _ in range(2):
-            reply = self._order("call", order, blob, request.seconds)
+            reply = self._order("call", order, blob, request.seconds, group)
             if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
                 self._good.pop()
                 self._replay()
@@ -218,7 +222,7 @@ class Sandbox:
                 raise ServerLost("the fork server died") from error
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
 
-    def _order(self, op: str, request: dict, blob: bytes, seconds: float) -> _Reply:
+    def _order(self, op: str, request: dict, blob: bytes, seconds: float, group: str = "") -> _Reply:
         left = self._deadline - time.monotonic()
         if left <= 0:
             return _Reply("used up")
@@ -226,7 +230,8 @@ class Sandbox:
             return _Reply("over")
         seconds = min(seconds, left)
         text = json.dumps(request).encode()
-        header = json.dumps({"op": op, "seconds": seconds, "request": len(text)}).encode()
+        order = {"op": op, "group": group, "seconds": seconds, "request": len(text)}
+        header = json.dumps(order).encode()
         try:
             deadline = time.monotonic() + seconds + GRACE
             frames.send(self._connection, header, text + blob, deadline=deadline)
@@ -266,7 +271,7 @@ class Sandbox:
     def _replay(self) -> None:
         """A new process, and in it the good cells again."""
         self.kill()
-        while self._good is not None and not self._spent():
+        while not self._spent():
             self._replays += 1
             self._open()
             for index, (source, seconds) in enumerate(self._good):

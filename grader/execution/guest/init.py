@@ -46,6 +46,15 @@ class Process:
 
 
 @dataclass
+class Prober:
+    """A fork that answers requests of one group."""
+
+    group: str
+    process: Process
+    before: set[int]  # processes that were there before it
+
+
+@dataclass
 class Answer:
     """How an order ended: answer, timeout, died, memory, scratch, refused, or lost with its checkpoint."""
 
@@ -64,6 +73,7 @@ class Init:
         self.raw = bytearray()
         self.meter = Meter(cage, limits)
         self.active: Process | None = None
+        self.prober: Prober | None = None
 
     def run(self, seed: int) -> None:
         """Until the trusted side has enough; never returns."""
@@ -73,7 +83,7 @@ class Init:
             header, body = self._next_order()
             order = json.loads(header)
             cut = order.pop("request")
-            answer = self._carry_out(order["op"], order["seconds"], body[:cut], body[cut:])
+            answer = self._carry_out(order, body[:cut], body[cut:])
             self._reply(answer.outcome, answer.head, answer.body)
 
     # ------------------------------------------------------------ starting, forking
@@ -143,31 +153,59 @@ class Init:
 
     # ------------------------------------------------------------ one order
 
-    def _carry_out(self, op: str, seconds: float, request: bytes, blob: bytes) -> Answer:
+    def _carry_out(self, order: dict, request: bytes, blob: bytes) -> Answer:
         self.raw.clear()
+        if order["op"] == "call":
+            return self._call(order["group"], order["seconds"], request, blob)
+        self._dismiss()
+        return self._run_cell(order["seconds"], request)
+
+    def _run_cell(self, seconds: float, request: bytes) -> Answer:
         before = set(self.meter.pids())
-        process = self._fork(op)
+        process = self._fork("cell")
         if process is None:
-            self._lose()
-            return Answer("lost")
+            return self._lose("lost")
         in_place = process.pid == self.active.pid
-        answer = self._converse(process, seconds, request, blob)
-        checkpoint = self.active
-        if answer.outcome == "answer" and op == "cell":
+        answer = self._converse(process, seconds, request, b"")
+        if answer.outcome == "answer":
+            if not in_place:
+                _kill(self.active.handle)
+            self.active.close()
             self.active = process
-            if not in_place:
-                _kill(checkpoint.handle)
-            checkpoint.close()
-        elif answer.outcome == "answer":
-            process.close()
-            if not in_place:
-                self._sweep(before)
-        else:
-            process.close()
-            keep = {checkpoint.pid} if answer.outcome in ("memory", "scratch") else before
-            if in_place or not self._sweep(keep) or checkpoint.ended():
-                self._lose()
-                answer.outcome = f"{answer.outcome} lost"
+            return answer
+        process.close()
+        return self._go_back(answer, before, in_place)
+
+    def _call(self, group: str, seconds: float, request: bytes, blob: bytes) -> Answer:
+        """Requests of one group are answered by one fork, as long as nothing goes wrong."""
+        if self.prober is None or self.prober.group != group or self.prober.process.ended():
+            self._dismiss()
+            before = set(self.meter.pids())
+            process = self._fork("call")
+            if process is None:
+                return self._lose("lost")
+            self.prober = Prober(group, process, before)
+        answer = self._converse(self.prober.process, seconds, request, blob)
+        if answer.outcome == "answer":
+            return answer
+        prober, self.prober = self.prober, None
+        prober.process.close()
+        return self._go_back(answer, prober.before, prober.process.pid == self.active.pid)
+
+    def _dismiss(self) -> None:
+        """The fork that answered requests has done its work."""
+        if self.prober is None:
+            return
+        prober, self.prober = self.prober, None
+        prober.process.close()
+        if prober.process.pid != self.active.pid:
+            self._sweep(prober.before)
+
+    def _go_back(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
+        """Kill what a failed cell or probe started; the checkpoint, which waits, is the active one again."""
+        keep = {self.active.pid} if answer.outcome in ("memory", "scratch") else before
+        if in_place or not self._sweep(keep) or self.active.ended():
+            return self._lose(f"{answer.outcome} lost")
         return answer
 
     def _converse(self, process: Process, seconds: float, request: bytes, blob: bytes) -> Answer:
@@ -270,12 +308,13 @@ class Init:
             room = self.limits["cell_output_bytes"] - len(self.raw)
             self.raw += data[: max(room, 0)]
 
-    def _lose(self) -> None:
+    def _lose(self, outcome: str) -> Answer:
         """Nothing that could be gone back to is left."""
         self._sweep(set())
         if self.active is not None:
             self.active.close()
-            self.active = None
+        self.active = self.prober = None
+        return Answer(outcome)
 
     def _sweep(self, keep: set[int]) -> bool:
         """Kill all processes of the sandbox but these; False if some would not go."""

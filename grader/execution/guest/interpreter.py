@@ -44,20 +44,37 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
             children = []
             _after_fork()
         greet(channel)
-        header, blob = frames.receive(channel, most_header=64 << 20, most_body=1 << 30)
-        request = json.loads(header)
         if order == b"call":
-            SINK.begin()
             if not in_place and limits["landlock"]:
                 linux.landlock_apart()
-            frames.send(channel, *probe.answer(request, blob, shell.user_ns, most))
-            if in_place:
-                channel.close()
-                continue
+            _answer(channel, shell, limits["evidence_bytes"])
+            channel.close()
+            if not in_place:
+                _exit(0)
+        else:
+            control.close()
+            control = channel
+            _run_cell(control, shell, _receive(control)[0]["source"])
+
+
+def _receive(channel: socket.socket) -> tuple[dict, bytes]:
+    header, blob = frames.receive(channel, most_header=64 << 20, most_body=1 << 30)
+    return json.loads(header), blob
+
+
+def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
+    """Requests, one after the other, until the init has no more for this fork."""
+    me = _getpid()
+    while True:
+        try:
+            request, blob = _receive(channel)
+        except frames.FrameError:
+            return
+        SINK.begin()
+        answer = probe.answer(request, blob, shell.user_ns, most)
+        if _getpid() != me:
             _exit(0)
-        control.close()
-        control = channel
-        _run_cell(control, shell, request["source"])
+        frames.send(channel, *answer)
 
 
 def greet(channel: socket.socket) -> None:
@@ -93,6 +110,7 @@ def _gone(child: int) -> bool:
 def _run_cell(channel: socket.socket, shell: Shell, source: str) -> None:
     me = _getpid()
     SINK.begin()
+    count = shell.execution_count
     try:
         result = shell.run_cell(source, store_history=True)
         error = result.error_before_exec or result.error_in_exec
@@ -109,6 +127,6 @@ def _run_cell(channel: socket.socket, shell: Shell, source: str) -> None:
         "error": type(error).__name__ if error is not None else "",
         "message": said(error) if error is not None else "",
         "outputs": SINK.take(),
-        "execution_count": shell.execution_count - 1,
+        "execution_count": count,
     }
     frames.send(channel, json.dumps(header).encode())

@@ -58,6 +58,8 @@ def _run(request: dict, blob: bytes, namespace: dict) -> Any:
         else:
             raise NameError(f"name {name!r} is not defined")
     seed(0)
+    torch.set_grad_enabled(True)
+    torch.set_default_dtype(torch.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(**arguments)

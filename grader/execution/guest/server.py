@@ -108,6 +108,8 @@ def _warm(config: dict):
         raise RuntimeError(f"the fork server has {threads} threads and must have one")
     gc.collect()
     gc.freeze()
+    if sys.platform == "linux":
+        linux.use_huge_pages()
     versions = {"torch": torch.__version__, "numpy": numpy.__version__, "matplotlib": matplotlib.__version__}
     return shell, {"versions": versions}
 

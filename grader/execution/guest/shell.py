@@ -140,7 +140,7 @@ class _Hook(DisplayHook):
                 "output_type": "execute_result",
                 "data": format_dict,
                 "metadata": md_dict or {},
-                "execution_count": self.shell.execution_count,
+                "execution_count": self.prompt_count,
             }
         )
 
