@@ -119,6 +119,8 @@ def _prepare(notebook: NotebookNode, parameters: Mapping[str, Any]) -> NotebookN
     """A copy with the parameters in it, as papermill wants it."""
     prepared = nbformat.from_dict(notebook)
     prepared.metadata.setdefault("papermill", nbformat.NotebookNode())
+    for cell in prepared.cells:
+        cell.metadata.setdefault("tags", [])  # papermill expects them
     prepared = parameterize_notebook(
         prepared, dict(parameters), kernel_name=KERNEL, language=LANGUAGE, engine_name=NAME
     )
