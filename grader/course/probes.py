@@ -56,19 +56,20 @@ def conduct(
         parameters: of the layer that is called; gradients are asked for them too.
 
     Returns:
-        The outputs, "gradient of NAME" for each input and parameter (None where none reaches it), and
-        "inputs unchanged".
+        "inputs unchanged", and where they are: the outputs, and "gradient of NAME" for each input and parameter (None
+        where none reaches it).
     """
     given = {name: None if value is None else strided(value.clone()) for name, value in inputs.items()}
     call(**given)
-    same = all(value is None or torch.equal(value, given[name]) for name, value in inputs.items())
+    if not all(value is None or torch.equal(value, given[name]) for name, value in inputs.items()):
+        return {"inputs unchanged": False}  # nothing else is worth a look, and gradients may raise
     leaves = {
         name: strided(value.clone()).requires_grad_()
         if value is not None and value.is_floating_point()
         else value
         for name, value in inputs.items()
     }
-    # A copy of each leaf goes in: work in place on it is found above, and must not raise here.
+    # A copy of each leaf goes in: work in place on a leaf raises, and here it may only come from keeping state.
     outputs = call(
         **{
             name: leaf.clone() if leaf is not None and leaf.requires_grad else leaf
@@ -80,4 +81,4 @@ def conduct(
     total = sum((outputs[name] * direction).sum() for name, direction in along.items())
     gradients = torch.autograd.grad(total, list(sources.values()), allow_unused=True)
     report = {f"gradient of {name}": gradient for name, gradient in zip(sources, gradients, strict=True)}
-    return {**{name: output.detach() for name, output in outputs.items()}, **report, "inputs unchanged": same}
+    return {"inputs unchanged": True, **{name: output.detach() for name, output in outputs.items()}, **report}

@@ -54,7 +54,9 @@ def digits(split: str) -> Digits:
     return Digits(patches[chosen], torch.tensor(labels)[chosen])
 
 
-def draw_scenes(count: int, generator: torch.Generator, split: str = "train", fewest: int = 9, most: int = 9) -> Scenes:
+def draw_scenes(
+    count: int, generator: torch.Generator, split: str = "train", fewest: int = 9, most: int = 9
+) -> Scenes:
     """Scenes of 3×3 patches with distinct digits, drawn on the CPU.
 
     Args:

@@ -24,11 +24,19 @@ class TwoCellReader(nn.Module):
         self.attention = MultiHeadAttention(d_model, num_heads)
         self.digits = nn.Linear(d_model, 20)
 
+    def ask(self, patches: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
+        """What the attention gets: one query (B, 1, d_model), and the image tokens (B, 9, d_model)."""
+        query = self.first(cells[:, 0]) + self.second(cells[:, 1])
+        return query.unsqueeze(1), self.aligner(patches) + self.positions
+
+    def answer(self, output: Tensor) -> Tensor:
+        """What the attention brought back (B, 1, d_model), as scores for both digits (B, 2, 10)."""
+        return self.digits(output.squeeze(1)).unflatten(-1, (2, 10))
+
     def forward(self, patches: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
         """patches (B, 9, 64), cells (B, 2) → logits (B, 2, 10), weights (B, H, 9)."""
-        query = (self.first(cells[:, 0]) + self.second(cells[:, 1])).unsqueeze(1)  # (B, 1, d_model)
-        output, weights = self.attention(query, self.aligner(patches) + self.positions)
-        return self.digits(output.squeeze(1)).unflatten(-1, (2, 10)), weights.squeeze(-2)
+        output, weights = self.attention(*self.ask(patches, cells))
+        return self.answer(output), weights.squeeze(-2)
 
 
 def draw_reading(count: int, generator: torch.Generator, split: str = "train") -> tuple[Tensor, Tensor, Tensor]:

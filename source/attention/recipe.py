@@ -25,7 +25,7 @@ def draw_start(model: nn.Module, seed: int) -> None:
         for name, parameter in sorted(model.named_parameters()):
             if "norm" in name or name.endswith("bias"):
                 start = torch.full(parameter.shape, float("norm" in name and name.endswith("weight")))
-            elif "embedding" in name:
+            elif "embedding" in name or "positions" in name:
                 start = torch.randn(parameter.shape, generator=generator) * (0.5 if "text" in name else 1.0)
             else:  # as nn.Linear does
                 start = (torch.rand(parameter.shape, generator=generator) * 2 - 1) / parameter.shape[
