@@ -200,7 +200,7 @@ def _etc() -> dict[str, str]:
 
 def _environment(home: str, python: str) -> dict[str, str]:
     """All that the sandbox has of an environment."""
-    temporary = "/tmp" if home == HOME else f"{home}/.tmp"
+    temporary = "/tmp" if home == HOME else f"{home}/.tmp"  # a child's own home comes in its place
     return {
         "PATH": f"{os.path.dirname(python)}:/usr/bin:/bin",
         "HOME": home,

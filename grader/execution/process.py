@@ -138,10 +138,9 @@ def _tasks_of_user() -> int:
 
 def _make_scratch() -> str:
     folder = tempfile.mkdtemp(prefix="grader-scratch-")
-    for name in ("home", "home/.tmp"):
-        os.mkdir(f"{folder}/{name}", 0o700)
-        if os.getuid() == 0:
-            os.chown(f"{folder}/{name}", UNPRIVILEGED, UNPRIVILEGED)
+    os.mkdir(f"{folder}/home", 0o700)
+    if os.getuid() == 0:
+        os.chown(f"{folder}/home", UNPRIVILEGED, UNPRIVILEGED)
     os.chmod(folder, 0o755)
     return f"{folder}/home"
 

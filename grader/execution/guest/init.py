@@ -13,6 +13,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,12 +67,15 @@ class Answer:
 class Init:
     """Serves one connection of the trusted side."""
 
-    def __init__(self, connection: socket.socket, cage: Cage, limits: dict, shell: Shell, keep: set[int]) -> None:
-        self.connection, self.cage, self.limits, self.shell, self.keep = connection, cage, limits, shell, keep
+    def __init__(
+        self, connection: socket.socket, cage: Cage, home: str, limits: dict, shell: Shell, keep: set[int]
+    ) -> None:
+        self.connection, self.cage, self.home, self.limits = connection, cage, home, limits
+        self.shell, self.keep = shell, keep
         self.raw_read, self.raw_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self.raw_read, False)
         self.raw = bytearray()
-        self.meter = Meter(cage, limits)
+        self.meter = Meter(cage, home, limits)
         self.active: Process | None = None
         self.prober: Prober | None = None
 
@@ -106,7 +110,8 @@ class Init:
         os.dup2(self.raw_write, 2)
         for number in _open_descriptors() - self.keep - {0, 1, 2, control.fileno()}:
             os.close(number)
-        self.cage.confine(self.limits)
+        self.cage.confine(self.limits, self.home)
+        tempfile.tempdir = None  # cached before the fork, for another home
         attach_streams()
         torch.set_num_threads(self.limits["threads"])
         probe.seed(seed)
@@ -343,15 +348,15 @@ class Init:
     def _end(self) -> None:
         self._sweep(set())
         if not self.cage.full:
-            _remove_below(self.cage.home, time.monotonic() + 5)
+            _remove_below(self.home, time.monotonic() + 5)
         os._exit(0)
 
 
 class Meter:
     """What the sandbox uses, in total."""
 
-    def __init__(self, cage: Cage, limits: dict) -> None:
-        self.cage, self.limits = cage, limits
+    def __init__(self, cage: Cage, home: str, limits: dict) -> None:
+        self.cage, self.home, self.limits = cage, home, limits
         self.me, self._next_scratch, self._next_exact = os.getpid(), 0.0, 0.0
 
     def over(self) -> str:
@@ -359,11 +364,11 @@ class Meter:
         now, scratch = time.monotonic(), 0
         if self.cage.full:
             # The scratch is bounded by the file system itself; it counts as memory, which it is.
-            state = os.statvfs(self.cage.home)
+            state = os.statvfs(self.home)
             scratch = (state.f_blocks - state.f_bfree) * state.f_frsize
         elif now >= self._next_scratch:
             self._next_scratch = now + 0.5
-            size, files = _used_below(self.cage.home, self.limits["scratch_files"])
+            size, files = _used_below(self.home, self.limits["scratch_files"])
             if size > self.limits["scratch_bytes"] or files > self.limits["scratch_files"]:
                 return "scratch"
         most = self.limits["memory_bytes"] - scratch
@@ -449,6 +454,7 @@ def _remove_below(folder: str, deadline: float) -> None:
                 except OSError:
                     emptied = False
         if emptied:
+            os.rmdir(folder)
             return
 
 
@@ -499,8 +505,8 @@ def start(
     try:
         header, _ = frames.receive(connection, most_header=1 << 20, most_body=0, deadline=time.monotonic() + 60)
         config = json.loads(header)
-        cage.furnish(config["limits"])
-        Init(connection, cage, config["limits"], shell, keep).run(config["seed"])
+        home = cage.furnish(config["limits"])
+        Init(connection, cage, home, config["limits"], shell, keep).run(config["seed"])
     except frames.FrameError:
         pass
     except BaseException as error:

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import time
+from dataclasses import replace
 
 if __name__ == "__main__":
     HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -41,7 +42,8 @@ def main() -> None:
     if config.get("try"):
         _try(control, cage, config["limits"])
         return
-    shell, warmed = _warm(config)
+    shell, warmed = _warm()
+    cage = replace(cage, warm=_fonts(cage.home))
     from guest import init
 
     sys.path.remove(HERE)
@@ -67,7 +69,7 @@ def main() -> None:
         connection.close()
 
 
-def _warm(config: dict):
+def _warm():
     """Import everything and use it once, on one thread: whoever forks with threads leaves them behind."""
     import numpy
     import torch
@@ -114,6 +116,17 @@ def _warm(config: dict):
     return shell, {"versions": versions}
 
 
+def _fonts(home: str) -> dict[str, bytes]:
+    """matplotlib's list of fonts, which takes a while to make: for the Pythons that a notebook starts."""
+    folder = f"{home}/.config/matplotlib"
+    names = [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []
+    found = {}
+    for name in names:
+        with open(f"{folder}/{name}", "rb") as file:
+            found[f".config/matplotlib/{name}"] = file.read()
+    return found
+
+
 def _try(control: socket.socket, cage: Cage, limits: dict) -> None:
     """Whether children can be caged here: what is asked of the machine at start-up."""
     linux.prctl(38, 1)
@@ -122,8 +135,7 @@ def _try(control: socket.socket, cage: Cage, limits: dict) -> None:
         read, write = os.pipe()
         if os.fork() == 0:
             try:
-                cage.furnish(limits)
-                cage.confine(limits)
+                cage.confine(limits, cage.furnish(limits))
                 os.write(write, b"ok")
             except OSError as error:
                 os.write(write, str(error).encode())
