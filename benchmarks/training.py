@@ -1,0 +1,186 @@
+"""How well, how fast and how surely lesson 3's model trains: python -m benchmarks.training [--seeds 20].
+
+For every seed: accuracy on 2,000 held-out full scenes of each kind, value-weighted grounding, seconds, and whether the
+gates of exercise 3.8 pass. Once each: the controls and interventions that the lesson speaks of, the naive recipe, and
+batched training against training sample by sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from time import perf_counter
+
+import torch
+from torch import nn
+
+from attention import recipe
+from attention.evaluation import (
+    accuracy,
+    another_cell,
+    answers,
+    blank_patches,
+    held_out,
+    looked,
+    on_target,
+    prompt_of,
+)
+from attention.generation import generate
+from attention.grounding import value_weighted_map
+from attention.patches import swap_patches
+from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS
+from attention.training import train_step
+from attention.vlm import MiniVLM
+from grader.course.trained_vlm import GATES, GROUNDING_GATE
+
+SCENES = 2000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    held = {task: held_out(task, SCENES, seed=100 + index) for index, task in enumerate(TASKS)}
+
+    untrained = MiniVLM(**recipe.MODEL)
+    recipe.draw_start(untrained, 0)
+    print("untrained ", {"grounding": looks(untrained, held), **right(untrained, held)}, flush=True)
+    runs = []
+    for seed in range(options.seeds):
+        model, seconds = trained(seed)
+        run = {
+            "seed": seed,
+            "seconds": round(seconds, 1),
+            **right(model, held),
+            "grounding": looks(model, held),
+        }
+        run["gates"] = passes(run)
+        runs.append(run)
+        print(json.dumps(run), flush=True)
+        if seed == 0:
+            print("interventions", json.dumps(interventions(model, held)), flush=True)
+            print("controls", json.dumps(controls(held)), flush=True)
+    batched = throughput()
+    print("samples per second", json.dumps(batched), flush=True)
+    figures = {
+        **{f"{task}_min": min(run[task] for run in runs) for task in TASKS},
+        "grounding_min": min(run["grounding"]["where"]["value-weighted"] for run in runs),
+        "seconds_max": max(run["seconds"] for run in runs),
+        "gate_failures": sum(not run["gates"] for run in runs),
+        "seeds": options.seeds,
+        "threads": options.threads,
+        "batched_over_single": round(batched["batched"] / batched["one by one"], 1),
+    }
+    versions = {"python": platform.python_version(), "torch": torch.__version__}
+    print(json.dumps({"benchmark": "training", "figures": figures, "versions": versions}))
+
+
+def trained(seed: int, step=train_step, change=None, **options) -> tuple[nn.Module, float]:
+    """A model trained by the recipe, and the seconds that it took."""
+    model = MiniVLM(**recipe.MODEL)
+    if change:
+        change(model)
+    start = perf_counter()
+    recipe.train(model, step, seed, **options)
+    return model, perf_counter() - start
+
+
+def right(model: nn.Module, held: dict) -> dict[str, float]:
+    """The share of right answers, by kind of question."""
+    return {task: round(accuracy(model, generate, task, questions), 4) for task, questions in held.items()}
+
+
+def looks(model: nn.Module, held: dict) -> dict[str, dict[str, float]]:
+    """The share of maps that are largest on the patch in question: averaged over heads, and value-weighted."""
+    found = {}
+    for task, questions in held.items():
+        tokens, image_tokens, weights = looked(model, prompt_of(task, questions), questions.image_patches)
+        with torch.no_grad():
+            weighted = value_weighted_map(model.blocks[-1].cross_attn, tokens, image_tokens)
+        asked = questions.cells[:, 0]
+        found[task] = {
+            "head average": round(on_target(weights.mean(1)[:, -1], asked), 4),
+            "value-weighted": round(on_target(weighted[:, -1], asked), 4),
+        }
+    return found
+
+
+def passes(run: dict) -> bool:
+    """The gates of the graded model."""
+    accurate = all(run[task] >= gate for task, gate in GATES.items())
+    return accurate and all(look["value-weighted"] >= GROUNDING_GATE for look in run["grounding"].values())
+
+
+def interventions(model: nn.Module, held: dict) -> dict[str, dict[str, float]]:
+    """What the answer does when a patch changes places or goes blank."""
+    found = {}
+    for task in ("where", "what"):
+        questions = held[task]
+        cell = questions.cells[:, 0]
+        other = another_cell(cell)
+        truth = questions.token_ids[:, PROMPT_LENGTHS[TASKS.index(task)]]
+        moved = WORDS.index("top-left") + other
+        if task == "what":
+            moved = WORDS.index("0") + questions.labels.gather(1, other.unsqueeze(1)).squeeze(1)
+
+        def says(patches, wanted, task=task, questions=questions) -> float:
+            said = answers(model, generate, task, questions._replace(image_patches=patches))[:, 0]
+            return round((said == wanted).float().mean().item(), 4)
+
+        patches = questions.image_patches
+        found[task] = {
+            "untouched": says(patches, truth),
+            "swapped, follows the patch": says(swap_patches(patches, cell, other), moved),
+            "target blank, answer stays": says(blank_patches(patches, cell), truth),
+            "other blank, answer stays": says(blank_patches(patches, other), truth),
+        }
+    return found
+
+
+def controls(held: dict) -> dict[str, dict[str, float]]:
+    """Trainings that should fail: no image positions, images that belong to other questions, the naive recipe."""
+
+    def without_positions(model: nn.Module) -> None:
+        model.image_positions = nn.Identity()
+
+    def shuffled_step(model, optimizer, batch) -> float:
+        token_ids, lengths, patches = batch
+        return train_step(model, optimizer, (token_ids, lengths, patches.roll(1, 0)))
+
+    found = {
+        "no image positions": right(trained(0, change=without_positions)[0], held),
+        "shuffled pairs": right(trained(0, step=shuffled_step)[0], held),
+    }
+    ramp = recipe.most_digits
+    recipe.most_digits = lambda step, steps=recipe.STEPS: 9
+    fewest = recipe.draw_questions
+    recipe.draw_questions = lambda *args, **more: fewest(*args, **{**more, "fewest": 9})
+    try:
+        found["full scenes from the start, not aligned"] = right(trained(0, align_steps=0)[0], held)
+    finally:
+        recipe.most_digits, recipe.draw_questions = ramp, fewest
+    return found
+
+
+def throughput() -> dict[str, float]:
+    """Samples per second in training, in batches of 128 and one by one."""
+    model = MiniVLM(**recipe.MODEL)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6)
+    batch = recipe.training_questions(500, 0).batch
+    single = tuple(tensor[:1] for tensor in batch)
+
+    def rate(batch: tuple, steps: int) -> float:
+        train_step(model, optimizer, batch)
+        start = perf_counter()
+        for _ in range(steps):
+            train_step(model, optimizer, batch)
+        return steps * len(batch[0]) / (perf_counter() - start)
+
+    return {"batched": round(rate(batch, 20)), "one by one": round(rate(single, 60))}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1200 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # Lesson 3 · A small vision-language model
+#
+# Ask a picture a question, and get an answer in words. In this lesson you build a model that does it, train it in
+# seconds, and then do what is often skipped: find out whether it *looks* at what it talks about.
+#
+# - Lesson 1 built attention: queries, keys, values, masks, and a pointer that learned to look.
+# - Lesson 2 aligned image tokens to words and split attention into heads.
+# - This lesson puts both into one model. What earlier lessons built is provided, on PyTorch's own functions.
+#
+# You need 60 to 90 minutes. Nine exercises are worth 100 points; four more are for practice.
+
+# %% id="setup" tags=["parameters"]
+device = "auto"  # "cpu", "cuda", or "auto": the GPU if there is one
+seed = 0
+train_steps = None  # None: as many as the recipe says
+
+# %% id="start"
+import random
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+if device == "auto":
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+random.seed(seed)
+np.random.seed(seed)
+torch.manual_seed(seed)
+
+
+def need(name, exercise):
+    """Stop here, kindly, while something that this cell works with is not there yet."""
+    if name not in globals():
+        raise NotImplementedError(f"TODO {exercise}: this cell needs {name}, which is made further up")
+
+
+print(f"PyTorch {torch.__version__} on {device}")
+
+# %% tools="1"
+
+# %% provided="attention.digits"
+
+# %% provided="attention.tokens"
+
+# %% provided="attention.builtin:MultiHeadAttention causal_mask"
+
+# %% provided="attention.vlm_plots"
+
+# %% [markdown]
+# ## The pipeline: encode, align, cross-attend, generate
+#
+# Think of an interpreter at a museum. A visitor asks in one language. The interpreter looks at the painting, finds the
+# spot that matters, and answers word by word. Four steps:
+#
+# 1. **Encode**: cut the image into patches, one vector each.
+# 2. **Align**: bring these vectors into the space of the words (lesson 2).
+# 3. **Cross-attend**: words ask, patches answer (lesson 1).
+# 4. **Generate**: say the likeliest next word, and go on until the end.
+
+# %% id="draw-pipeline" draws="1"
+show_pipeline()
+
+# %% [markdown]
+# *The picture shows two lanes. The image becomes 9 patches, is aligned, and gets positions; the question becomes
+# words, passes a text block, and then a block whose cross-attention asks the image.*
+#
+# Not every vision-language model cross-attends. Three well-known ways to let text meet image:
+#
+# | model | how the image gets in |
+# |---|---|
+# | LLaVA (Liu et al. 2023) | aligned image tokens are put in front of the text; plain self-attention does the rest |
+# | Flamingo (Alayrac et al. 2022) | extra cross-attention layers between the text layers, opened slowly by a gate |
+# | BLIP-2 (Li et al. 2023) | a few learned queries (the Q-Former) cross-attend to the image and hand a summary to the text model |
+#
+# Ours is closest to Flamingo, without the gate: its last block looks at the image. So there is one map to read.
+
+# %% [markdown]
+# ## The world of this lesson
+#
+# An image is a 3×3 grid of real handwritten digits. There are three kinds of question:
+#
+# - `where is the 7 ?` → a position
+# - `what is at top-left ?` → a digit
+# - `read the top-row ?` → three digits, then the end
+#
+# The handwriting is split **before** scenes are built: 1,347 digits to train on, 450 to test on. A test scene holds
+# handwriting that nobody trained on. And no answer can be guessed from the prompt alone: chance is 1/9 = 0.111 for
+# "where".
+
+# %% id="world" draws="1"
+some = draw_questions(3, torch.Generator().manual_seed(seed), "test", tasks=("where", "what", "read"), fewest=9)
+figure, axes = plt.subplots(1, 3, figsize=(7, 2.6), layout="constrained")
+for ax, patches, token_ids, length in zip(axes, some.image_patches, some.token_ids, some.prompt_lengths):
+    show_scene(ax, patches)
+    ax.set_title(decode(token_ids[:length]) + "\n→ " + decode(token_ids[length:]), fontsize=9)
+plt.show()
+
+# %% [markdown]
+# *Three scenes of nine handwritten digits, each with a question above it and the answer after the arrow.*
+
+# %% [markdown]
+# ## From pixels to patches
+#
+# Attention works on a sequence of vectors; an image is a grid of pixels. So cut it into squares and read them like a
+# page: left to right, top to bottom. The pixels *within* a square are read the same way.
+#
+# A 4×4 image with `patch_size` 2 has 4 patches. With the pixels numbered row by row,
+#
+# ```
+#  0  1 |  2  3
+#  4  5 |  6  7      →   [0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]
+# ------+------
+#  8  9 | 10 11
+# 12 13 | 14 15
+# ```
+
+# %% [markdown] about="3.1"
+# Write `patchify(images, patch_size)`. Images (B, H, W) become patches (B, n, patch_size²). H and W may differ. Where
+# `patch_size` does not divide both, raise a `ValueError`.
+#
+# <details><summary>First hint</summary>
+#
+# A row of the image belongs to a row of patches *and* to a row within a patch. Give each of the two its own axis.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# Reshape to (B, rows, patch_size, columns, patch_size), swap the two axes in the middle, and flatten.
+# </details>
+#
+# Expected: the 4×4 image above gives the four lists above.
+
+
+# %% exercise="3.1"
+def patchify(images: Tensor, patch_size: int) -> Tensor:
+    """Cut images into patches, row by row; the pixels of a patch are read row by row too.
+
+    Args:
+        images: (B, H, W)
+        patch_size: side of a patch, in pixels.
+
+    Returns:
+        (B, n, patch_size²), n = H / patch_size · W / patch_size.
+
+    Raises:
+        ValueError: patch_size does not divide H and W.
+    """
+    ### BEGIN SOLUTION
+    B, H, W = images.shape
+    if H % patch_size != 0 or W % patch_size != 0:
+        raise ValueError(f"{patch_size} does not divide {H} and {W}")
+    strips = images.split(patch_size, dim=1)
+    squares = [square for strip in strips for square in strip.split(patch_size, dim=2)]
+    return torch.stack([square.reshape(B, patch_size * patch_size) for square in squares], dim=1)
+    ### END SOLUTION
+
+
+# %% stuck="3.1"
+def patchify(images, patch_size):
+    return F.unfold(images.unsqueeze(1), patch_size, stride=patch_size).transpose(1, 2)
+
+
+# %% id="try-patchify"
+pixels = torch.arange(16.0).reshape(1, 4, 4)
+print(patchify(pixels, 2)[0].int().tolist())
+scenes = to_images(some.image_patches)
+print("a scene of", tuple(scenes.shape[1:]), "pixels →", tuple(patchify(scenes, 8).shape[1:]), "patches")
+print("the same as the scene was made of:", torch.equal(patchify(scenes, 8), some.image_patches))
+
+# %% [markdown]
+# ## Where is a token?
+#
+# Attention takes a *set*. Shuffle the patches and every query still gets the same answer, because a weighted sum does
+# not care about the order. "Where is the 7?" cannot be answered from a set. So each place gets a learned vector, and
+# it is added to whatever stands there (Dosovitskiy et al. 2021, section 3.1).
+
+# %% [markdown] about="3.2"
+# Write `PositionEmbedding(n, d_model)`. It has one parameter, `embedding`, an `nn.Parameter` of shape (n, d_model).
+# Its forward adds the first T rows to T tokens, T ≤ n.
+#
+# <details><summary>First hint</summary>
+#
+# `nn.Parameter(torch.randn(n, d_model))` is found by the optimizer; a plain tensor is not.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# The number of tokens is `tokens.shape[-2]`. Slice the parameter and let broadcasting do the batch.
+# </details>
+#
+# Expected below: without positions the two answers differ by less than a rounding error, with positions clearly.
+
+
+# %% exercise="3.2"
+class PositionEmbedding(nn.Module):
+    """Adds to each token the learned vector of its place; `embedding` (n, d_model) is the only parameter."""
+
+    def __init__(self, n: int, d_model: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.embedding = nn.Parameter(torch.empty(n, d_model))
+        nn.init.normal_(self.embedding)
+        ### END SOLUTION
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """tokens (..., T, d_model), T ≤ n → the same shape."""
+        ### BEGIN SOLUTION
+        T = tokens.size(-2)
+        return tokens + self.embedding.narrow(0, 0, T)
+        ### END SOLUTION
+
+
+# %% stuck="3.2"
+class PositionEmbedding(nn.Module):
+    def __init__(self, n, d_model):
+        super().__init__()
+        self.places = nn.Embedding(n, d_model)
+
+    def forward(self, tokens):
+        return tokens + self.places(torch.arange(tokens.shape[-2], device=tokens.device))
+
+
+# %% id="try-positions"
+generator = torch.Generator().manual_seed(seed)
+tokens, asks = torch.randn(9, 8, generator=generator), torch.randn(1, 8, generator=generator)
+shuffled = tokens[torch.randperm(9, generator=generator)]
+look, places = MultiHeadAttention(8, 2), PositionEmbedding(9, 8)
+with torch.no_grad():
+    bare = (look(asks, tokens)[0] - look(asks, shuffled)[0]).abs().max()
+    placed = (look(asks, places(tokens))[0] - look(asks, places(shuffled))[0]).abs().max()
+print(f"patches shuffled, the answer moves by {bare:.1e} without positions, by {placed:.1e} with positions")
+
+# %% [markdown]
+# ## One block
+#
+# ### Residuals: each step adds, nothing is replaced
+#
+# A block is a list of steps, and each step *adds* to its tokens: `x = x + step(x)`. Like notes in the margin of a
+# page: everybody may write something, nobody rubs out the page. At the start of training the notes are small, so the
+# page gets through many layers unharmed, and so do the gradients.
+#
+# One addition per step. If a step adds its input inside *and* you add it outside, the tokens at least double at every
+# layer: ×64 after six layers, before anything was learned.
+#
+# ### LayerNorm, with numbers
+#
+# A step reads a *normalised* copy: subtract the mean over the features, divide by the standard deviation, then scale
+# and shift by learned numbers (at the start 1 and 0).
+#
+# $$\mathrm{LayerNorm}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot \gamma + \beta$$
+#
+# For x = [1, 3, 5, 7]: the mean is 4, the variance is 5 (the *population* variance: divide by 4, not by 3), and the
+# result is [-1.342, -0.447, 0.447, 1.342]. The small ε = 0.00001 stands **under** the root, with σ².
+
+# %% id="try-norm"
+x = torch.tensor([1.0, 3.0, 5.0, 7.0])
+by_hand = (x - x.mean()) / (x.var(unbiased=False) + 1e-5).sqrt()
+print("by hand", [round(number, 3) for number in by_hand.tolist()])
+print("PyTorch", [round(number, 3) for number in nn.LayerNorm(4)(x).tolist()])
+
+# %% [markdown]
+# ### Pre-norm
+#
+# The original Transformer normalised *after* the addition (post-norm). Normalising *before* the step, on a copy,
+# leaves a clean path from the last layer to the first and trains without much care (Xiong et al. 2020). We use
+# pre-norm:
+#
+# $$
+# \begin{aligned}
+# x &\leftarrow x + \mathrm{SelfAttn}(\mathrm{norm}_1(x)) && \text{the words look at each other}\\
+# x &\leftarrow x + \mathrm{CrossAttn}(\mathrm{norm}_2(x),\ \text{image}) && \text{the words look at the image}\\
+# x &\leftarrow x + \mathrm{FFN}(\mathrm{norm}_3(x)) && \text{each word thinks for itself}
+# \end{aligned}
+# $$
+
+# %% [markdown] about="3.3"
+# Write `VisionLanguageBlock(d_model, num_heads, d_ff, cross=True)` with the three steps above.
+#
+# - `.self_attn`, `.cross_attn`: `MultiHeadAttention(d_model, num_heads)`, provided, with lesson 2's interface
+# - `.ffn`: `nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))`
+# - `.norm1`, `.norm2`, `.norm3`: `nn.LayerNorm(d_model)`
+# - with `cross=False` there is no second step: `.cross_attn` and `.norm2` are `None`
+#
+# The mask is the self-attention's. The image tokens are taken as they come. Return the tokens and the cross-attention
+# weights (`None` without cross-attention).
+#
+# <details><summary>First hint</summary>
+#
+# `MultiHeadAttention` returns a pair: `output, weights = self.cross_attn(queries_from, image_tokens)`.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# Three lines of the form `tokens = tokens + step(norm(tokens))`. What is normalised is read by the step; what is added
+# to is not normalised.
+# </details>
+#
+# Expected below: two rows of weights over three patches, each summing to 1, and tokens of the shape that went in.
+
+
+# %% exercise="3.3"
+class VisionLanguageBlock(nn.Module):
+    """Self-attention, cross-attention (if cross), feed-forward; pre-norm, each with its residual."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, cross: bool = True) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.self_attn = MultiHeadAttention(d_model, num_heads)
+        self.ffn = nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))
+        self.norm1, self.norm3 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.cross_attn, self.norm2 = None, None
+        if cross:
+            self.cross_attn, self.norm2 = MultiHeadAttention(d_model, num_heads), nn.LayerNorm(d_model)
+        ### END SOLUTION
+
+    def forward(self, text_tokens: Tensor, image_tokens: Tensor | None, mask: Tensor | None = None):
+        """One block.
+
+        Args:
+            text_tokens: (..., T, d_model)
+            image_tokens: (..., S, d_model); may be None with cross=False.
+            mask: bool, broadcastable to (..., T, T), for the self-attention; True = may attend.
+
+        Returns:
+            tokens (..., T, d_model), cross-attention weights (..., num_heads, T, S) or None.
+        """
+        ### BEGIN SOLUTION
+        note, _ = self.self_attn(self.norm1(text_tokens), mask=mask)
+        tokens = text_tokens + note
+        weights = None
+        if self.cross_attn is not None:
+            note, weights = self.cross_attn(self.norm2(tokens), image_tokens)
+            tokens = tokens + note
+        tokens = tokens + self.ffn(self.norm3(tokens))
+        return tokens, weights
+        ### END SOLUTION
+
+
+# %% stuck="3.3"
+class VisionLanguageBlock(nn.TransformerDecoderLayer):  # PyTorch's own block, with lesson 2's attention plugged in
+    def __init__(self, d_model, num_heads, d_ff, cross=True):
+        super().__init__(d_model, num_heads, d_ff, 0.0, "gelu", batch_first=True, norm_first=True)
+        self.self_attn, self.multihead_attn = MultiHeadAttention(d_model, num_heads), None
+        self.cross_attn = MultiHeadAttention(d_model, num_heads) if cross else None
+        self.norm2 = self.norm2 if cross else nn.Identity()
+
+    def _sa_block(self, tokens, *rest, **more):
+        return self.self_attn(tokens, mask=self.mask)[0]
+
+    def _mha_block(self, tokens, image_tokens, *rest, **more):
+        if self.cross_attn is None:
+            return torch.zeros_like(tokens)
+        output, self.weights = self.cross_attn(tokens, image_tokens)
+        return output
+
+    def forward(self, text_tokens, image_tokens, mask=None):
+        self.mask, self.weights = mask, None
+        return super().forward(text_tokens, image_tokens), self.weights
+
+
+# %% id="try-block"
+block = VisionLanguageBlock(d_model=8, num_heads=2, d_ff=16)
+tokens, weights = block(torch.randn(1, 2, 8), torch.randn(1, 3, 8), mask=causal_mask(2))
+print("tokens", tuple(tokens.shape), "weights", tuple(weights.shape), "rows sum to", weights.sum(-1).flatten().tolist())
+
+# %% [markdown]
+# ## The whole model
+#
+# | part | what it does | lesson |
+# |---|---|---|
+# | `aligner` | patches → the width of the words | 2.1, the MLP |
+# | `image_positions`, `image_norm` | where each patch is; one scale for all | 3.2 |
+# | `embedding`, `text_positions` | words → vectors, with their places | 3.2 |
+# | `blocks` | read, look, think | 3.3 |
+# | `norm`, `head` | a score for every word of the vocabulary | |
+#
+# The text is causal: position t sees words 0 … t, because in use the later words do not exist yet. The image may be
+# seen whole, from everywhere.
+
+# %% [markdown] about="3.4"
+# `__init__` is given. Write `forward(token_ids, image_patches)`: it returns the logits and a *list* with the cross-
+# attention weights of each block that looks at the image.
+#
+# - image tokens: `image_norm(image_positions(aligner(patches)))`
+# - text tokens: `text_positions(embedding(token_ids))`
+# - through the blocks, with `causal_mask(T, device)` (provided)
+# - logits: `head(norm(tokens))`
+#
+# <details><summary>First hint</summary>
+#
+# Each block takes what the one before it returned. The image tokens are the same for all blocks.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `T = token_ids.shape[-1]`. A block without cross-attention returns `None` for its weights: leave it out of the list.
+# </details>
+#
+# Expected below: 96,896 parameters, and logits (2, 6, 33): a score for each of 33 words at each of 6 positions.
+
+
+# %% exercise="3.4"
+class MiniVLM(nn.Module):
+    """A small vision-language model: patches and words in, a score for every possible next word out."""
+
+    def __init__(
+        self, d_vision, d_model, num_heads, d_ff, num_layers, vocab_size, max_tokens, num_patches, cross_layers=None
+    ) -> None:
+        super().__init__()
+        cross_layers = [num_layers - 1] if cross_layers is None else list(cross_layers)
+        self.aligner = nn.Sequential(nn.Linear(d_vision, d_model), nn.GELU(), nn.Linear(d_model, d_model))
+        self.image_positions = PositionEmbedding(num_patches, d_model)
+        self.image_norm = nn.LayerNorm(d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.text_positions = PositionEmbedding(max_tokens, d_model)
+        self.blocks = nn.ModuleList(
+            [VisionLanguageBlock(d_model, num_heads, d_ff, cross=i in cross_layers) for i in range(num_layers)]
+        )
+        self.norm = nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+
+    def forward(self, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Scores for the next word at every position.
+
+        Args:
+            token_ids: (..., T) integers
+            image_patches: (..., num_patches, d_vision)
+
+        Returns:
+            logits (..., T, vocab_size), a list of cross-attention weights (..., num_heads, T, num_patches).
+        """
+        ### BEGIN SOLUTION
+        patches = self.image_norm(self.image_positions(self.aligner(image_patches)))
+        words = self.text_positions(self.embedding(token_ids))
+        causal = causal_mask(token_ids.shape[-1], token_ids.device)
+        looks = []
+        for block in self.blocks:
+            words, look = block(words, patches, causal)
+            looks.append(look)
+        return self.head(self.norm(words)), [look for look in looks if look is not None]
+        ### END SOLUTION
+
+
+# %% provided="attention.recipe"
+
+# %% id="untrained"
+untrained = MiniVLM(**MODEL).to(device)
+draw_start(untrained, seed)
+logits, maps = untrained(some.token_ids[:2, :6].to(device), some.image_patches[:2].to(device))
+print(f"{sum(parameter.numel() for parameter in untrained.parameters()):,} parameters")
+print("logits", tuple(logits.shape), "and", len(maps), "map of shape", tuple(maps[0].shape))
+
+# %% [markdown]
+# ## What is learned
+#
+# The model predicts, at every position, the **next** token. Only the answer is worth learning: the question is given.
+#
+# | position | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|---|
+# | token | `<bos>` | where | is | the | 7 | ? | top-left | `<eos>` | `<pad>` |
+# | target | – | – | – | – | – | top-left | `<eos>` | – | – |
+#
+# The prompt has 6 tokens. Its last position, 5, predicts the first word of the answer. `<eos>` is a target: the model
+# must learn to stop. Padding is none, and the last column has no next token.
+
+# %% [markdown] about="3.5"
+# Write `shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100)`. Positions that predict nothing get
+# `ignore_index`, which `F.cross_entropy` leaves out.
+#
+# <details><summary>First hint</summary>
+#
+# Make the shifted copy first: column t holds token t + 1, and the last column holds padding.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# Keep a target where the position is at least `prompt_length − 1` (each row has its own; `unsqueeze` it) and the
+# target is not padding.
+# </details>
+#
+# Expected below: the row of the table, `-100` for each dash.
+
+
+# %% exercise="3.5"
+def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100) -> Tensor:
+    """The next token, where it belongs to the answer or ends it; ignore_index elsewhere.
+
+    Args:
+        token_ids: (B, T) prompt, answer, end of sequence, padding
+        prompt_lengths: (B,) integers
+
+    Returns:
+        (B, T)
+    """
+    ### BEGIN SOLUTION
+    targets = torch.full_like(token_ids, ignore_index)
+    targets[:, :-1] = token_ids[:, 1:]
+    targets[:, :-1][token_ids[:, 1:] == pad_id] = ignore_index
+    columns = torch.arange(token_ids.shape[1], device=token_ids.device)
+    targets[columns.unsqueeze(0) < prompt_lengths.unsqueeze(1) - 1] = ignore_index
+    return targets
+    ### END SOLUTION
+
+
+# %% id="try-targets"
+row = torch.cat([encode("where is the 7 ? top-left"), torch.tensor([EOS, PAD])]).unsqueeze(0)
+targets = shift_targets(row, torch.tensor([6]))[0].tolist()
+print("tokens ", [WORDS[token] for token in row[0].tolist()])
+print("targets", [target if target < 0 else WORDS[target] for target in targets])
+
+# %% [markdown]
+# ## One step
+#
+# A training step is always the same six moves: training mode, forward, loss, clear the old gradients, backward,
+# update. Work on the whole batch at once: on one core a batch of 128 brings through more than ten times as many
+# questions a second as one question after the other.
+
+# %% [markdown] about="3.6"
+# Write `train_step(model, optimizer, batch)`. The batch is `(token_ids, prompt_lengths, image_patches)`. The loss is
+# the mean cross-entropy over all targets of `shift_targets`. Update once, without clipping, and return the loss from
+# *before* the update, as a float.
+#
+# <details><summary>First hint</summary>
+#
+# `F.cross_entropy` wants (N, vocabulary) and (N,): flatten batch and positions together. It ignores −100 by itself.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `model.train()`, forward, loss, `optimizer.zero_grad()`, `loss.backward()`, `optimizer.step()`, `loss.item()`.
+# </details>
+#
+# Expected below: the loss on one batch falls within five steps.
+
+
+# %% exercise="3.6"
+def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch) -> float:
+    """One update on one batch; returns the loss before it.
+
+    Args:
+        batch: token_ids (B, T), prompt_lengths (B,), image_patches (B, S, d_vision)
+    """
+    ### BEGIN SOLUTION
+    token_ids, prompt_lengths, image_patches = batch
+    model.train()
+    optimizer.zero_grad(set_to_none=True)
+    logits, _ = model(token_ids, image_patches)
+    targets = shift_targets(token_ids, prompt_lengths)
+    asked = targets != -100
+    loss = F.cross_entropy(logits[asked], targets[asked])
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+    ### END SOLUTION
+
+
+# %% id="try-step"
+batch = training_questions(0, seed).to(device).batch
+trial = MiniVLM(**MODEL).to(device)
+draw_start(trial, seed)
+optimizer = torch.optim.AdamW(trial.parameters(), lr=1e-3)
+print("losses", [round(train_step(trial, optimizer, batch), 3) for _ in range(5)])
+
+# %% [markdown]
+# ## Training: a recipe that works
+#
+# The naive way does not: put full scenes in from the first step, and the model sits at chance for hundreds of steps.
+# There is too much to look at before it knows what a digit is. Three things help:
+#
+# 1. **Align first.** For 150 steps single digits are pulled to the embeddings of their words. This is lesson 2's loss,
+#    plus a squared distance. Nothing but the aligner learns.
+# 2. **Start simple.** In the beginning a scene holds 1 or 2 digits. The number grows, until scenes hold up to 9 from
+#    the middle of training on.
+# 3. **Warm up and come down.** The learning rate climbs for 50 steps to 0.003, then falls along half a cosine.
+#
+# The cell below uses *your* model, *your* targets, *your* step. It takes 10 to 20 seconds on two cores.
+#
+# It starts by drawing all weights anew from `seed`, by name, so everybody with the same seed has the same start. And it
+# keeps a record: the losses, and how a few numbers of every weight moved, step by step. The grader looks at it to see
+# that the model was trained here.
+
+# %% id="train-vlm"
+started = time.perf_counter()
+model = MiniVLM(**MODEL).to(device)
+steps = STEPS if train_steps is None else train_steps
+record = train(model, train_step, seed, steps=steps, align_steps=min(ALIGN_STEPS, steps))
+print(f"{steps} steps in {time.perf_counter() - started:.1f} s, last loss {record['losses'][-1:].mean():.4f}")
+
+# %% id="draw-losses" draws="1"
+need("record", "3.6")
+show_losses(record)
+
+# %% [markdown]
+# *Two curves that fall: the alignment loss on the left; on the right the loss of the answers, first quickly, and close
+# to zero by the middle of training.*
+
+# %% [markdown]
+# ## Answering
+#
+# A trained model gives scores for one next word. To answer, take the likeliest word (*greedy*), put it behind the
+# prompt, and ask again, until it says `<eos>`. In a batch some rows end earlier than others. They are filled with
+# `<eos>` while the rest goes on.
+#
+# Two habits that belong to it: no gradients (they cost memory for nothing) and evaluation mode. And put every part
+# back into the mode in which you found it: a part that was frozen on purpose must stay frozen.
+
+# %% [markdown] about="3.7"
+# Write `generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)` → prompt and continuation. All prompts of
+# one call are equally long. Stop when every row has ended, at the latest after `max_new_tokens`.
+#
+# <details><summary>First hint</summary>
+#
+# Keep a bool tensor `ended` (B,). In each round: logits of the *last* position, `argmax`, `eos_id` where ended.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `[(part, part.training) for part in model.modules()]` before, `part.training = was` for each afterwards.
+# </details>
+#
+# Expected below: sensible answers from the trained model, babble from the untrained one.
+
+
+# %% exercise="3.7"
+def generate(
+    model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
+) -> Tensor:
+    """Greedy continuation of equally long prompts.
+
+    Args:
+        prompt_ids: (B, P)
+        image_patches: (B, S, d_vision)
+
+    Returns:
+        (B, P + k), k ≤ max_new_tokens; rows that have ended are filled with eos_id.
+    """
+    ### BEGIN SOLUTION
+    was = {part: part.training for part in model.modules()}
+    model.eval()
+    sequence = prompt_ids
+    alive = torch.ones(len(prompt_ids), dtype=torch.bool, device=prompt_ids.device)
+    with torch.no_grad():
+        for _ in range(max_new_tokens):
+            scores = model(sequence, image_patches)[0][:, -1]
+            word = torch.where(alive, scores.argmax(dim=1), eos_id)
+            sequence = torch.cat((sequence, word[:, None]), dim=1)
+            alive = alive & (word != eos_id)
+            if not alive.any():
+                break
+    for part, mode in was.items():
+        part.training = mode
+    return sequence
+    ### END SOLUTION
+
+
+# %% provided="attention.evaluation"
+
+# %% id="answers"
+need("model", "3.6")
+for question, patches in zip(("where is the 7 ?", "what is at center ?", "read the top-row ?"), some.image_patches):
+    said = [answer_to(one, generate, question, patches) for one in (model, untrained)]
+    print(f"{question:20} trained: {said[0]:24} untrained: {said[1]}")
+
+# %% [markdown]
+# Three answers prove nothing. Count over 500 scenes of each kind, all of unseen handwriting, beside the untrained
+# model and chance. For "read" all three digits have to be right.
+
+# %% id="accuracies"
+need("model", "3.6")
+held = {task: held_out(task, 500) for task in TASKS}
+scores = {
+    name: {task: accuracy(one, generate, task, questions) for task, questions in held.items()}
+    for name, one in (("trained", model), ("untrained", untrained))
+}
+for name, row in scores.items():
+    print(f"{name:10}", {task: round(score, 3) for task, score in row.items()})
+
+# %% id="draw-accuracies" draws="1"
+need("scores", "3.7")
+show_bars(scores, "right answers", chance=1 / 9)
+
+# %% [markdown]
+# *Bars: the trained model is right in nearly all cases, the untrained one at or below chance.*
+#
+# One training is one throw of the dice. `python -m benchmarks.training` repeats it over @SEEDS@ seeds, with 2,000 scenes of
+# each kind: where @WHERE@, what @WHAT@, read @READ@.
+
+# %% [markdown]
+# ## Where it really looks
+#
+# The cross-attention has four heads, so four maps. First the obvious: look at them, and at their average, next to the
+# untrained model, on one colour scale.
+
+# %% id="draw-heads" draws="1"
+need("model", "3.6")
+questions = held["where"]
+prompts, cells = prompt_of("where", questions), questions.cells[:, 0]
+index = 0
+for name, one in (("trained", model), ("untrained", untrained)):
+    weights = looked(one, prompts[index : index + 1], questions.image_patches[index : index + 1])[2][0, :, -1]
+    print(f"{name}: {decode(prompts[index])}")
+    show_scene_maps(
+        questions.image_patches[index],
+        {**{f"head {head + 1}": row for head, row in enumerate(weights)}, "average": weights.mean(0)},
+        int(cells[index]),
+    )
+
+# %% [markdown]
+# *Two rows of 3×3 maps, the cell in question framed in orange. Trained: some heads put all weight on it, others rest
+# elsewhere. Untrained: every head spreads its weight without regard to the question.*
+#
+# Is the average a good summary? Not always. A head that has nothing to say still has to put its weight *somewhere*,
+# for its weights sum to 1. It parks them, often on one patch with a short value vector, and adds next to nothing. Such
+# a patch looks important in the average, and is not. (Attention hubs of this kind are called *sinks*.)
+#
+# A toy example with two patches and two heads. Head A has weights [0.9, 0.1] but its values have length 0.1. Head B has
+# weights [0.2, 0.8] and values of length 2. All point the same way.
+#
+# - average of the weights: [0.55, 0.45] → patch 1
+# - weight × length of value, summed: [0.49, 1.61] → patch 2, which is what the output is made of
+#
+# So weigh each weight by what it brings (Kobayashi et al. 2020). What patch s adds to token t is
+#
+# $$ c_{ts} = \sum_h \alpha^h_{ts}\, v^h_s\, W_O^h, \qquad \text{map}_{ts} = \lVert c_{ts} \rVert_2 $$
+#
+# where $W_O^h$ is the slice of the output projection that belongs to head h.
+
+# %% [markdown] about="3.8"
+# Write `value_weighted_map(cross_attn, tokens, image_tokens)`. `cross_attn` is a `MultiHeadAttention`; `tokens` are
+# what it gets (after `norm2`). Sum the heads' vectors **first**, then take the length: heads may cancel each other.
+#
+# Four points are for the function. Six are for the model that you trained above, counted where the function is right:
+# the grader asks it about scenes that it has never seen. It must answer right (where ≥ .90, what ≥ .95, read ≥ .85)
+# and look at the right patch (value-weighted, ≥ .90). Its answers and maps must be what its weights give.
+#
+# <details><summary>First hint</summary>
+#
+# `_, weights = cross_attn(tokens, image_tokens)`; the values are `cross_attn.W_V(image_tokens)`, split into heads.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `W_O.weight` is (d_model, d_model): output by input. Its *columns* h·d_head … (h + 1)·d_head belong to head h. Send
+# each head's values through its slice: (..., H, S, d_model). Then one `einsum` with the weights sums over the heads.
+# </details>
+#
+# Expected below: the value-weighted map is on the right patch in at least 90 of 100 scenes, for all three kinds.
+
+
+# %% exercise="3.8"
+def value_weighted_map(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> Tensor:
+    """How much each patch adds to each token, over all heads together.
+
+    Args:
+        cross_attn: MultiHeadAttention
+        tokens: (..., T, d_model)
+        image_tokens: (..., S, d_model)
+
+    Returns:
+        (..., T, S), non-negative
+    """
+    ### BEGIN SOLUTION
+    weights = cross_attn(tokens, image_tokens)[1]
+    value = cross_attn.W_V(image_tokens)
+    width = value.shape[-1] // cross_attn.num_heads
+    brought = 0
+    for head in range(cross_attn.num_heads):
+        part = slice(head * width, (head + 1) * width)
+        through = value[..., part] @ cross_attn.W_O.weight[:, part].T  # (..., S, d_model)
+        brought = brought + weights[..., head, :, :, None] * through[..., None, :, :]
+    return brought.norm(dim=-1)
+    ### END SOLUTION
+
+
+# %% id="grounding"
+need("model", "3.6")
+grounding = {"value-weighted": {}, "head average": {}, "untrained": {}}
+for task, questions in held.items():
+    asked = questions.cells[:, 0]
+    for name, one in (("value-weighted", model), ("untrained", untrained)):
+        tokens, image_tokens, weights = looked(one, prompt_of(task, questions), questions.image_patches)
+        with torch.no_grad():
+            weighted = value_weighted_map(one.blocks[-1].cross_attn, tokens, image_tokens)
+        grounding[name][task] = on_target(weighted[:, -1], asked)
+        if one is model:
+            grounding["head average"][task] = on_target(weights.mean(1)[:, -1], asked)
+for name, row in grounding.items():
+    print(f"{name:15}", {task: round(share, 3) for task, share in row.items()})
+
+# %% id="draw-grounding" draws="1"
+need("grounding", "3.8")
+show_bars(grounding, "map is largest on the right patch", chance=1 / 9)
+
+# %% [markdown]
+# *Bars: value-weighted maps of the trained model are on the right patch nearly always. The untrained model's are at
+# chance. (For "read" the first patch of the row counts; an untrained model may well have none of them right.)*
+#
+# And the head average? Over @SEEDS@ seeds it found the patch of "where" in @AVERAGE@ of the scenes; the value-weighted map in
+# @WEIGHTED@. Same models, same answers. In some trainings one head does the looking while the others rest, and their
+# resting place takes over the average. **A map is a measurement; ask what it measures.**
+
+# %% id="pick-map" hidden="Optional: pick a scene and a kind of question"
+try:
+    from ipywidgets import interact
+except ImportError:
+    interact = None
+
+
+def show_picked(task="where", scene=0):
+    questions = held[task]
+    one = slice(scene, scene + 1)
+    tokens, image_tokens, weights = looked(model, prompt_of(task, questions)[one], questions.image_patches[one])
+    with torch.no_grad():
+        weighted = value_weighted_map(model.blocks[-1].cross_attn, tokens, image_tokens)[0, -1]
+    maps = {f"head {head + 1}": row for head, row in enumerate(weights[0, :, -1])}
+    print(decode(prompt_of(task, questions)[scene]))
+    show_scene_maps(
+        questions.image_patches[scene], {**maps, "value-weighted": weighted / weighted.sum()},
+        int(questions.cells[scene, 0]),
+    )  # fmt: skip
+
+
+need("grounding", "3.8")
+if interact is not None:
+    interact(show_picked, task=list(TASKS), scene=(0, 49))
+else:
+    show_picked()
+
+# %% [markdown]
+# ## Intervene
+#
+# Correlation is not cause. A map may be on the right patch, and the answer may come from elsewhere. The test is to
+# *change* the image:
+#
+# - **Swap** the patch in question with another one. If the answer comes from the patch, it follows.
+# - **Blank** it. The old answer should be gone.
+# - **Blank another one.** Nothing should happen.
+
+# %% [markdown] about="3.9"
+# Write `swap_patches(image_patches, first, second)` → a new tensor; the one that goes in stays as it is. `first` and
+# `second` are integers, the same for all scenes, or integer tensors (B,), one pair for each scene.
+#
+# <details><summary>First hint</summary>
+#
+# Work on `image_patches.clone()`, and read from the original: then neither patch is lost.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `scene = torch.arange(B)`; then `swapped[scene, first]` addresses one patch in each scene, for integers too.
+# </details>
+#
+# Expected below: the answer follows the patch in at least 90 of 100 scenes.
+
+
+# %% exercise="3.9"
+def swap_patches(image_patches: Tensor, first, second) -> Tensor:
+    """A copy in which two patches have changed places.
+
+    Args:
+        image_patches: (B, n, d)
+        first, second: integers, or integer tensors (B,)
+    """
+    ### BEGIN SOLUTION
+    scene = torch.arange(image_patches.shape[0], device=image_patches.device)
+    swapped = image_patches.clone()
+    swapped[scene, first] = image_patches[scene, second]
+    swapped[scene, second] = image_patches[scene, first]
+    return swapped
+    ### END SOLUTION
+
+
+# %% id="intervene"
+need("model", "3.6")
+for task in ("where", "what"):
+    questions = held[task]
+    cell = questions.cells[:, 0]
+    other = another_cell(cell)
+    truth = questions.token_ids[:, 6]
+    if task == "where":
+        moved = torch.tensor([WORDS.index(name) for name in POSITIONS])[other]
+    else:
+        moved = WORDS.index("0") + questions.labels.gather(1, other.unsqueeze(1)).squeeze(1)
+    patches = questions.image_patches
+    for what, image, wanted in (
+        ("untouched: right", patches, truth),
+        ("swapped: the answer follows", swap_patches(patches, cell, other), moved),
+        ("target blank: the old answer stays", blank_patches(patches, cell), truth),
+        ("another blank: the old answer stays", blank_patches(patches, other), truth),
+    ):
+        said = answers(model, generate, task, questions._replace(image_patches=image))[:, 0]
+        print(f"{task:6} {what:37} {(said == wanted).float().mean():.3f}")
+
+# %% [markdown]
+# The answer follows the patch, dies with it, and does not care about the others. *That* is grounding.
+#
+# ### Controls: trainings that must fail
+#
+# If a model does well that cannot possibly know, something leaks. Two models that cannot: one without image
+# positions, and one whose images belong to other questions. Set `controls = True` to train them (twice as long as
+# above). Over one seed and 2,000 scenes we measured for "where": @NOPOS@ without positions, @SHUFFLED@ with shuffled
+# pairs. Chance is 0.111.
+
+# %% id="controls"
+controls = False
+if controls:
+    def shuffled_step(model, optimizer, batch):
+        token_ids, prompt_lengths, image_patches = batch
+        return train_step(model, optimizer, (token_ids, prompt_lengths, image_patches.roll(1, 0)))
+
+    for name, step in (("no image positions", train_step), ("shuffled pairs", shuffled_step)):
+        control = MiniVLM(**MODEL).to(device)
+        if name == "no image positions":
+            control.image_positions = nn.Identity()
+        train(control, step, seed, steps=steps, align_steps=min(ALIGN_STEPS, steps))
+        print(name, {task: round(accuracy(control, generate, task, held[task]), 3) for task in TASKS})
+
+# %% [markdown]
+# ## What goes wrong
+#
+# A loss that does not fall has many causes, and they look alike from outside. Measure before you turn knobs:
+#
+# | finding | how to see it | where to look |
+# |---|---|---|
+# | **frozen** | a parameter has `requires_grad` False | a freeze that was never undone |
+# | **no gradient** | the gradient is None or all zeros | a part that the loss does not reach; a `detach()` too many |
+# | **uniform** | the maps' entropy is near its largest value, log S | queries and keys too small or not trained; *not* a matter of temperature alone |
+# | **one patch** | all queries look at one and the same patch | scores that have grown too large; a sink |
+# | **misaligned** | shuffling the images does not hurt the loss | wrong pairs, wrong targets, an aligner that learned nothing |
+#
+# A word on words: "attention collapse" is said of *both* the uniform map and the map on one patch. In the literature
+# "entropy collapse" means the second: the entropy goes to **zero** (Zhai et al. 2023). They are opposites, so name
+# which one you mean. And raising the softmax temperature makes a uniform map *more* uniform.
+
+# %% [markdown] about="3.P4"
+# Write `diagnose(model, batch)` → a list of findings, in the order of the table, empty for a healthy model:
+#
+# - `"frozen"`: some parameter does not require gradients.
+# - `"no gradient"`: some parameter requires gradients, and the loss (mean cross-entropy over `shift_targets`) gives it
+#   none, or only zeros.
+# - `"uniform"`: over the last map, at the last position of each prompt, the mean entropy is above 0.99 · log S.
+# - `"one patch"`: in the mean of those rows (over heads and batch) one patch has more than 0.9.
+# - `"misaligned"`: with `image_patches.roll(1, 0)` the loss is less than 1 % higher.
+#
+# <details><summary>First hint</summary>
+#
+# `torch.autograd.grad(loss, parameters, allow_unused=True)` leaves `.grad` alone and gives None for what is not reached.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `rows = maps[-1][torch.arange(B), :, prompt_lengths - 1]` is (B, H, S); `torch.special.entr(rows).sum(-1)` its entropy.
+# </details>
+#
+# Expected below: nothing for the trained model; *misaligned* for the untrained one.
+
+
+# %% exercise="3.P4"
+def diagnose(model: nn.Module, batch) -> list[str]:
+    """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
+
+    Args:
+        batch: token_ids (B, T), prompt_lengths (B,), image_patches (B, S, d_vision)
+    """
+    ### BEGIN SOLUTION
+    token_ids, prompt_lengths, image_patches = batch
+    targets = shift_targets(token_ids, prompt_lengths)
+    asked = targets != -100
+    logits, maps = model(token_ids, image_patches)
+    loss = F.cross_entropy(logits[asked], targets[asked])
+    with torch.no_grad():
+        other = F.cross_entropy(model(token_ids, image_patches.roll(1, 0))[0][asked], targets[asked])
+
+    findings = []
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if len(learning) < len(list(model.parameters())):
+        findings.append("frozen")
+    gradients = torch.autograd.grad(loss, learning, allow_unused=True)
+    if any(gradient is None or not gradient.any() for gradient in gradients):
+        findings.append("no gradient")
+    rows = maps[-1].detach()[torch.arange(len(token_ids)), :, prompt_lengths - 1]
+    if torch.special.entr(rows).sum(-1).mean() > 0.99 * np.log(rows.shape[-1]):
+        findings.append("uniform")
+    if rows.mean((0, 1)).max() > 0.9:
+        findings.append("one patch")
+    if other < 1.01 * loss:
+        findings.append("misaligned")
+    return findings
+    ### END SOLUTION
+
+
+# %% id="try-diagnose"
+need("model", "3.6")
+batch = held_out("where", 128).to(device).batch
+for name, one in (("trained", model), ("untrained", untrained)):
+    print(f"{name:10}", diagnose(one, batch) or "nothing found")
+
+# %% [markdown]
+# ## What attention costs
+#
+# Dense attention makes a weight for every pair. Our 9 patches need 81. An image of 1024×1024 pixels in patches of
+# 16×16 has 4,096 tokens, and one head of one layer then has 16,777,216 weights. Three ways out, which do not do the
+# same thing:
+#
+# - **Window**: each position sees only its neighbours. Cost n · window. A different function: far pairs are cut off.
+# - **Linear attention**: replace exp(q·k) by φ(q)·φ(k); the sum over the keys is then made once, for all queries. Cost
+#   n · d². A different function again; it does not approximate softmax.
+# - **Fused kernels** (FlashAttention, Dao et al. 2022): the same function, exactly. The weights are made tile by tile
+#   and never written to memory. It does not reduce the arithmetic; it reduces memory traffic.
+
+# %% [markdown] about="3.P1"
+# Write `sliding_window_attention(query, key, value, window)`. Position i sees positions j with |i − j| ≤ window. No
+# tensor of n × n numbers may be made.
+#
+# <details><summary>First hint</summary>
+#
+# A tensor of shape (n, 2·window + 1) is allowed. Pad keys and values by `window` at both ends.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `padded.unfold(-2, 2 * window + 1, 1)` gives every position its neighbours, as a view. Mask the padding before the
+# softmax.
+# </details>
+#
+# Expected below: the same numbers as dense attention under a band mask.
+
+
+# %% exercise="3.P1"
+def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
+    """Attention to positions at most `window` away, without an n × n matrix.
+
+    Args:
+        query, key: (..., n, d)
+        value: (..., n, d_v)
+
+    Returns:
+        (..., n, d_v)
+    """
+    ### BEGIN SOLUTION
+    n, span = query.shape[-2], 2 * window + 1
+    near_keys = F.pad(key, (0, 0, window, window)).unfold(-2, span, 1)  # (..., n, d, span)
+    near_values = F.pad(value, (0, 0, window, window)).unfold(-2, span, 1)  # (..., n, d_v, span)
+    scores = (query.unsqueeze(-2) @ near_keys).squeeze(-2) / query.shape[-1] ** 0.5  # (..., n, span)
+    place = torch.arange(n, device=query.device)[:, None] + torch.arange(-window, window + 1, device=query.device)
+    scores = scores.masked_fill((place < 0) | (place >= n), float("-inf"))
+    return (near_values @ scores.softmax(-1).unsqueeze(-1)).squeeze(-1)
+    ### END SOLUTION
+
+
+# %% [markdown] about="3.P2"
+# Write `linear_attention(query, key, value)` with φ(x) = elu(x) + 1 (Katharopoulos et al. 2020):
+#
+# $$ \text{output}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)} $$
+#
+# <details><summary>First hint</summary>
+#
+# The two sums over j do not depend on i: make them once. The first is φ(K)ᵀV, of shape (d, d_v).
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# φ(Q) @ (φ(K)ᵀ @ V), not (φ(Q) @ φ(K)ᵀ) @ V: the brackets make the difference between n · d² and n² · d.
+# </details>
+#
+# Expected below: the same numbers as its quadratic form, and *not* those of softmax.
+
+
+# %% exercise="3.P2"
+def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attention with φ(q)·φ(k) in place of exp(q·k), φ = elu + 1, in O(n · d · d_v).
+
+    Args:
+        query, key: (..., n, d)
+        value: (..., n, d_v)
+
+    Returns:
+        (..., n, d_v)
+    """
+    ### BEGIN SOLUTION
+    phi_q, phi_k = F.elu(query) + 1.0, F.elu(key) + 1.0
+    pairs = torch.einsum("...jd,...je->...de", phi_k, value)
+    above = torch.einsum("...id,...de->...ie", phi_q, pairs)
+    below = torch.einsum("...id,...d->...i", phi_q, phi_k.sum(dim=-2))
+    return above / below[..., None]
+    ### END SOLUTION
+
+
+# %% [markdown] about="3.P3"
+# Write `fused_forward(layer, tokens, context=None, mask=None)`: the output of a `MultiHeadAttention`, with
+# `F.scaled_dot_product_attention` in the middle and no weights. Here too True in the mask means "may attend".
+#
+# <details><summary>First hint</summary>
+#
+# Project with `layer.W_Q, W_K, W_V`, split into heads (..., H, n, d_head), fuse, join the heads, project with `W_O`.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# A mask with a batch has no head axis: `mask.unsqueeze(-3)` makes it hold for every head.
+# </details>
+#
+# Expected below: the same output, in less time on long sequences.
+
+
+# %% exercise="3.P3"
+def fused_forward(layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None):
+    """What a MultiHeadAttention puts out, through PyTorch's fused kernel.
+
+    Args:
+        tokens: (..., T, d_model)
+        context: (..., S, d_context), or None for self-attention
+        mask: bool, broadcastable to (..., T, S)
+
+    Returns:
+        (..., T, d_model)
+    """
+    ### BEGIN SOLUTION
+    source = tokens if context is None else context
+    heads = layer.num_heads
+
+    def split(tensor):
+        return tensor.reshape(*tensor.shape[:-1], heads, -1).transpose(-3, -2)
+
+    if mask is not None and mask.dim() > 2:
+        mask = mask.unsqueeze(-3)
+    mixed = F.scaled_dot_product_attention(
+        split(layer.W_Q(tokens)), split(layer.W_K(source)), split(layer.W_V(source)), attn_mask=mask
+    )
+    mixed = mixed.transpose(-3, -2)
+    return layer.W_O(mixed.reshape(*mixed.shape[:-2], -1))
+    ### END SOLUTION
+
+
+# %% id="try-efficient"
+generator = torch.Generator().manual_seed(seed)
+query, key, value = (torch.randn(64, 16, generator=generator) for _ in range(3))
+band = torch.ones(64, 64).tril(3).triu(-3).bool()
+dense = F.scaled_dot_product_attention(query[None], key[None], value[None], attn_mask=band)[0]
+print(f"window: off by {(sliding_window_attention(query, key, value, 3) - dense).abs().max():.1e}")
+similarity = (F.elu(query) + 1) @ (F.elu(key) + 1).T
+quadratic = similarity / similarity.sum(-1, keepdim=True) @ value
+softmax = F.scaled_dot_product_attention(query[None], key[None], value[None])[0]
+print(f"linear: off by {(linear_attention(query, key, value) - quadratic).abs().max():.1e} from its quadratic form,")
+print(f"        by {(linear_attention(query, key, value) - softmax).abs().max():.1e} from softmax attention")
+
+
+def seconds(function, repeats=5):
+    """The shortest of a few runs."""
+    best = float("inf")
+    for _ in range(repeats):
+        began = time.perf_counter()
+        function()
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+layer, long = MultiHeadAttention(64, 4), torch.randn(1, 1024, 64, generator=generator)
+with torch.no_grad():
+    off = (fused_forward(layer, long) - layer(long)[0]).abs().max()
+    ratio = seconds(lambda: layer(long)) / seconds(lambda: fused_forward(layer, long))
+print(f"fused:  off by {off:.1e}; with weights it takes {ratio:.1f} times as long, at 1,024 tokens")
+
+# %% [markdown]
+# ## Reflection
+#
+# Answer in a sentence or two, for yourself.
+#
+# 1. Your map is on the right patch and the answer is right. Which of the three interventions convinces you most, and
+#    what would it not rule out?
+# 2. Why can the head average be wrong while every answer is right?
+# 3. Without image positions "what is at top-left?" fails as surely as "where is the 7?". Why?
+# 4. The model reads handwriting that it has never seen, but only in 3×3 scenes. What would you have to change, and to
+#    measure, before you trust it with 4×4?
+#
+# ## What next
+#
+# - LLaVA: Liu et al. 2023, <https://arxiv.org/abs/2304.08485>. Concatenate instead of cross-attending; our aligner
+#   is its projection.
+# - Flamingo: Alayrac et al. 2022, <https://arxiv.org/abs/2204.14198>. Add a gate, `tanh` of a learned number that
+#   starts at 0, before each cross-attention's residual, and see whether training gets steadier.
+# - BLIP-2: Li et al. 2023, <https://arxiv.org/abs/2301.12597>. Let four learned queries look first, and the text at
+#   them.
+# - Value-weighted maps: Kobayashi et al. 2020, <https://arxiv.org/abs/2004.10102>.
+# - FlashAttention: Dao et al. 2022, <https://arxiv.org/abs/2205.14135>.
+#
+# You have built attention, heads, and a model that looks where it speaks of, and you have measured that it does. Well
+# done.
