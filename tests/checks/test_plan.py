@@ -7,8 +7,13 @@ from grader.exercise import Draw, describe
 
 
 def numbers(planned) -> dict[str, list]:
+    """The real numbers of each trial; whole numbers, such as lengths, may come out the same twice."""
     return {
-        one.key: [value.tolist() for value in one.inputs.values() if isinstance(value, torch.Tensor)]
+        one.key: [
+            value.tolist()
+            for value in one.inputs.values()
+            if isinstance(value, torch.Tensor) and value.is_floating_point()
+        ]
         for one in planned
     }
 
@@ -21,7 +26,8 @@ def test_the_same_secret_and_submission_give_the_same_hidden_inputs() -> None:
 def test_another_secret_or_submission_gives_other_hidden_inputs_and_the_same_public_ones(key) -> None:
     ours, theirs = numbers(plan(LESSON, "secret", "sha")), numbers(plan(LESSON, *key))
     for name, values in ours.items():
-        assert (theirs[name] == values) == ("/public/" in name), name
+        if values:
+            assert (theirs[name] == values) == ("/public/" in name), name
 
 
 def test_every_check_that_is_run_after_its_exercise_has_hidden_trials() -> None:
