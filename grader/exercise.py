@@ -228,10 +228,12 @@ class Lesson:
     exercises: tuple[Exercise, ...]
     reference: Mapping[str, Any]  # every name that a probe may ask for → the right definition
     limits: Limits = Limits()
-    cell_seconds: Mapping[str, float] = field(default_factory=dict)  # cells that may run longer, by id
-    parameters: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # injected when grading, beside device and seed
+    # Cells that may run longer, by id.
+    cell_seconds: Mapping[str, float] = field(default_factory=dict)
+    # Injected when grading, beside device and seed.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    # Where an earlier exercise failed: does the verdict with a stand-in for it count, or the one as submitted?
+    follow_through: bool = True
 
     @property
     def max_score(self) -> float:
@@ -340,6 +342,10 @@ class Verdict:
     checks: tuple[CheckResult, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
     notes: tuple[str, ...] = ()  # "two cells define attention; the last one counted"
+    stand_ins: tuple[str, ...] = ()  # earlier exercises that failed, for which a stand-in was used
+    other: Verdict | None = (
+        None  # the same exercise judged the other way: as submitted, or with the stand-ins
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,9 +16,10 @@ from grader.checks.judge import judge
 from grader.checks.plan import Planned, plan
 from grader.checks.policy import used_builtins
 from grader.course import lessons
-from grader.execution.engine import execute
+from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import Server
-from grader.exercise import Evidence, Flag, Grade, Lesson, Outcome, Verdict
+from grader.exercise import Evidence, Flag, Grade, Lesson, Outcome, Request, Verdict
+from grader.follow import count, follow_through
 from grader.submission.found import Found, Unreadable
 from grader.submission.intake import read
 from grader.submission.notebook import Submission
@@ -97,23 +98,36 @@ def _grade(
     device: str,
 ) -> Graded:
     planned = plan(lesson, secret, submission.sha256)
-    asked: dict[str, list] = {}
-    for one in planned:
-        if one.exercise.id in rebuilt.answers:
-            asked.setdefault(one.cell, []).append(one.request)
-    execution = execute(
-        server,
-        rebuilt.notebook,
-        parameters={**lesson.parameters, "device": device, "seed": SEED},
-        requests=asked,
-        limits=lesson.limits,
-        cell_seconds=lesson.cell_seconds,
+    parameters = {**lesson.parameters, "device": device, "seed": SEED}
+
+    def run(notebook: NotebookNode, ids: Iterable[str]) -> tuple[Execution, dict[str, Verdict]]:
+        """Run the notebook and judge these exercises."""
+        chosen = [one for one in planned if one.exercise.id in ids]
+        asked: dict[str, list[Request]] = {}
+        for one in chosen:
+            if one.exercise.id in rebuilt.answers:
+                asked.setdefault(one.cell, []).append(one.request)
+        execution = execute(
+            server,
+            notebook,
+            parameters=parameters,
+            requests=asked,
+            limits=lesson.limits,
+            cell_seconds=lesson.cell_seconds,
+        )
+        if execution.fault:
+            raise RuntimeError(execution.fault)
+        exercises = (exercise for exercise in lesson.exercises if exercise.id in ids)
+        return execution, {
+            exercise.id: _verdict(lesson, exercise, chosen, execution.evidence, rebuilt)
+            for exercise in exercises
+        }
+
+    execution, submitted = run(rebuilt.notebook, [exercise.id for exercise in lesson.exercises])
+    followed = follow_through(
+        lesson, rebuilt.notebook, submitted, lambda notebook, ids: run(notebook, ids)[1]
     )
-    if execution.fault:
-        raise RuntimeError(execution.fault)
-    verdicts = tuple(
-        _verdict(lesson, exercise, planned, execution.evidence, rebuilt) for exercise in lesson.exercises
-    )
+    verdicts = tuple(count(lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
     verdicts, flags = _from_scratch(lesson, rebuilt, verdicts)
     fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
     grade = Grade(
@@ -132,7 +146,7 @@ def _grade(
 
 
 def _verdict(
-    lesson: Lesson, exercise, planned: tuple[Planned, ...], evidence: Mapping[str, Evidence], rebuilt: Rebuilt
+    lesson: Lesson, exercise, planned: Sequence[Planned], evidence: Mapping[str, Evidence], rebuilt: Rebuilt
 ) -> Verdict:
     mine = [one for one in planned if one.exercise is exercise]
     verdict = judge(lesson, exercise, mine, evidence)

@@ -55,7 +55,9 @@ def from_record(record: Mapping[str, Any]) -> Grade:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    record = asdict(verdict)
+    record = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}
+    record["checks"] = [asdict(check) for check in verdict.checks]
+    record["other"] = _verdict(verdict.other) if verdict.other else None
     record["heatmaps"] = [
         {"title": one.title, "got": _numbers(one.got), "expected": _numbers(one.expected)}
         for one in verdict.heatmaps
@@ -67,6 +69,8 @@ def _from_verdict(record: Mapping[str, Any]) -> Verdict:
     values = _known(Verdict, record)
     values["outcome"] = Outcome(values["outcome"])
     values["notes"] = tuple(record.get("notes", ()))
+    values["stand_ins"] = tuple(record.get("stand_ins", ()))
+    values["other"] = _from_verdict(record["other"]) if record.get("other") else None
     values["checks"] = tuple(
         CheckResult(**{**_known(CheckResult, one), "outcome": Outcome(one["outcome"])})
         for one in record.get("checks", ())

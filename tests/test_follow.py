@@ -1,0 +1,114 @@
+"""Which exercises are judged again, and with which stand-ins. The run itself is tested with the grader, for real."""
+
+import nbformat
+
+from grader.exercise import Exercise, Lesson, Outcome, Verdict
+from grader.follow import count, follow_through
+
+
+def exercise(id: str, *builds_on: str) -> Exercise:
+    return Exercise(
+        id=id,
+        title="",
+        defines=(f"f{id}",),
+        points=0,
+        difficulty=1,
+        minutes=1,
+        checks=(),
+        builds_on=builds_on,
+    )
+
+
+LESSON = Lesson(
+    assignment="9-chain",
+    title="",
+    exercises=(
+        exercise("9.1"),
+        exercise("9.2", "9.1"),
+        exercise("9.3", "9.2"),
+        exercise("9.4"),
+        exercise("9.5", "9.4"),
+    ),
+    reference={},
+)
+
+
+def stuck(id: str):
+    return nbformat.v4.new_code_cell(
+        f"carry_on = False\nif carry_on:\n    f = '{id}'", id=f"stuck-{id.replace('.', '-')}"
+    )
+
+
+NOTEBOOK = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2")])
+
+
+def verdict(id: str, points: float) -> Verdict:
+    outcome = Outcome.PASSED if points == 5 else Outcome.FAILED
+    return Verdict(id=id, name=id, title="", outcome=outcome, points=points, max_points=5)
+
+
+class Runner:
+    """Judges as told, and remembers what it was asked."""
+
+    def __init__(self, *rounds: dict[str, float]) -> None:
+        self.rounds, self.asked = list(rounds), []
+
+    def __call__(self, notebook, ids):
+        on = {cell.id for cell in notebook.cells if "carry_on = True" in cell.source}
+        self.asked.append((on, set(ids)))
+        points = self.rounds.pop(0)
+        return {id: verdict(id, points[id]) for id in ids}
+
+
+def submitted(**points: float) -> dict[str, Verdict]:
+    ids = [one.id for one in LESSON.exercises]
+    return {id: verdict(id, points.get(f"p{id[-1]}", 5)) for id in ids}
+
+
+def test_nothing_is_run_again_where_nothing_that_is_built_upon_failed() -> None:
+    run = Runner()
+    assert follow_through(LESSON, NOTEBOOK, submitted(), run) == {}
+    assert follow_through(LESSON, NOTEBOOK, submitted(p3=0), run) == {}
+    assert follow_through(LESSON, NOTEBOOK, submitted(p1=0), run) == {}
+    assert run.asked == []
+
+
+def test_what_builds_on_a_failure_is_judged_with_a_stand_in() -> None:
+    run = Runner({"9.2": 5})
+    better = follow_through(LESSON, NOTEBOOK, submitted(p1=0, p2=0), run)
+    assert run.asked == [({"stuck-9-1"}, {"9.2"})]
+    assert better["9.2"].points == 5
+    assert better["9.2"].stand_ins == ("9.1",)
+    assert better["9.2"].other.points == 0
+
+
+def test_a_failure_of_its_own_gets_a_stand_in_in_the_next_round() -> None:
+    run = Runner({"9.2": 0}, {"9.3": 5})
+    better = follow_through(LESSON, NOTEBOOK, submitted(p1=0, p2=0, p3=0), run)
+    assert run.asked == [({"stuck-9-1"}, {"9.2"}), ({"stuck-9-1", "stuck-9-2"}, {"9.3"})]
+    assert set(better) == {"9.3"}
+
+
+def test_without_a_cell_to_carry_on_with_there_is_no_stand_in() -> None:
+    run = Runner()
+    assert follow_through(LESSON, NOTEBOOK, submitted(p4=0, p5=0), run) == {}
+
+
+def test_a_verdict_that_is_no_better_changes_nothing() -> None:
+    assert follow_through(LESSON, NOTEBOOK, submitted(p1=0, p2=2), Runner({"9.2": 2})) == {}
+
+
+def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:
+    from dataclasses import replace
+
+    alone, followed = (
+        verdict("9.2", 0),
+        replace(verdict("9.2", 5), stand_ins=("9.1",), other=verdict("9.2", 0)),
+    )
+    counted = count(LESSON, alone, followed)
+    assert (counted.points, counted.other.points) == (5, 0)
+    assert "stand-in for 9.1" in counted.notes[-1]
+    strict = count(replace(LESSON, follow_through=False), alone, followed)
+    assert (strict.points, strict.other.points) == (0, 5)
+    assert "would be 5 of 5 points" in strict.notes[-1]
+    assert count(LESSON, alone, None) is alone
