@@ -292,7 +292,8 @@ def draw_batches(draw: Draw, **sizes) -> Inputs:
 def draw_repeated(draw: Draw, *, tokens: int, d_vision: int, d_text: int) -> Inputs:
     """Aligned tokens with columns that repeat one another exactly, in any precision, and one that is constant."""
     image = draw.normal(tokens, d_vision) + draw.normal(d_vision)
-    columns = [column.contiguous() for column in draw.normal(tokens, d_text).unbind(-1)]
+    # Two decimals: they stay what they are, and so do their doubles, when the notebook writes them down.
+    columns = [column.contiguous() for column in draw.normal(tokens, d_text).mul(100).round().div(100).unbind(-1)]
     repeated = torch.stack([*columns, *columns, 2 * columns[0], torch.full_like(columns[0], 3.0)], dim=-1)
     return {"tokens": image, "aligned": repeated}
 

@@ -39,7 +39,9 @@ class TwoCellReader(nn.Module):
         return self.answer(output), weights.squeeze(-2)
 
 
-def draw_reading(count: int, generator: torch.Generator, split: str = "train") -> tuple[Tensor, Tensor, Tensor]:
+def draw_reading(
+    count: int, generator: torch.Generator, split: str = "train"
+) -> tuple[Tensor, Tensor, Tensor]:
     """Scenes, two different cells of each, and the digits there: (B, 9, 64), (B, 2), (B, 2)."""
     patches, labels = draw_scenes(count, generator, split)
     cells = torch.rand(count, 9, generator=generator).argsort(1)[:, :2]

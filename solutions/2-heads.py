@@ -1,0 +1,1034 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # Lesson 2 · Token alignment and many heads
+#
+# In lesson 1 a word looked at an image and found its digit. Two things were missing. The image tokens did not speak
+# the language of the words, and there was only one look at a time.
+#
+# In this lesson you
+#
+# - carry image tokens into the space of the words, and measure what that costs and what it brings;
+# - split attention into heads and join them again;
+# - build multi-head attention, the layer inside every transformer;
+# - see an experiment in which one head must fail and four succeed, and find out which head does what.
+#
+# You need 60 to 90 minutes. Eight exercises are worth 100 points; three more are for practice. What lesson 1 built
+# is provided, on PyTorch's own functions.
+
+# %% id="setup" tags=["parameters"]
+device = "auto"  # "cpu", "cuda", or "auto": the GPU if there is one
+seed = 0
+train_steps = None  # None: 200 for each aligner, 600 for each reader
+
+# %% id="start"
+import math
+import random
+import time
+from collections import OrderedDict
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+if device == "auto":
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+random.seed(seed)
+np.random.seed(seed)
+torch.manual_seed(seed)
+
+
+def need(name, exercise):
+    """Stop here, kindly, while something that this cell works with is not there yet."""
+    if name not in globals():
+        raise NotImplementedError(f"TODO {exercise}: this cell needs {name}, which is made further up")
+
+
+print(f"PyTorch {torch.__version__} on {device}")
+
+# %% tools="2"
+
+# %% provided="attention.digits"
+
+# %% provided="attention.builtin:masked_attention causal_mask padding_mask"
+
+# %% provided="attention.head_plots"
+
+# %% [markdown]
+# ## The exchange
+#
+# You land in another country with a pocket full of coins. They are worth something, but no shop takes them. At the
+# exchange you hand over one currency and get the other. The rate matters: at a random rate you still get coins, but
+# they no longer mean what you paid.
+#
+# Image tokens have the same problem. Ours are patches of 8×8 pixels, so 64 numbers each. Words are vectors of 32
+# numbers. A query made from a word can only be compared with a key if both live in one space. The part that carries
+# image tokens over is called the *aligner*, the projector, or the connector.
+#
+# The simplest aligner is one linear layer, $\text{aligned} = W\,\text{patch} + b$. LLaVA began with just that (Liu et
+# al. 2023); its next version took two layers with a GELU between them. Both have a bias. So the linear form from 64
+# to 32 has 64 · 32 + 32 = 2,080 numbers to learn, and the two-layer form 2,080 + 32 · 32 + 32 = 3,136.
+#
+# **By hand.** With $W = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 1 & -1 \end{pmatrix}$, $b = (0.5, 0)$ and the patch
+# $(1, 2, 3)$, the aligned token is $(1 + 6 + 0.5,\; 2 - 3) = (7.5, -1)$. Three numbers became two, and each of the
+# two read all three.
+
+# %% [markdown] about="2.1"
+# Write the class `TokenAligner(d_vision, d_text, method="linear")` with one part, `self.proj`:
+#
+# | method | `self.proj` |
+# |---|---|
+# | `"linear"` | `nn.Linear(d_vision, d_text)` |
+# | `"mlp"` | `nn.Sequential` of `nn.Linear(d_vision, d_text)`, `nn.GELU()`, `nn.Linear(d_text, d_text)` |
+# | `"identity"` | `nn.Identity()`, which is only possible where d_vision = d_text |
+#
+# Raise a `ValueError` for any other method, and for an identity between different widths. `forward(tokens)` puts the
+# tokens through `self.proj`.
+#
+# <details><summary>First hint</summary>
+#
+# Call `super().__init__()` first. Then it is a matter of `if` and `elif`, with a `raise` at the end.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `raise ValueError(f"unknown method {method!r}")` is an error that says what went wrong. An `assert` is not enough:
+# Python can switch it off.
+# </details>
+#
+# Expected: tokens of shape (..., n, d_vision) come back as (..., n, d_text), and only the last axis changes.
+
+# %% exercise="2.1"
+class TokenAligner(nn.Module):
+    """Carries image tokens into the space of the words.
+
+    Args:
+        d_vision: width of an image token.
+        d_text: width of a word.
+        method: "linear", "mlp" or "identity".
+
+    Raises:
+        ValueError: the method is unknown, or it is "identity" between different widths.
+    """
+
+    def __init__(self, d_vision, d_text, method="linear"):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if method == "identity" and d_vision == d_text:
+            self.proj = nn.Identity()
+        elif method == "linear":
+            self.proj = nn.Linear(d_vision, d_text)
+        elif method == "mlp":
+            self.proj = nn.Sequential(nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))
+        else:
+            raise ValueError(f"no aligner {method!r} from {d_vision} to {d_text} numbers")
+        ### END SOLUTION
+
+    def forward(self, tokens):
+        """tokens (..., n, d_vision) → (..., n, d_text)."""
+        ### BEGIN SOLUTION
+        return self.proj(tokens)
+        ### END SOLUTION
+
+# %% stuck="2.1"
+def TokenAligner(d_vision, d_text, method="linear"):
+    return nn.Sequential(OrderedDict(proj=nn.Linear(d_vision, d_text)))
+
+# %% id="try-aligner"
+by_hand = TokenAligner(3, 2)
+with torch.no_grad():
+    by_hand.proj.weight.copy_(torch.tensor([[1.0, 0, 2], [0, 1, -1]]))
+    by_hand.proj.bias.copy_(torch.tensor([0.5, 0]))
+    print("by hand:", by_hand(torch.tensor([[1.0, 2, 3]])).tolist())
+for method in ("linear", "mlp"):
+    count = sum(parameter.numel() for parameter in TokenAligner(64, 32, method).parameters())
+    print(f"{method}: {count:,} numbers to learn")
+
+# %% [markdown]
+# ## What survives the exchange
+#
+# 64 numbers go in, 32 come out. Is half of the information gone? That depends on the tokens. The corners of the
+# patches are nearly always empty, and neighbouring pixels say nearly the same.
+#
+# One honest way to measure it: try to get the patch back. Take the aligned tokens, find the best linear readout
+# $\hat x = A\,\text{aligned} + c$ by least squares, and see how much of the patches' sum of squares it explains:
+#
+# $$1 - \frac{\sum \lVert x - \hat x \rVert^2}{\sum \lVert x - \bar x \rVert^2}$$
+#
+# It is 1 if nothing is lost and 0 if the readout is no better than always guessing the mean patch $\bar x$.
+#
+# **By hand.** A token has three independent parts of variance 1, 4 and 9, and the aligner keeps the first two. The
+# readout gets these back and knows nothing about the third: (1 + 4) / (1 + 4 + 9) = 0.357.
+#
+# Beware of a tempting shortcut. The *spread* (standard deviation) of the aligned tokens is not information: multiply
+# the aligner by ten, and the spread grows tenfold while nothing new is known.
+
+# %% [markdown] about="2.2"
+# Write `explained_variance(tokens, aligned)` → one number between 0 and 1 (a tensor or a float). Pool all leading
+# dimensions into one long list of tokens. Sum the squares over all dimensions, then divide. The readout has an
+# intercept. Clamp the result to [0, 1].
+#
+# <details><summary>First hint</summary>
+#
+# Flatten both sides to (N, width). Subtracting the mean of each column from both sides does the intercept's work.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `torch.linalg.pinv(aligned) @ tokens` is the best readout. It also copes with columns that repeat one another,
+# where `torch.linalg.lstsq` with its default driver on the CPU goes wrong.
+# </details>
+#
+# Expected: 1 for a token and itself, 0 for a constant, 5/14 for the example above.
+
+# %% exercise="2.2"
+def explained_variance(tokens, aligned):
+    """How much of the tokens a linear readout gets back from the aligned ones.
+
+    Args:
+        tokens: (..., d_vision)
+        aligned: (..., d_text), with the same leading dimensions.
+
+    Returns:
+        One number between 0 and 1.
+    """
+    ### BEGIN SOLUTION
+    x = tokens.reshape(-1, tokens.shape[-1])
+    z = aligned.reshape(-1, aligned.shape[-1])
+    x, z = x - x.mean(dim=0), z - z.mean(dim=0)
+    readout = torch.linalg.pinv(z) @ x
+    lost = ((x - z @ readout) ** 2).sum() / (x**2).sum()
+    return (1 - lost).clamp(0, 1)
+    ### END SOLUTION
+
+# %% stuck="2.2"
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
+
+
+def explained_variance(tokens, aligned):
+    x, z = (side.detach().cpu().flatten(0, -2).numpy() for side in (tokens, aligned))
+    return r2_score(x, LinearRegression().fit(z, x).predict(z), multioutput="variance_weighted")
+
+# %% id="try-variance"
+patches, labels = digits("test")
+halves = {"upper half of the pixels": patches[:, :32], "every second pixel": patches[:, ::2]}
+for name, kept in halves.items():
+    print(f"{name}: {float(explained_variance(patches, kept)):.2f} of the variance survives")
+
+# %% [markdown]
+# Both keep 32 of 64 numbers, and both keep more than half of the variance, because missing pixels can partly be
+# guessed from the others. Every second pixel keeps more, 0.76 against 0.68: each missing one has a neighbour left.
+# So "half of the numbers" is not "half of the information".
+
+# %% [markdown]
+# ## Learning the rate
+#
+# A projection can keep nearly everything and still be useless, if its coins are not those of the country. So let the
+# aligner learn: a patch that shows a 7 should come to lie near the word "7", and far from the other words.
+#
+# 1. Similarity is the cosine: the dot product of two vectors after each was divided by its length. It lies between
+#    −1 and 1, whatever the lengths.
+# 2. Divide by a *temperature*, 0.1, so that −1…1 becomes −10…10. A small temperature makes the choice sharp.
+# 3. Cross-entropy over all words: pull to the right word, push away from the others.
+#
+# **By hand.** Two words. The token's cosine is 1 with its own word and 0 with the other; the temperature is 0.5. The
+# scores are 2 and 0, the loss is $\log(1 + e^{-2}) = 0.127$. Without any training, with both cosines equal, it would
+# be $\log 2 = 0.693$.
+#
+# This is half of the loss of CLIP (Radford et al. 2021): there, images also compete for each caption.
+
+# %% [markdown] about="2.3"
+# Write `alignment_loss(aligned, words, labels, temperature=0.1)` → a scalar: the mean cross-entropy over the cosine
+# similarities divided by the temperature.
+#
+# **8 points** are for the loss. **7 points** are for the aligner that the notebook trains with it, a few cells further
+# down: on handwriting that it has never seen, at least 90 % of the patches must be nearest to their own word.
+#
+# <details><summary>First hint</summary>
+#
+# `F.normalize(x, dim=-1)` divides by the length. Say `dim=-1`: the default is another axis. Then one matrix product
+# gives all similarities, (..., V).
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `F.cross_entropy` wants scores (N, V) and labels (N,), and does the softmax itself. `reshape(-1, V)` and
+# `reshape(-1)` bring any leading dimensions into that form.
+# </details>
+#
+# Expected: 0.127 for the example above.
+
+# %% exercise="2.3"
+def alignment_loss(aligned, words, labels, temperature=0.1):
+    """Pull each token to its own word, and push it away from the others.
+
+    Args:
+        aligned: (..., d)
+        words: (V, d)
+        labels: (...) integers of 0…V−1, the right word of each token.
+        temperature: what the cosine similarities are divided by.
+
+    Returns:
+        A scalar, the mean over all tokens.
+    """
+    ### BEGIN SOLUTION
+    tokens = aligned / aligned.norm(dim=-1, keepdim=True)
+    vocabulary = words / words.norm(dim=-1, keepdim=True)
+    scores = tokens @ vocabulary.mT / temperature
+    return F.cross_entropy(scores.reshape(-1, words.shape[0]), labels.reshape(-1))
+    ### END SOLUTION
+
+# %% stuck="2.3"
+def alignment_loss(aligned, words, labels, temperature=0.1):
+    own = words[labels.flatten()]
+    return F.cosine_embedding_loss(aligned.reshape(own.shape), own, torch.ones(len(own), device=own.device))
+
+# %% [markdown]
+# ### The experiment
+#
+# Ten fixed random vectors of 32 numbers stand for the ten digit words. 1,347 patches are there to learn from, 450
+# patches of other handwriting to test on. Chance is 1/10. Five ways to bring a patch to 32 numbers:
+#
+# - **truncate**: keep the first 32 pixels, learn nothing;
+# - **random**: a linear aligner as it was drawn, never trained;
+# - **truncate, then learn**: a linear aligner on the first 32 pixels;
+# - **linear** and **mlp**: your two aligners, trained with your loss.
+
+# %% provided="attention.matching"
+
+# %% id="train-aligner"
+words = word_vectors(0).to(device)  # the same ten for everybody
+patches, labels = (tensor.to(device) for tensor in digits("test"))
+
+
+class FirstHalf(nn.Module):
+    def forward(self, tokens):
+        return tokens[..., :32]
+
+
+aligners = {
+    "truncate": FirstHalf(),
+    "random": TokenAligner(64, 32),
+    "truncate, then learn": nn.Sequential(FirstHalf(), TokenAligner(32, 32)),
+    "linear": TokenAligner(64, 32),
+    "mlp": TokenAligner(64, 32, "mlp"),
+}
+draw_linear(aligners["random"].to(device), seed)
+for name in ("truncate, then learn", "linear", "mlp"):
+    train_aligner(aligners[name].to(device), words, 200 if train_steps is None else train_steps, seed)
+aligner = aligners["linear"]
+
+# %% id="matching-table"
+need("aligner", "2.3")
+print(f"{'':22}  nearest word is right    variance that survives")
+for name, one in aligners.items():
+    with torch.no_grad():
+        aligned = one(patches)
+    right, kept = matching_accuracy(aligned, words, labels), float(explained_variance(patches, aligned))
+    print(f"{name:22}  {right:>21.3f}    {kept:>22.2f}")
+print(f"{'chance':22}  {0.1:>21.3f}")
+
+# %% [markdown]
+# Read the two columns side by side, because they do not agree. With seed 0 on a CPU, the random aligner keeps 0.91 of
+# the variance and matches 0.12 of the patches: nothing is lost, and nothing is understood. The mlp keeps 0.71, least
+# of the three full-width aligners, and matches best, 0.978. It has learned what to forget.
+#
+# So keeping information and being aligned are two things. (And the second column only counts what a *linear* readout
+# gets back.) Truncation shows a third: what was cut off cannot be learned back. Trained on the upper half of each
+# digit alone, the aligner stops at 0.811, where the linear one with all pixels reaches 0.967.
+
+# %% id="draw-similarities" draws="1"
+need("aligner", "2.3")
+tables, means = {}, {}
+for name in ("random", "linear", "mlp"):
+    with torch.no_grad():
+        tables[name] = F.normalize(aligners[name](patches), dim=-1) @ words.T
+    means[name] = torch.stack([tables[name][labels == digit].mean(0) for digit in range(10)])
+show_similarities(means)
+
+# %% [markdown]
+# *Three 10×10 tables on one colour scale: how similar the patches of each digit are to each word. The random table
+# has no bright diagonal; the two trained ones do.*
+
+# %% id="draw-own-and-other" draws="1"
+need("aligner", "2.3")
+show_own_and_other(tables, labels)
+
+# %% [markdown]
+# *Histograms of cosine similarity on unseen patches. Before training, a patch is as similar to its own word as to any
+# other. After training the two groups come apart.*
+#
+# **Think about it.** The ten words are random vectors. Why can the aligner still learn to match them? And what would
+# change if the words came from a language model, where "7" lies closer to "9" than to "cat"?
+
+# %% [markdown]
+# ## Splitting and joining
+#
+# Listen to an orchestra with one ear for everything, and you hear one mixture. Now let one listener follow the
+# strings, another the drums, a third the soloist, and let them tell each other afterwards. That is multi-head
+# attention: several small attentions side by side, each with its own queries, keys and values, and a last layer that
+# mixes what they heard.
+#
+# In code all heads share one tensor. Queries of width d_model are split into H heads of width d_head = d_model / H,
+# and each head attends by itself. Splitting computes nothing, it only sorts numbers. But it must sort them right.
+#
+# **By hand.** Two tokens, d_model = 4, two heads:
+#
+# ```
+# token 0: [ 0  1 |  2  3]        head 0: [[ 0,  1], [10, 11]]
+# token 1: [10 11 | 12 13]        head 1: [[ 2,  3], [12, 13]]
+# ```
+#
+# Head 0 gets the first two numbers of *every* token. The shape goes from (2, 4) over (2 tokens, 2 heads, 2) to
+# (2 heads, 2 tokens, 2): first give the heads an axis, then swap heads and tokens. A single reshape to
+# (2 heads, 2 tokens, 2) has the same shape and is wrong: head 0 would be `[[0, 1], [2, 3]]`, which is token 0 alone.
+#
+# Note what is split: the *projected* tokens. W_Q comes first and mixes all features, so every head reads all of
+# d_model. It is not true that head 0 sees only the first features of the input.
+
+# %% [markdown] about="2.4"
+# Write `split_heads(tokens, num_heads)`: (..., n, d_model) → (..., H, n, d_head). Head h gets the features from
+# h · d_head to (h + 1) · d_head of every token. Any number of batch dimensions may stand in front, none as well.
+#
+# <details><summary>First hint</summary>
+#
+# Two steps: cut the last axis into (H, d_head), then swap the axes of tokens and heads.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `tensor.unflatten(-1, (a, b))` cuts the last axis, whatever stands in front. Count the axes you swap from the end.
+# </details>
+#
+# Expected: the two heads of the example above.
+
+# %% exercise="2.4"
+def split_heads(tokens, num_heads):
+    """Give each head its own features of every token.
+
+    Args:
+        tokens: (..., n, d_model)
+        num_heads: H, which divides d_model.
+
+    Returns:
+        (..., H, n, d_head) with d_head = d_model / H.
+    """
+    ### BEGIN SOLUTION
+    *lead, n, d_model = tokens.shape
+    cut = tokens.reshape(*lead, n, num_heads, d_model // num_heads)
+    return cut.swapaxes(-2, -3)
+    ### END SOLUTION
+
+# %% [markdown] about="2.5"
+# Write `merge_heads(heads)`, which undoes it: (..., H, n, d_head) → (..., n, d_model). The heads' numbers stand side
+# by side: first those of head 0, then those of head 1.
+#
+# <details><summary>First hint</summary>
+#
+# The same two steps backwards: swap heads and tokens, then make one axis of the last two.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# After a swap the numbers no longer lie in order in memory, so `view` refuses. `flatten` and `reshape` do not mind.
+# </details>
+#
+# Expected: `merge_heads(split_heads(tokens, H))` equals `tokens`.
+
+# %% exercise="2.5"
+def merge_heads(heads):
+    """Put the heads' numbers side by side again.
+
+    Args:
+        heads: (..., H, n, d_head)
+
+    Returns:
+        (..., n, d_model) with d_model = H · d_head.
+    """
+    ### BEGIN SOLUTION
+    *lead, count, n, d_head = heads.shape
+    return heads.swapaxes(-2, -3).reshape(*lead, n, count * d_head)
+    ### END SOLUTION
+
+# %% id="try-heads"
+two_tokens = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])
+for head, numbers in enumerate(split_heads(two_tokens, 2)):
+    print(f"head {head}: {numbers.tolist()}")
+print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
+
+# %% [markdown]
+# ## Many heads
+#
+# Now put it together (Vaswani et al. 2017, section 3.2.2):
+#
+# 1. **Project**: queries from the tokens with W_Q; keys and values from the context with W_K and W_V. Without a
+#    context the tokens look at themselves: self-attention.
+# 2. **Split** all three into heads.
+# 3. **Attend** in each head, scaled by √d_head. A head compares vectors of d_head numbers, so d_head is what the dot
+#    products grow with. With d_model = 64 and 4 heads, divide by √16 = 4, not by √64 = 8.
+# 4. **Merge** the heads, and let W_O mix them. Without W_O no head would ever hear of another.
+#
+# More heads cost no more parameters: four square matrices are 4 · 64 · 64 = 16,384 numbers for d_model = 64, with one
+# head or with eight. What grows is the number of maps; what shrinks is the width of each head.
+#
+# **Masks.** A mask (True = may attend) has the shape (T, S), or (B, T, S), or (B, 1, S). Scores have a head axis,
+# (B, H, T, S). So a mask with a batch needs an axis for the heads, in the third place from the end; else batches
+# meet heads. Three batches and three heads would not even raise an error.
+#
+# **Dropout.** While training, some weights are set to 0 at random and the others made larger, so that no head relies
+# on one key alone. It acts on the weights on their way to the values. The weights that you *return* are those before
+# it, so that a map is a map. In evaluation mode nothing is dropped.
+
+# %% [markdown] about="2.6"
+# Write `MultiHeadAttention(d_model, num_heads, d_context=None, dropout=0.0)`. Its only parameters are `W_Q` (d_model →
+# d_model), `W_K`, `W_V` (d_context → d_model) and `W_O` (d_model → d_model), all `nn.Linear` without bias. d_context
+# is d_model where it is None. Keep `self.num_heads`. Raise a `ValueError` where num_heads does not divide d_model.
+#
+# `forward(tokens, context=None, mask=None)` → (output (..., T, d_model), weights (..., H, T, S)). A query that may
+# attend nowhere gets zeros. Your `split_heads` and `merge_heads` and the provided `masked_attention` are there to be
+# used; `F.scaled_dot_product_attention` and `nn.MultiheadAttention` are what you build here, so leave them aside.
+#
+# **20 points** are for the layer. **5 points** are for the maps of a layer that the notebook trains further down: on
+# scenes it has never seen, each named cell must have a head that looks there.
+#
+# <details><summary>First hint</summary>
+#
+# After splitting, (..., H, T, d_head), everything is lesson 1's attention with one more batch dimension. For the
+# mask: `mask.unsqueeze(-3)` where it has more than two axes.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `masked_attention` gives you output and weights. With dropout you need your own product: drop some of the weights
+# with `F.dropout(weights, p, self.training)`, multiply them with the values, and return the weights from before.
+# </details>
+#
+# Expected: the self-check compares small examples with and without context and mask.
+
+# %% exercise="2.6"
+class MultiHeadAttention(nn.Module):
+    """Attention with several heads.
+
+    Args:
+        d_model: width of the tokens and of the output.
+        num_heads: H, which divides d_model.
+        d_context: width of the context; None: d_model.
+        dropout: share of the weights that is dropped while training.
+
+    Raises:
+        ValueError: num_heads does not divide d_model.
+    """
+
+    def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
+        super().__init__()
+        ### BEGIN SOLUTION
+        if d_model % num_heads != 0:
+            raise ValueError(f"{d_model} numbers cannot be shared out among {num_heads} heads")
+        width = d_model if d_context is None else d_context
+        self.num_heads = num_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(width, d_model, bias=False)
+        self.W_V = nn.Linear(width, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.drop = nn.Dropout(dropout)
+        ### END SOLUTION
+
+    def forward(self, tokens, context=None, mask=None):
+        """Attend to the context, or to the tokens themselves.
+
+        Args:
+            tokens: (..., T, d_model)
+            context: (..., S, d_context) or None.
+            mask: bool, broadcastable to (..., T, S), the same for every head; True = may attend.
+
+        Returns:
+            output (..., T, d_model), weights (..., H, T, S), those before dropout.
+        """
+        ### BEGIN SOLUTION
+        source = tokens if context is None else context
+        query = split_heads(self.W_Q(tokens), self.num_heads)
+        key = split_heads(self.W_K(source), self.num_heads)
+        value = split_heads(self.W_V(source), self.num_heads)
+        if mask is not None and mask.ndim > 2:
+            mask = mask.unsqueeze(-3)
+        _, weights = masked_attention(query, key, value, mask)
+        heads = self.drop(weights) @ value
+        return self.W_O(merge_heads(heads)), weights
+        ### END SOLUTION
+
+# %% stuck="2.6"
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
+        super().__init__()
+        self.num_heads, d_context = num_heads, d_context or d_model
+        self.builtin = nn.MultiheadAttention(
+            d_model, num_heads, dropout, bias=False, kdim=d_context, vdim=d_context, batch_first=True
+        )
+
+    def forward(self, tokens, context=None, mask=None):
+        context = tokens if context is None else context
+        if mask is not None:  # here True means "may not", and there is one mask for each head
+            mask = ~mask.expand(*tokens.shape[:-2], tokens.shape[-2], context.shape[-2])
+            mask = mask.repeat_interleave(self.num_heads, 0) if mask.ndim > 2 else mask
+        return self.builtin(tokens, context, context, attn_mask=mask, average_attn_weights=False)
+
+# %% [markdown]
+# The same layer serves three purposes. The maps below come from random weights, so they mean nothing yet: different
+# heads differ because they were drawn differently, not because they have specialised.
+
+# %% id="three-uses" draws="1"
+generator = torch.Generator().manual_seed(seed)
+sentence = torch.randn(5, 32, generator=generator).to(device)
+image = torch.randn(9, 64, generator=generator).to(device)
+attend, look = MultiHeadAttention(32, 4).to(device), MultiHeadAttention(32, 4, d_context=64).to(device)
+with torch.no_grad():
+    uses = {
+        "self-attention: five words look at one another": attend(sentence)[1],
+        "masked self-attention: each word looks back": attend(sentence, mask=causal_mask(5, device))[1],
+        "cross-attention: five words look at nine patches": look(sentence, image)[1],
+    }
+for title, weights in uses.items():
+    show_heads(weights, f"{title} (untrained)")
+
+# %% [markdown]
+# *Three rows of four maps, one map for each head, on one colour scale. The second row is empty above the diagonal;
+# in the third row the maps are 5 words high and 9 patches wide. All are untrained.*
+#
+# Now compare with PyTorch's own layer, with the same weights. Mind its mask: in `nn.MultiheadAttention`, True means
+# may **not** attend.
+
+# %% id="compare-with-pytorch"
+ours, theirs = MultiHeadAttention(32, 4), nn.MultiheadAttention(32, 4, bias=False, batch_first=True)
+tokens, mask = torch.randn(2, 5, 32), causal_mask(5)
+with torch.no_grad():
+    if hasattr(ours, "W_Q"):
+        theirs.in_proj_weight.copy_(torch.cat([ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight]))
+        theirs.out_proj.weight.copy_(ours.W_O.weight)
+        difference_here = (ours(tokens, mask=mask)[0] - theirs(tokens, tokens, tokens, attn_mask=~mask)[0]).abs().max()
+        print(f"largest difference: {difference_here:.1e}")
+
+# %% [markdown]
+# ## Why several heads: an experiment
+#
+# A scene shows nine digits. The question names **two** cells, and the answer is both digits. There is one layer of
+# attention, and one query, made of the names of the two cells:
+#
+# - one head has one map, and its weights sum to 1: it can look at one cell, or half at each;
+# - several heads have several maps.
+#
+# The rest of the reader is the same for all: your aligner, a learned vector for each cell, your attention, and a
+# linear layer that says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh scenes
+# and is tested on 2,000 scenes of handwriting that it has never seen.
+#
+# Before you run it: what do you expect from one head? Half of the questions right?
+
+# %% provided="attention.reader"
+
+# %% id="train-reader"
+steps = 600 if train_steps is None else train_steps
+started = time.perf_counter()
+readers = {heads: train_reader(heads, steps, seed, device) for heads in (1, 2, 4)}
+reader = readers[4]  # its maps on unseen scenes are graded
+untrained_reader = train_reader(4, 0, seed, device)
+print(f"three readers trained in {time.perf_counter() - started:.1f} s")
+
+# %% id="reading-table"
+need("reader", "2.6")
+unseen, cells, answers = (tensor.to(device) for tensor in draw_reading(2000, torch.Generator().manual_seed(99), "test"))
+print("heads         first digit   second digit   both")
+for name, one in {"4, untrained": untrained_reader, **{str(heads): one for heads, one in readers.items()}}.items():
+    with torch.no_grad():
+        right = one(unseen, cells)[0].argmax(-1) == answers
+    first, second = right.float().mean(0).tolist()
+    print(f"{name:13} {first:11.3f}   {second:12.3f}   {right.all(1).float().mean():.3f}")
+
+# %% [markdown]
+# One head reads one of the two cells nearly always right and guesses the other: both are right about one time in ten.
+# It does not look half at each, because a mixture of two handwritten digits is hard to read.
+#
+# Two heads *could* do it, and sometimes do. With seed 0 both settle on the same cell, and neither can leave it without
+# making things worse first: a local optimum. Four heads leave room for luck: it takes only one head for each cell. Over
+# five seeds, four heads get both digits right in 0.951 to 0.961 of the scenes. Two heads manage that on some seeds
+# only. One head never does: on every seed it stays below 0.12, which is what guessing one digit gives.
+#
+# Which head looks where? Not a guess from a picture, but a count over 2,000 unseen scenes.
+
+# %% id="specialisation"
+need("reader", "2.6")
+
+
+def looks_at(one, patches, cells):
+    """For each head (H, 2), the share of scenes where its largest weight is on the first and on the second cell."""
+    with torch.no_grad():
+        _, maps = one(patches, cells)
+    return (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).float().mean(0)
+
+
+print("            trained               untrained")
+print("            first    second       first    second")
+for head, (after, before) in enumerate(zip(looks_at(reader, unseen, cells), looks_at(untrained_reader, unseen, cells))):
+    print(f"head {head}      {after[0]:.3f}    {after[1]:.3f}        {before[0]:.3f}    {before[1]:.3f}")
+print(f"chance      {1 / 9:.3f}    {1 / 9:.3f}")
+
+# %% id="draw-readers" draws="1"
+need("reader", "2.6")
+few = slice(0, 4)
+with torch.no_grad():
+    maps = {
+        "untrained": untrained_reader(unseen[few], cells[few])[1],
+        "trained": reader(unseen[few], cells[few])[1],
+    }
+show_readers(to_images(unseen[few]), cells[few], maps)
+
+# %% [markdown]
+# *Four unseen scenes; the first named cell has a solid frame, the second a dashed one. Beside each stand the maps of
+# four untrained and of four trained heads on one colour scale. The untrained maps are nearly even; each trained head,
+# but for the last, lights up exactly one framed cell.*
+#
+# Now the heads have specialised, and the table says how far. With seed 0, head 1 looks at the first cell in 1.000 of
+# the scenes, heads 0 and 2 at the second. Head 3 has found no work: it looks at neither. Nobody told them who does
+# what. Another seed gives them other roles.
+
+# %% id="pick-reader" hidden="Optional: pick a scene and a reader"
+try:
+    from ipywidgets import interact
+except ImportError:
+    interact = None
+if interact is not None and "reader" in globals():
+
+    @interact(scene=(0, 20), heads=[1, 2, 4])
+    def show_one(scene=0, heads=4):
+        here = slice(scene, scene + 1)
+        with torch.no_grad():
+            weights = readers[heads](unseen[here], cells[here])[1]
+        show_readers(to_images(unseen[here]), cells[here], {"trained": weights})
+
+# %% [markdown]
+# ## Taking a head away
+#
+# A map says where a head looks. It does not say what that is good for. To find out, take the head away and see what
+# gets worse. This is called *ablation* (Michel et al. 2019 did it to every head of a translation model).
+#
+# What the layer puts out is a sum over heads: each head's weights times its values, times *its columns* of W_O. Take
+# one summand away, and leave the others as they are.
+
+# %% [markdown] about="2.8"
+# Write `ablate_head(attention_layer, head, tokens, context=None, mask=None)` → the output alone, (..., T, d_model),
+# without what this head contributes. The layer is a `MultiHeadAttention` in evaluation mode, and it must stay as it
+# is: same weights, same mode.
+#
+# <details><summary>First hint</summary>
+#
+# Setting a head's query to zero is not enough: it then attends to all keys alike, and still brings something back.
+# Remove its values, or its columns of W_O.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# The layer gives you the weights, (..., H, T, S). Multiply them with the split values, set one head to zero, merge, and
+# finish with W_O. Or: subtract from the output what this one head adds.
+# </details>
+#
+# Expected: the output minus the ablated outputs, added up over all heads, is the output again.
+
+# %% exercise="2.8"
+def ablate_head(attention_layer, head, tokens, context=None, mask=None):
+    """The output of a layer without one of its heads.
+
+    Args:
+        attention_layer: a MultiHeadAttention in evaluation mode; stays as it is.
+        head: 0…H−1.
+        tokens: (..., T, d_model)
+        context: (..., S, d_context) or None.
+        mask: bool, broadcastable to (..., T, S), or None.
+
+    Returns:
+        (..., T, d_model)
+    """
+    ### BEGIN SOLUTION
+    output, weights = attention_layer(tokens, context, mask)
+    source = tokens if context is None else context
+    d_head = output.shape[-1] // attention_layer.num_heads
+    mine = slice(head * d_head, (head + 1) * d_head)
+    value = attention_layer.W_V(source)[..., mine]
+    brought = weights[..., head, :, :] @ value
+    return output - brought @ attention_layer.W_O.weight[:, mine].T
+    ### END SOLUTION
+
+# %% id="ablation-table"
+need("reader", "2.6")
+print("                 first digit   second digit   both")
+for head in (None, *range(4)):
+    with torch.no_grad():
+        asked = reader.ask(unseen, cells)
+        output = reader.attention(*asked)[0] if head is None else ablate_head(reader.attention, head, *asked)
+        right = reader.answer(output).argmax(-1) == answers
+    first, second = right.float().mean(0).tolist()
+    name = "all heads" if head is None else f"without head {head}"
+    print(f"{name:16} {first:11.3f}   {second:12.3f}   {right.all(1).float().mean():.3f}")
+
+# %% [markdown]
+# With seed 0: without head 1 the first digit falls from 0.974 to 0.121, close to chance. That head was needed. Without
+# head 0 the second digit only falls to 0.956, because head 2 looks at the same cell: a head can be perfectly
+# specialised and still be replaceable. And without head 3 nothing is lost.
+#
+# **Think about it.** Heads 0 and 2 do the same. Would you take both away, since each alone costs so little?
+
+# %% [markdown]
+# ## Align, then look
+#
+# Both halves of the lesson in one layer: image tokens are aligned to the width of the text, and then the text looks at
+# them with several heads. Lesson 3 builds a model around it.
+
+# %% [markdown] about="2.7"
+# Write `AlignedCrossAttention(d_vision, d_text, num_heads, align_method="linear")` with two parts: `self.aligner`, a
+# `TokenAligner`, and `self.cross_attn`, a `MultiHeadAttention(d_text, num_heads)`.
+#
+# `forward(text_tokens, image_tokens, mask=None)` → (output (..., T, d_text), weights (..., H, T, S)). The text asks,
+# the image answers.
+#
+# <details><summary>First hint</summary>
+#
+# After the aligner, image tokens are as wide as the text. They are the context.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# Hand everything on: `align_method` to the aligner, `num_heads` and the mask to the attention.
+# </details>
+#
+# Expected: an output as long and as wide as the text.
+
+# %% exercise="2.7"
+class AlignedCrossAttention(nn.Module):
+    """Text looks at an image whose tokens were aligned to it.
+
+    Args:
+        d_vision: width of an image token.
+        d_text: width of a text token, and of the output.
+        num_heads: H.
+        align_method: of the aligner, "linear", "mlp" or "identity".
+    """
+
+    def __init__(self, d_vision, d_text, num_heads, align_method="linear"):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.aligner = TokenAligner(d_vision, d_text, method=align_method)
+        self.cross_attn = MultiHeadAttention(d_text, num_heads)
+        ### END SOLUTION
+
+    def forward(self, text_tokens, image_tokens, mask=None):
+        """Align the image, then let the text look at it.
+
+        Args:
+            text_tokens: (..., T, d_text)
+            image_tokens: (..., S, d_vision)
+            mask: bool, broadcastable to (..., T, S); True = may attend.
+
+        Returns:
+            output (..., T, d_text), weights (..., H, T, S).
+        """
+        ### BEGIN SOLUTION
+        image = self.aligner(image_tokens)
+        return self.cross_attn(tokens=text_tokens, context=image, mask=mask)
+        ### END SOLUTION
+
+# %% id="try-aligned"
+layer = AlignedCrossAttention(d_vision=64, d_text=32, num_heads=4)
+output, weights = layer(torch.randn(2, 5, 32), torch.randn(2, 9, 64), mask=padding_mask(torch.tensor([9, 6]), 9))
+print("output", tuple(output.shape), "weights", tuple(weights.shape))
+print("weight on the three patches that the mask hides:", weights[1, ..., 6:].sum().item())
+
+# %% [markdown]
+# ## Reading a map
+#
+# The rest is practice: no points, but you will meet these maps again.
+#
+# Trained models show a few patterns again and again: a **diagonal** (each token looks at itself), a **local** band
+# (at its neighbours), a vertical stripe or **hub** (everybody looks at one key), and **uniform** maps. How widely a
+# query looks is measured by the entropy of its row, divided by the largest there can be:
+#
+# $$\frac{-\sum_j w_j \log w_j}{\log S}$$
+#
+# **By hand.** Four keys: (1, 0, 0, 0) has 0. (½, ½, 0, 0) has log 2 / log 4 = 0.5. (¼, ¼, ¼, ¼) has 1.
+#
+# Names have limits. A hub is easily called "the most important token", but it is often a *sink*: a place to rest for
+# heads that have nothing to do, and its value may be almost zero (Xiao et al. 2023). A map says where weight lies.
+# What it is good for, ablation says.
+
+# %% [markdown] about="2.P1"
+# Write `attention_entropy(weights)`: (..., S) → (...), one number for each query. 0 · log 0 counts as 0.
+#
+# <details><summary>First hint</summary>
+#
+# `torch.log(0)` is −∞, and 0 · −∞ is NaN. Some function in `torch.special` knows better.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `torch.special.entr(w)` is −w log w, and 0 where w is 0.
+# </details>
+
+# %% exercise="2.P1"
+def attention_entropy(weights):
+    """How widely each query looks: 0 for one key, 1 for all keys alike.
+
+    Args:
+        weights: (..., S), rows sum to 1.
+
+    Returns:
+        (...)
+    """
+    ### BEGIN SOLUTION
+    logs = torch.where(weights > 0, weights, 1.0).log()
+    return -(weights * logs).sum(-1) / math.log(weights.shape[-1])
+    ### END SOLUTION
+
+# %% [markdown] about="2.P2"
+# Write `classify_pattern(weights)` for one square map (T, T). Return the first that fits:
+#
+# 1. `"uniform"`: the mean entropy of the rows is above 0.95;
+# 2. `"hub"`: one key gets at least half of all weight;
+# 3. `"diagonal"`: at least half of all weight is on the diagonal;
+# 4. `"local"`: at least 3/4 of all weight is on the diagonal and the keys next to it;
+# 5. `"other"`.
+#
+# <details><summary>First hint</summary>
+#
+# The weight that each key gets is the sum of its column. All weight together is the sum of the map.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# A band: `(i[:, None] - i[None, :]).abs() <= 1` with `i = torch.arange(T)`.
+# </details>
+
+# %% exercise="2.P2"
+def classify_pattern(weights):
+    """A word for where the weight of a map lies.
+
+    Args:
+        weights: (T, T), rows sum to 1.
+
+    Returns:
+        "uniform", "hub", "diagonal", "local" or "other".
+    """
+    ### BEGIN SOLUTION
+    n = weights.shape[0]
+    share = weights / weights.sum()
+    index = torch.arange(n, device=weights.device)
+    distance = (index.view(-1, 1) - index.view(1, -1)).abs()
+    if attention_entropy(weights).mean().item() > 0.95:
+        return "uniform"
+    if share.sum(dim=0).max().item() >= 0.5:
+        return "hub"
+    if share[distance == 0].sum().item() >= 0.5:
+        return "diagonal"
+    if share[distance <= 1].sum().item() >= 0.75:
+        return "local"
+    return "other"
+    ### END SOLUTION
+
+# %% id="draw-patterns" draws="1"
+position = torch.arange(8)
+near = ((position[:, None] - position).abs() <= 1).float()
+drawn = torch.stack(
+    [torch.full((8, 8), 1 / 8), torch.eye(8)[[2] * 8], torch.eye(8), near / near.sum(-1, keepdim=True), torch.eye(8).flip(1)]
+)
+drawn = 0.9 * drawn + 0.1 / 8
+show_heads(drawn, "five maps, made by hand", [classify_pattern(one) for one in drawn])
+
+# %% [markdown]
+# *Five 8×8 maps on one colour scale, each with its word: an even one, a vertical stripe, a diagonal, a band around the
+# diagonal, and a diagonal from the other side that fits none of the words.*
+
+# %% [markdown]
+# ## Both directions
+#
+# So far the text looked at the image. In models such as ViLBERT (Lu et al. 2019) the image looks at the text as well.
+# Both sides are normalised, brought to a common width d_model, look at one another there, and are brought back to
+# their own width. What comes back is an *update*: the caller adds it to the tokens, once. Were it added inside the
+# layer and outside again, activations would grow from layer to layer.
+
+# %% [markdown] about="2.P3"
+# Write `ImageTextFusion(d_text, d_image, d_model, num_heads=4)` with these parts: `text_norm`, `image_norm`
+# (`nn.LayerNorm`); `text_in`, `image_in` (`nn.Linear` to d_model); `text_from_image`, `image_from_text`
+# (`MultiHeadAttention(d_model, num_heads)`); `text_out`, `image_out` (`nn.Linear` back to their own width).
+#
+# `forward(text_tokens, image_tokens)` → (update of the text, update of the image), without residuals.
+#
+# <details><summary>First hint</summary>
+#
+# Norm, then in, for both sides. Then each side is once the tokens and once the context.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# Both directions read what came in. The image must not see a text that has just changed.
+# </details>
+
+# %% exercise="2.P3"
+class ImageTextFusion(nn.Module):
+    """What text and image learn from one another, each at its own width."""
+
+    def __init__(self, d_text, d_image, d_model, num_heads=4):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.text_norm = nn.LayerNorm(d_text)
+        self.image_norm = nn.LayerNorm(d_image)
+        self.text_in = nn.Linear(d_text, d_model)
+        self.image_in = nn.Linear(d_image, d_model)
+        self.text_from_image = MultiHeadAttention(d_model, num_heads)
+        self.image_from_text = MultiHeadAttention(d_model, num_heads)
+        self.text_out = nn.Linear(d_model, d_text)
+        self.image_out = nn.Linear(d_model, d_image)
+        ### END SOLUTION
+
+    def forward(self, text_tokens, image_tokens):
+        """text (..., T, d_text), image (..., S, d_image) → the updates of both, in the same shapes."""
+        ### BEGIN SOLUTION
+        text = self.text_in(self.text_norm(text_tokens))
+        image = self.image_in(self.image_norm(image_tokens))
+        seen, _ = self.text_from_image(text, image)
+        heard, _ = self.image_from_text(image, text)
+        return self.text_out(seen), self.image_out(heard)
+        ### END SOLUTION
+
+# %% id="try-fusion"
+generator = torch.Generator().manual_seed(seed)
+text, image = torch.randn(5, 48, generator=generator), torch.randn(9, 64, generator=generator)
+print("layers   std of the text   std of the image")
+print(f"{0:6}   {text.std():15.2f}   {image.std():16.2f}")
+with torch.no_grad():
+    for depth in range(1, 7):
+        text_update, image_update = ImageTextFusion(48, 64, 32)(text, image)
+        text, image = text + text_update, image + image_update
+        print(f"{depth:6}   {text.std():15.2f}   {image.std():16.2f}")
+
+# %% [markdown]
+# ## What you have now
+#
+# - An **aligner** that carries image tokens into the space of the words, and a measure that shows why keeping
+#   information is not the same as being aligned.
+# - **Multi-head attention**, equal to PyTorch's own, in its self, masked and cross forms.
+# - An experiment in which heads specialise, measured on scenes nobody trained on, beside the untrained layer.
+# - **Ablation**, which tells a head that is needed from one that only looks busy.
+#
+# Questions to take along:
+#
+# 1. Why does the loss compare directions (cosine) and not distances? When would lengths matter?
+# 2. A single head of width 64 has more room than four of width 16. Why does it fail where the four succeed?
+# 3. Someone shows you a map with a bright stripe and says: this token is what the model relies on. What do you ask for?
+# 4. How would you help two heads out of their local optimum, without adding a head?
+#
+# In **lesson 3** aligned image tokens, many heads and masks become a model that answers questions about a picture in
+# words, and you find out whether it looks at what it talks about.
