@@ -16,6 +16,7 @@ from attention.tokens import WORDS, Questions, draw_questions
 MODEL = dict(d_vision=64, d_model=64, num_heads=4, d_ff=128, num_layers=2, vocab_size=len(WORDS), max_tokens=9,
              num_patches=9)  # fmt: skip
 ALIGN_STEPS, STEPS, BATCH, LEARNING_RATE, WARM_UP = 150, 800, 128, 3e-3, 50
+BETAS = (0.9, 0.95)  # of AdamW: with its own 0.999, 1 seed of 19 did not pass; 20 of 20 do now
 
 
 def draw_start(model: nn.Module, seed: int) -> None:
@@ -40,8 +41,8 @@ def learning_rate(step: int, steps: int = STEPS) -> float:
 
 
 def most_digits(step: int, steps: int = STEPS) -> int:
-    """The clutter ramp: scenes hold up to 2 digits at first, and up to 9 from the middle of training on."""
-    return min(9, 2 + 16 * step // max(steps, 1))
+    """The clutter ramp: scenes hold up to 2 digits at first, and up to 9 in the last third of training."""
+    return min(9, 2 + 11 * step // max(steps, 1))
 
 
 def training_questions(step: int, seed: int, steps: int = STEPS, count: int = BATCH) -> Questions:
@@ -81,7 +82,7 @@ def train(
     device = next(model.parameters()).device
     draw_start(model, seed)
     path = [watch(model, seed)]
-    aligning = torch.optim.AdamW(model.aligner.parameters(), lr=LEARNING_RATE)
+    aligning = torch.optim.AdamW(model.aligner.parameters(), lr=LEARNING_RATE, betas=BETAS)
     patches, labels = (tensor.to(device) for tensor in digits("train"))
     align_losses, losses = [], []
     for step in range(align_steps):
@@ -89,7 +90,7 @@ def train(
         chosen = torch.randint(len(labels), (256,), generator=generator).to(device)
         align_losses.append(align_step(model, aligning, patches[chosen], labels[chosen]))
         path.append(watch(model, seed))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=BETAS, weight_decay=0.01)
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = learning_rate(step, steps)
         batch = training_questions(step, seed, steps).to(device).batch

@@ -1,0 +1,305 @@
+"""Lesson 3's declaration: the reference passes, every mistake is refused and named, other styles pass."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+
+import jupytext
+import pytest
+import torch
+from attention import recipe
+from attention.builtin import MultiHeadAttention as BuiltinMultiHeadAttention
+from attention.builtin import causal_mask as builtin_causal_mask
+from attention.training import train_step
+from attention.vlm import MiniVLM
+from grader.checks.compare import compare
+from grader.checks.judge import judge, run_here
+from grader.checks.plan import Planned, plan, source_of
+from grader.course import trained_vlm
+from grader.course.lesson_3 import LESSON, trained_answers, trained_maps
+from grader.course.trained_vlm import draw_held_out, judge_answers, judge_maps
+from grader.exercise import Case, Draw, Outcome
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
+MISTAKES = [(exercise.id, one.name) for exercise in LESSON.exercises for one in exercise.mistakes]
+
+
+@cache
+def planned(id: str, secret: str = "secret") -> tuple[Planned, ...]:
+    """The trials of an exercise that need no trained model."""
+    return tuple(
+        one
+        for one in plan(LESSON, secret, "sha")
+        if one.exercise.id == id and one.check.at is None and not one.check.judge
+    )
+
+
+def verdict(id: str, namespace: dict, secret: str = "secret"):
+    mine = planned(id, secret)
+    evidence = {one.key: run_here(one.check.probe, namespace, one.inputs, one.key) for one in mine}
+    return judge(LESSON, EXERCISES[id], mine, evidence)
+
+
+def variants() -> list:
+    found = []
+    for cell in jupytext.read(HERE / "variants" / "3-vlm.py", fmt="py:percent").cells:
+        if "exercise" in cell.metadata:
+            name = f"{cell.metadata['exercise']} {cell.metadata['variant']}"
+            found.append(pytest.param(cell.metadata["exercise"], cell.source, id=name))
+    return found
+
+
+def student_namespace(source: str) -> dict:
+    """What a cell defines in a student's notebook, where everything before it is right."""
+    namespace = {
+        **LESSON.reference, "torch": torch, "nn": nn, "F": F, "Tensor": Tensor, "math": math,
+        "MultiHeadAttention": BuiltinMultiHeadAttention, "causal_mask": builtin_causal_mask,
+    }  # fmt: skip
+    exec(compile(source, "a variant", "exec"), namespace)
+    return namespace
+
+
+def test_hundred_points():
+    assert sum(exercise.points for exercise in LESSON.exercises) == 100
+    assert [exercise.id for exercise in LESSON.exercises if not exercise.points] == [
+        "3.P1",
+        "3.P2",
+        "3.P3",
+        "3.P4",
+    ]
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_the_reference_passes(id):
+    found = verdict(id, dict(LESSON.reference))
+    assert found.outcome is Outcome.PASSED, found.message
+
+
+@pytest.mark.parametrize(("id", "name"), MISTAKES)
+def test_every_mistake_is_refused_and_named(id, name):
+    wrong = next(one for one in EXERCISES[id].mistakes if one.name == name)
+    found = verdict(id, {**LESSON.reference, **wrong.replaces})
+    assert found.outcome is Outcome.FAILED
+    assert found.mistake == name, found.message
+    assert found.points < EXERCISES[id].points or not EXERCISES[id].points
+
+
+@pytest.mark.parametrize(("id", "name"), MISTAKES)
+def test_the_public_examples_show_every_mistake(id, name):
+    """What the self-check in the notebook can say, it says."""
+    wrong = next(one for one in EXERCISES[id].mistakes if one.name == name)
+    public = [one for one in planned(id) if one.public]
+
+    def answers(namespace: dict) -> list:
+        return [run_here(one.check.probe, namespace, one.inputs, one.key) for one in public]
+
+    ours, theirs = answers(dict(LESSON.reference)), answers({**LESSON.reference, **wrong.replaces})
+    assert any(
+        got.error or not compare(got.values, want.values).passed
+        for want, got in zip(ours, theirs, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("id", "source"), variants())
+def test_other_styles_pass(id, source):
+    found = verdict(id, student_namespace(source))
+    assert found.outcome is Outcome.PASSED, found.message
+
+
+@pytest.mark.parametrize("id", [id for id in EXERCISES if "P" not in id])
+def test_four_styles_for_each_graded_exercise(id):
+    assert sum(one.values[0] == id for one in variants()) >= 4
+
+
+@pytest.mark.parametrize("secret", ["another", "third", "fourth"])
+@pytest.mark.parametrize("id", EXERCISES)
+def test_mistakes_are_refused_whatever_the_secret(id, secret):
+    for wrong in EXERCISES[id].mistakes:
+        assert verdict(id, {**LESSON.reference, **wrong.replaces}, secret).outcome is Outcome.FAILED, (
+            wrong.name
+        )
+
+
+def test_probes_stand_alone():
+    """A probe is sent as text: it may use nothing but what the sandbox has."""
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    names = {"torch": torch, "nn": nn, "F": F, "math": math, "Tensor": Tensor}
+    names |= {"Mapping": Mapping, "Callable": Callable, "Any": Any}
+    for exercise in LESSON.exercises:
+        for one in planned(exercise.id):
+            namespace = dict(names)
+            exec(source_of(one.check.probe), namespace)
+            got = run_here(namespace[one.check.probe.__name__], LESSON.reference, one.inputs)
+            assert got.error == "", f"{one.key}: {got.message}"
+
+
+# ---------------------------------------------------------------- the trained model
+
+
+@pytest.fixture(scope="module")
+def short_recipe():
+    """A recipe of few steps, and gates to fit: the judges are tested, not the training."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "STEPS", 30)
+        patch.setattr(recipe, "ALIGN_STEPS", 10)
+        patch.setattr(trained_vlm, "GATES", {"where": 0.0, "what": 0.0, "read": 0.0})
+        patch.setattr(trained_vlm, "GROUNDING_GATE", 0.0)
+        yield
+
+
+def run(seed: int = 3) -> dict:
+    model = MiniVLM(**recipe.MODEL)
+    record = recipe.train(model, train_step, seed, steps=recipe.STEPS, align_steps=recipe.ALIGN_STEPS)
+    return {**LESSON.reference, "model": model, "record": record, "seed": seed}
+
+
+@pytest.fixture(scope="module")
+def trained(short_recipe) -> dict:
+    return run()
+
+
+@pytest.fixture(scope="module")
+def inputs() -> dict:
+    return draw_held_out(Draw("held out"), scenes=23)
+
+
+def answers_of(namespace: dict, inputs: dict, **changes) -> Case:
+    got = run_here(trained_answers, namespace, inputs)
+    assert got.error == "", got.message
+    return Case(inputs=inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
+
+
+def maps_of(namespace: dict, inputs: dict, **changes) -> Case:
+    got = run_here(trained_maps, namespace, inputs)
+    assert got.error == "", got.message
+    return Case(inputs=inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
+
+
+def test_an_honest_model_passes(trained, inputs):
+    assert judge_answers(answers_of(trained, inputs)).message == ""
+    assert judge_maps(maps_of(trained, inputs)).message == ""
+
+
+def test_the_gates_hold(trained, inputs, monkeypatch):
+    monkeypatch.setattr(trained_vlm, "GATES", {"where": 0.9, "what": 0.95, "read": 0.85})
+    assert "at least 90% are needed" in judge_answers(answers_of(trained, inputs)).message
+    monkeypatch.setattr(trained_vlm, "GROUNDING_GATE", 0.9)
+    assert "looks at the right patch" in judge_maps(maps_of(trained, inputs)).message
+
+
+def test_right_answers_with_other_weights_are_refused(trained, inputs):
+    """Answers from a table: they are right, but the weights do not give them."""
+    finding = judge_answers(answers_of(trained, inputs, answers=inputs["truth"]))
+    assert "not what the trained weights give" in finding.message
+
+
+def test_forged_maps_are_refused(trained, inputs):
+    honest = maps_of(trained, inputs)
+    cells = {task: cells[:, 0] for task, cells in inputs["cells"].items()}
+    for name, shape in (("maps", (1, 1)), ("value-weighted", (1,))):
+        forged = {}
+        for task, tensor in honest.got[name].items():
+            perfect = F.one_hot(cells[task], 9).float().reshape(-1, *shape, 9)
+            forged[task] = perfect.expand_as(tensor).contiguous()
+        assert "off by" in judge_maps(maps_of(trained, inputs, **{name: forged})).message
+
+
+def test_maps_that_are_missing_or_misshapen_are_refused(trained, inputs):
+    honest = maps_of(trained, inputs).got
+    assert not judge_maps(maps_of(trained, inputs, maps={})).passed
+    averaged = {task: one.mean(1) for task, one in honest["maps"].items()}
+    assert "shape" in judge_maps(maps_of(trained, inputs, maps=averaged)).message
+
+
+def test_weights_from_another_training_are_refused(trained, inputs):
+    """Pasted in after the training: they are not what the recorded path ends with."""
+    other = run(seed=4)
+    pasted = {**trained, "model": other["model"]}
+    assert "not the weights that the training ended with" in judge_answers(answers_of(pasted, inputs)).message
+
+
+def test_a_record_from_another_training_is_refused(trained, inputs):
+    other = run(seed=4)
+    pasted = {**other, "seed": trained["seed"]}
+    assert "did not begin" in judge_answers(answers_of(pasted, inputs)).message
+
+
+def test_weights_put_in_during_training_are_refused(trained, inputs):
+    state = {name: value.clone() for name, value in run(seed=4)["model"].state_dict().items()}
+    steps = []
+
+    def cheat(model, optimizer, batch):
+        steps.append(train_step(model, optimizer, batch))
+        if len(steps) == 17:
+            model.load_state_dict(state)
+        return steps[-1]
+
+    model = MiniVLM(**recipe.MODEL)
+    record = recipe.train(model, cheat, 3, steps=recipe.STEPS, align_steps=recipe.ALIGN_STEPS)
+    finding = judge_answers(answers_of({**trained, "model": model, "record": record}, inputs))
+    assert "jumped" in finding.message
+
+
+def test_a_smooth_forged_path_to_other_weights_is_refused(trained, inputs, monkeypatch):
+    """Even if the record is forged: weights of another training do not resemble this one's start."""
+    monkeypatch.setattr(trained_vlm, "LONGEST_STEP", 1e9)
+    other = run(seed=4)
+    path = other["record"]["path"].clone()
+    start = MiniVLM(**recipe.MODEL)
+    recipe.draw_start(start, 3)
+    path[0] = recipe.watch(start, 3)
+    path[-1] = recipe.watch(other["model"], 3)
+    forged = {**other, "seed": 3, "record": {**other["record"], "path": path}}
+    assert "does not come from the start" in judge_answers(answers_of(forged, inputs)).message
+
+
+def test_a_short_training_is_refused(trained, inputs):
+    model = MiniVLM(**recipe.MODEL)
+    record = recipe.train(model, train_step, 3, steps=7, align_steps=recipe.ALIGN_STEPS)
+    finding = judge_answers(answers_of({**trained, "model": model, "record": record}, inputs))
+    assert "does not hold 40 steps" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda state: {}, "does not have the parameters"),
+        (lambda state: {**state, "extra": torch.zeros(1)}, "extra"),
+        (lambda state: {**state, "norm.bias": torch.zeros(3)}, "norm.bias"),
+        (lambda state: {**state, "norm.bias": state["norm.bias"].double()}, "norm.bias"),
+        (lambda state: {**state, "norm.bias": state["norm.bias"] * torch.nan}, "diverged"),
+        (lambda state: None, "no weights"),
+    ],
+)
+def test_weights_that_are_no_weights(trained, inputs, change, message):
+    state = answers_of(trained, inputs).got["state"]
+    assert message in judge_answers(answers_of(trained, inputs, state=change(state))).message
+
+
+def test_a_wrong_model_is_refused(inputs, short_recipe):
+    """Trained with a wrong forward: the reference computes other answers from the same weights."""
+    wrong = next(one for one in EXERCISES["3.4"].mistakes if one.name == "image_without_positions")
+    model = wrong.replaces["MiniVLM"](**recipe.MODEL)
+    record = recipe.train(model, train_step, 3, steps=recipe.STEPS, align_steps=recipe.ALIGN_STEPS)
+    namespace = {**LESSON.reference, "model": model, "record": record, "seed": 3}
+    maps = judge_maps(maps_of(namespace, inputs))
+    assert "off by" in maps.message
+
+
+def test_the_start_depends_on_the_seed_alone():
+    """However a model draws its first weights, and in whatever order: the same seed, the same start."""
+    one, other = MiniVLM(**recipe.MODEL), MiniVLM(**recipe.MODEL)
+    recipe.draw_start(one, 5)
+    recipe.draw_start(other, 5)
+    for (name, first), second in zip(one.named_parameters(), other.parameters(), strict=True):
+        assert torch.equal(first, second), name
+    recipe.draw_start(other, 6)
+    assert not torch.equal(one.head.weight, other.head.weight)
