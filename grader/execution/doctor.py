@@ -42,17 +42,23 @@ def examine() -> tuple[str, ...]:
 def _lines() -> Iterator[str]:
     reasons = {tier: why_not(tier) for tier in TIERS}
     best = next((tier for tier in TIERS if not reasons[tier]), "none")
-    yield f"isolation   {best}" + (" (refused unless asked for with --isolation none)" if best == "none" else "")
+    yield f"isolation   {best}" + (
+        " (refused unless asked for with --isolation none)" if best == "none" else ""
+    )
     for tier in TIERS[: TIERS.index(best)]:
         yield f"            not {tier}: {reasons[tier]}"
         yield f"            {HOW[tier]}"
     for line in OPEN[best]:
         yield f"            open: {line}"
     if best != "none":
-        user = f"user {UNPRIVILEGED}, never root" if os.getuid() == 0 else "your user, in namespaces of its own"
+        user = (
+            f"user {UNPRIVILEGED}, never root" if os.getuid() == 0 else "your user, in namespaces of its own"
+        )
         yield f"runs as     {user if best == 'full' or os.getuid() == 0 else 'your user'}"
     yield f"memory      {'control groups' if cgroup.available() else 'counted every 50 ms: no control group can be made here'}"
-    yield f"Landlock    version {linux.landlock_version()}" if linux.landlock_version() else "Landlock    none"
+    yield (
+        f"Landlock    version {linux.landlock_version()}" if linux.landlock_version() else "Landlock    none"
+    )
     cuda = torch.cuda.is_available()
     yield f"device      {torch.cuda.get_device_name() if cuda else 'cpu'}, {os.cpu_count()} cores"
     yield f"system      {platform.system()} {platform.release()}, Python {platform.python_version()}"

@@ -59,9 +59,13 @@ class IsolatedEngine(Engine):
     ) -> None:
         if server is None:
             with Server() as own:
-                _run_all(nb_man, own, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed)
+                _run_all(
+                    nb_man, own, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed
+                )
         else:
-            _run_all(nb_man, server, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed)
+            _run_all(
+                nb_man, server, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed
+            )
 
 
 def execute(
@@ -140,13 +144,17 @@ def _run_all(
     cell_seconds: Mapping[str, float],
     seed: int,
 ) -> None:
-    nb_man.get_cell_description = lambda *_: None  # it trips over a cell that ends in "papermill_description="
+    nb_man.get_cell_description = lambda *_: (
+        None
+    )  # it trips over a cell that ends in "papermill_description="
     interpreter = server.spawn(limits, seed=seed)
     try:
         for index, cell in enumerate(nb_man.nb.cells):
             nb_man.cell_start(cell, index)
             if cell.cell_type == "code" and cell.source.strip():
-                result = interpreter.run_cell(cell.source, seconds=cell_seconds.get(cell.id, limits.cell_seconds))
+                result = interpreter.run_cell(
+                    cell.source, seconds=cell_seconds.get(cell.id, limits.cell_seconds)
+                )
                 run.cells[cell.id] = result
                 _show(cell, result)
                 if result.status is not Status.OK:

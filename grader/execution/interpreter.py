@@ -207,8 +207,12 @@ class Sandbox:
             self._connection.settimeout(READY)
             first, handles, _, _ = socket.recv_fds(self._connection, 1, 1)
             if first != b"P" or not handles:
-                reason = self._connection.recv(200).decode("utf-8", "replace") if first == b"F" else "no answer"
-                raise IsolationError(f"an isolated child did not start: {plain(reason)}. See `grader doctor`.")
+                reason = (
+                    self._connection.recv(200).decode("utf-8", "replace") if first == b"F" else "no answer"
+                )
+                raise IsolationError(
+                    f"an isolated child did not start: {plain(reason)}. See `grader doctor`."
+                )
             self._handle = handles[0]
             self._group.add(self.pid)
             config = {"limits": limits_for_guest(self._limits, self.isolation), "seed": self._seed}
@@ -245,7 +249,9 @@ class Sandbox:
     def _receive(self, deadline: float) -> _Reply:
         limits = self._limits
         most = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
-        header, body = frames.receive(self._connection, most_header=1 << 12, most_body=most, deadline=deadline)
+        header, body = frames.receive(
+            self._connection, most_header=1 << 12, most_body=most, deadline=deadline
+        )
         said = json.loads(header)
         cut = said["raw"] + said["head"]
         outcome = said["outcome"]
@@ -321,7 +327,9 @@ class Sandbox:
                     key=request.key,
                     status=Status.RAISED,
                     error=plain(head.get("error"), 200),
-                    lineage=tuple(plain(name, 200) for name in lineage[:20]) if isinstance(lineage, list) else (),
+                    lineage=tuple(plain(name, 200) for name in lineage[:20])
+                    if isinstance(lineage, list)
+                    else (),
                     message=plain(head.get("message")),
                     seconds=took,
                 )
@@ -344,7 +352,10 @@ class Sandbox:
             case "used up":
                 return Status.TIMEOUT, f"{USED_UP} ({limits.seconds:g} s)"
             case "memory":
-                return Status.DIED, f"it used more than {limits.memory_bytes / 2**30:.1f} GB of memory and was stopped"
+                return (
+                    Status.DIED,
+                    f"it used more than {limits.memory_bytes / 2**30:.1f} GB of memory and was stopped",
+                )
             case "scratch":
                 return Status.DIED, (
                     f"it wrote more than {limits.scratch_bytes / 2**30:.1f} GB or {limits.scratch_files} files"
@@ -355,4 +366,7 @@ class Sandbox:
                     told = parse(reply.head)
                 return Status.REFUSED, plain(told.get("message")) or "something that is no answer came back"
             case _:
-                return Status.DIED, "Python ended before it was finished: a crash, an exit, or a limit that was exceeded"
+                return (
+                    Status.DIED,
+                    "Python ended before it was finished: a crash, an exit, or a limit that was exceeded",
+                )

@@ -67,7 +67,7 @@ def resolve_tier(requested: str) -> str:
     if requested == "none":
         return "none"
     for tier in ("full", "partial") if requested == "auto" else (requested,):
-        if not (reason := why_not(tier)):
+        if not why_not(tier):
             return tier
     reasons = "; ".join(f"{tier}: {why_not(tier)}" for tier in TIERS[:2] if requested in ("auto", tier))
     raise IsolationError(
@@ -184,7 +184,9 @@ def _masks(shown: list[str]) -> list[str]:
             candidates.add(f"{library}/{name}")
         candidates |= {str(path) for path in Path(library).glob("*attention_course*")}
     inside = [path for path in candidates if any(path.startswith(place + "/") for place in shown)]
-    return sorted(path for path in inside if not any(place == path or place.startswith(path + "/") for place in shown))
+    return sorted(
+        path for path in inside if not any(place == path or place.startswith(path + "/") for place in shown)
+    )
 
 
 def _etc() -> dict[str, str]:

@@ -45,12 +45,22 @@ def _output(output: dict, most: int) -> dict | None:
             return _stream(name, plain(text, most)) if text else None
         case {"output_type": "error", "ename": str(name), "evalue": str(value), "traceback": list(lines)}:
             traceback = [plain(line) for line in lines[:200]]
-            return {"output_type": "error", "ename": plain(name, 200), "evalue": plain(value), "traceback": traceback}
+            return {
+                "output_type": "error",
+                "ename": plain(name, 200),
+                "evalue": plain(value),
+                "traceback": traceback,
+            }
         case {"output_type": "display_data", "data": dict(data)}:
             return {"output_type": "display_data", "data": _data(data, most), "metadata": {}}
         case {"output_type": "execute_result", "data": dict(data), "execution_count": int(count)}:
             count = min(max(count, 0), 10**6)
-            return {"output_type": "execute_result", "data": _data(data, most), "metadata": {}, "execution_count": count}
+            return {
+                "output_type": "execute_result",
+                "data": _data(data, most),
+                "metadata": {},
+                "execution_count": count,
+            }
     return None
 
 

@@ -44,7 +44,9 @@ class ServerProcess:
         try:
             frames.send(ours, json.dumps(boot).encode())
             frames.send(ours, json.dumps(server).encode(), compile_filter(tier))
-            header, _ = frames.receive(ours, most_header=1 << 16, most_body=0, deadline=time.monotonic() + START)
+            header, _ = frames.receive(
+                ours, most_header=1 << 16, most_body=0, deadline=time.monotonic() + START
+            )
             self.report = json.loads(header)
         except frames.FrameError as error:
             self.report = {"error": self._last_words() or str(error)}

@@ -20,7 +20,9 @@ class Cage:
     filter: bytes  # compiled seccomp program; empty in tier none
     below_tmp: tuple[str, ...]  # what is shown below /tmp and must stay visible
     device: str
-    warm: dict[str, bytes] = field(default_factory=dict)  # files to begin with, below the home: matplotlib's fonts
+    warm: dict[str, bytes] = field(
+        default_factory=dict
+    )  # files to begin with, below the home: matplotlib's fonts
 
     @property
     def full(self) -> bool:

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-
 from guest import frames, interpreter, probe
 from guest.cage import Cage
 from guest.shell import Shell, attach_streams
@@ -217,7 +216,9 @@ class Init:
         deadline = time.monotonic() + seconds
         channel, outgoing = process.channel, memoryview(frames.pack(request, blob))
         channel.setblocking(False)
-        inbox = frames.Inbox(8 * self.limits["cell_output_bytes"] + (1 << 20), self.limits["evidence_bytes"] + (1 << 20))
+        inbox = frames.Inbox(
+            8 * self.limits["cell_output_bytes"] + (1 << 20), self.limits["evidence_bytes"] + (1 << 20)
+        )
         poll = select.poll()
         poll.register(channel, select.POLLIN | select.POLLOUT)
         for number in (process.handle, self.raw_read, self.connection.fileno()):
@@ -248,7 +249,9 @@ class Init:
                 except OSError:
                     return Answer("died")
                 except frames.FrameError as error:
-                    return Answer("refused", json.dumps({"status": "refused", "message": str(error)}).encode())
+                    return Answer(
+                        "refused", json.dumps({"status": "refused", "message": str(error)}).encode()
+                    )
                 if frame is not None:
                     return Answer("answer", *frame)
                 if not data:
@@ -282,7 +285,9 @@ class Init:
         header = {"outcome": outcome, "raw": len(self.raw), "head": len(head)}
         try:
             deadline = time.monotonic() + 60
-            frames.send(self.connection, json.dumps(header).encode(), bytes(self.raw) + head + body, deadline=deadline)
+            frames.send(
+                self.connection, json.dumps(header).encode(), bytes(self.raw) + head + body, deadline=deadline
+            )
         except frames.FrameError:
             self._end()
 
@@ -360,7 +365,7 @@ class Meter:
         self.me, self._next_scratch, self._next_exact = os.getpid(), 0.0, 0.0
 
     def over(self) -> str:
-        """"memory" or "scratch" where more is used than allowed."""
+        """ "memory" or "scratch" where more is used than allowed."""
         now, scratch = time.monotonic(), 0
         if self.cage.full:
             # The scratch is bounded by the file system itself; it counts as memory, which it is.
@@ -503,7 +508,9 @@ def start(
         return
     control.close()
     try:
-        header, _ = frames.receive(connection, most_header=1 << 20, most_body=0, deadline=time.monotonic() + 60)
+        header, _ = frames.receive(
+            connection, most_header=1 << 20, most_body=0, deadline=time.monotonic() + 60
+        )
         config = json.loads(header)
         home = cage.furnish(config["limits"])
         Init(connection, cage, home, config["limits"], shell, keep).run(config["seed"])
@@ -512,6 +519,9 @@ def start(
     except BaseException as error:
         print(f"init: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
         if isinstance(error, OSError):
-            frames.send(connection, json.dumps({"outcome": "fault", "raw": 0, "head": 0, "message": str(error)}).encode())
+            frames.send(
+                connection,
+                json.dumps({"outcome": "fault", "raw": 0, "head": 0, "message": str(error)}).encode(),
+            )
     finally:
         os._exit(70)

@@ -14,7 +14,6 @@ import sys
 import threading
 
 import torch
-
 from guest import frames, linux, probe
 from guest.shell import SINK, Shell, said
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
-
 from guest import values
 from guest.shell import said
+from torch import Tensor, nn
 
 NAMES = {
     "torch": torch,
@@ -39,7 +38,12 @@ def answer(request: dict, blob: bytes, namespace: dict, most_bytes: int) -> tupl
         return json.dumps({"status": "refused", "message": str(refusal)}).encode(), b""
     except BaseException as error:
         lineage = [base.__name__ for base in type(error).__mro__][:20]
-        raised = {"status": "raised", "error": type(error).__name__, "lineage": lineage, "message": said(error)}
+        raised = {
+            "status": "raised",
+            "error": type(error).__name__,
+            "lineage": lineage,
+            "message": said(error),
+        }
         return json.dumps(raised).encode(), b""
 
 

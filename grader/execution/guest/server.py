@@ -80,7 +80,6 @@ def _warm():
     import sklearn.datasets
     import torch.nn.functional
     import torch.utils.data
-
     from guest.shell import make_shell
 
     shell = make_shell()
@@ -119,7 +118,9 @@ def _warm():
 def _fonts(home: str) -> dict[str, bytes]:
     """matplotlib's list of fonts, which takes a while to make: for the Pythons that a notebook starts."""
     folder = f"{home}/.config/matplotlib"
-    names = [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []
+    names = (
+        [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []
+    )
     found = {}
     for name in names:
         with open(f"{folder}/{name}", "rb") as file:

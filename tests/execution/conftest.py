@@ -1,0 +1,61 @@
+"""One fork server for all tests of this folder; they run one after the other, in one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grader.execution.interpreter import Sandbox, Server
+from grader.execution.isolation import why_not
+from grader.exercise import Limits
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/execution" in item.path.as_posix():
+            item.add_marker(pytest.mark.xdist_group("execution"))
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    if reason := why_not("full"):
+        pytest.skip(f"tier full is not to be had here: {reason}")
+    with Server(isolation="full") as server:
+        yield server
+
+
+@pytest.fixture
+def spawn(server: Server) -> Iterator[Callable[..., Sandbox]]:
+    """Interpreters with limits of the test's own, killed at its end."""
+    alive: list[Sandbox] = []
+
+    def one(**limits) -> Sandbox:
+        alive.append(server.spawn(Limits(**limits), seed=0))
+        return alive[-1]
+
+    yield one
+    for sandbox in alive:
+        sandbox.kill()
+
+
+@pytest.fixture
+def python(spawn) -> Sandbox:
+    return spawn()
+
+
+@pytest.fixture
+def said() -> Callable[..., str]:
+    """What a cell printed."""
+    return printed
+
+
+def printed(sandbox: Sandbox, source: str, *, seconds: float = 30.0) -> str:
+    """The text of all streams and results of a cell."""
+    result = sandbox.run_cell(source, seconds=seconds)
+    parts = []
+    for output in result.outputs:
+        parts.append(
+            output.get("text") or output.get("evalue") or output.get("data", {}).get("text/plain", "")
+        )
+    return "".join(parts)

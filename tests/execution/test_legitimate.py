@@ -1,0 +1,134 @@
+"""What honest notebooks do still works inside."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.exercise import Status
+
+WORKS = {
+    "DataLoader with workers": (
+        """
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+        batches = DataLoader(TensorDataset(torch.arange(60.0).reshape(20, 3)), batch_size=7, num_workers=2)
+        print(sum(batch[0].sum().item() for batch in batches))
+        """,
+        "1770.0",
+    ),
+    "multiprocessing": (
+        """
+        import multiprocessing
+        def square(x):
+            return x * x
+        with multiprocessing.Pool(2) as pool:
+            print(pool.map(square, range(5)))
+        """,
+        "[0, 1, 4, 9, 16]",
+    ),
+    "%%bash": ("%%bash\necho from $((1 + 1)) bash", "from 2 bash"),
+    "!ls": ("open('here.txt', 'w').close()\n!ls", "here.txt"),
+    "! into a variable": ("found = !echo one two\nprint(found)", "['one two']"),
+    "%matplotlib inline": (
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nfigure = plt.figure()\nplt.plot([1, 2])\nplt.show()",
+        "<Figure size 640x480 with 1 Axes>",
+    ),
+    "tqdm": ("from tqdm.auto import tqdm\nprint(sum(tqdm(range(4))))", "6"),
+    "ipywidgets": ("import ipywidgets\nipywidgets.IntSlider(value=3)", "IntSlider(value=3)"),
+    "inspect.getsource": (
+        "import inspect\ndef one():\n    return 'the source'\nprint(inspect.getsource(one))",
+        "return 'the source'",
+    ),
+    "top-level await": ("import asyncio\nprint(await asyncio.sleep(0.01, 'slept'))", "slept"),
+    "%timeit": ("%timeit -n1 -r1 sum(range(10))", "per loop"),
+    "%%time": ("%%time\nx = 1", "Wall time"),
+    "%%writefile and import": ("%%writefile mine.py\nvalue = 31", "Writing mine.py"),
+    "display": ("from IPython.display import display\ndisplay({'a': 1})", "{'a': 1}"),
+    "the last value": ("import torch\ntorch.arange(3)", "tensor([0, 1, 2])"),
+    "torch.save and load": (
+        "import torch\ntorch.save({'a': torch.ones(3)}, 'm.pt')\nprint(torch.load('m.pt')['a'].sum().item())",
+        "3.0",
+    ),
+    "a script of its own": (
+        "import sys\n!{sys.executable} -c 'import torch; print(torch.ones(2).sum().item())'",
+        "2.0",
+    ),
+    "threads": (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(3) as pool:\n    print(list(pool.map(str, range(3))))",
+        "['0', '1', '2']",
+    ),
+    "digits": ("from sklearn.datasets import load_digits\nprint(load_digits().data.shape)", "(1797, 64)"),
+    "hidden temporary files": (
+        "import tempfile\nwith tempfile.NamedTemporaryFile() as f:\n    print(f.name)",
+        "/tmp/",
+    ),
+    "input() without anybody": ("try:\n    input()\nexcept EOFError:\n    print('nobody')", "nobody"),
+    "%%capture": ("%%capture kept\nprint('kept')", ""),
+    "compiled regions": (
+        "import torch\n@torch.jit.script\ndef f(x):\n    return x * 2\nprint(f(torch.ones(2)).sum())",
+        "4.",
+    ),
+}
+
+TRAINING = """
+import torch
+torch.set_num_threads({threads})
+layer = torch.nn.Sequential(torch.nn.Linear(300, 400), torch.nn.ReLU(), torch.nn.Linear(400, 10))
+optimizer = torch.optim.AdamW(layer.parameters(), lr=3e-3)
+inputs, labels = torch.randn(512, 300), torch.randint(10, (512,))
+for _ in range(12):
+    loss = torch.nn.functional.cross_entropy(layer(inputs), labels)
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+print('trained' if loss < 2 else loss)
+"""
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("name", WORKS)
+def test_works(name, python, said):
+    import textwrap
+
+    source, expected = WORKS[name]
+    result = python.run_cell(textwrap.dedent(source).strip(), seconds=60)
+    assert result.status is Status.OK, result
+    texts = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in result.outputs]
+    assert expected in "".join(texts)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_training_works_in_several_cells(threads, spawn, said):
+    """A cell after it too: the fork that runs it must not wait for threads that stayed behind."""
+    python = spawn(threads=threads)
+    for _ in range(2):
+        assert said(python, TRAINING.format(threads=threads), seconds=60).strip() == "trained"
+
+
+def test_a_task_outlives_its_cell(python, said):
+    python.run_cell("import asyncio\ntask = asyncio.ensure_future(asyncio.sleep(0.05, 'done'))", seconds=20)
+    assert said(python, "print(await task)").strip() == "done"
+
+
+def test_figures_come_back_as_pictures(python):
+    result = python.run_cell("import matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()", seconds=30)
+    assert result.outputs[-1]["data"]["image/png"].startswith("iVBOR")
+
+
+def test_clear_output_and_updates(python, said):
+    assert (
+        said(python, "from IPython.display import clear_output\nprint('old')\nclear_output()\nprint('new')")
+        == "new\n"
+    )
+    source = "from IPython.display import display\nshown = display('before', display_id=True)\nshown.update('after')"
+    assert "after" in said(python, source)
+
+
+def test_what_a_program_prints_is_kept(python, said):
+    assert "from a program" in said(
+        python, "import subprocess\n_ = subprocess.run(['echo', 'from a program'])"
+    )
+
+
+def test_every_run_draws_the_same_numbers(spawn, said):
+    source = "import random, numpy, torch\nprint(random.random(), numpy.random.rand(), torch.rand(1).item(), hash('a'))"
+    assert said(spawn(), source) == said(spawn(), source)
