@@ -31,6 +31,7 @@ class Course:
     isolation: str  # the tier that was asked for
     jobs: int = 1
     force: bool = False
+    run_all: bool = False  # given cells that only draw, too
 
 
 def default_jobs(submissions: int) -> int:
@@ -101,7 +102,14 @@ def _grade_all(todo: Sequence[Found], course: Course) -> Iterator[tuple[Found, G
 
 
 def _grade(one: Found, course: Course, server: Server) -> Graded:
-    return grading.grade(one, server=server, secret=course.secret, root=course.root, device=course.device)
+    return grading.grade(
+        one,
+        server=server,
+        secret=course.secret,
+        root=course.root,
+        device=course.device,
+        run_all=course.run_all,
+    )
 
 
 def _lost(one: Found, error: BaseException) -> Graded:

@@ -101,6 +101,9 @@ def grade(
         str | None, typer.Option(help="The gradebook's URL; default: gradebook.db in the course.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
+    run_all: Annotated[
+        bool, typer.Option("--run-all", help="Run given cells that only draw, and the self-checks, too.")
+    ] = False,
 ) -> None:
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
     from grader.commands.grade import run
@@ -118,6 +121,7 @@ def grade(
         html=html,
         gradebook=gradebook,
         force=force,
+        run_all=run_all,
         out=out,
         err=err,
     )

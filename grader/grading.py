@@ -25,6 +25,7 @@ from grader.submission.intake import read
 from grader.submission.notebook import Submission
 from grader.submission.rebuild import Rebuilt, rebuild
 
+GIVEN_SECONDS = 30.0  # a given cell, where the lesson allows it no more
 SEED = 0  # injected into every notebook: the lesson's own default
 
 
@@ -49,8 +50,14 @@ def master(root: Path, assignment: str) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def grade(found: Found, *, server: Server, secret: str, root: Path, device: str) -> Graded:
-    """Grade one submission. Whatever it is, a grade comes back: graded, unreadable, or a fault of ours."""
+def grade(
+    found: Found, *, server: Server, secret: str, root: Path, device: str, run_all: bool = False
+) -> Graded:
+    """Grade one submission. Whatever it is, a grade comes back: graded, unreadable, or a fault of ours.
+
+    Args:
+        run_all: run the given cells that only draw, too, and the self-checks.
+    """
     started = time.monotonic()
     lesson = lessons().get(found.assignment)
     sha = ""
@@ -61,7 +68,14 @@ def grade(found: Found, *, server: Server, secret: str, root: Path, device: str)
             raise Unreadable(f"unknown assignment {found.assignment!r}; known are {', '.join(lessons())}")
         rebuilt = rebuild(lesson, master(root, lesson.assignment), submission)
         graded = _grade(
-            found.student, lesson, submission, rebuilt, server=server, secret=secret, device=device
+            found.student,
+            lesson,
+            submission,
+            rebuilt,
+            server=server,
+            secret=secret,
+            device=device,
+            run_all=run_all,
         )
     except Unreadable as error:
         graded = Graded(grade=_withheld(found, "unreadable", str(error), lesson, server, device))
@@ -96,6 +110,7 @@ def _grade(
     server: Server,
     secret: str,
     device: str,
+    run_all: bool,
 ) -> Graded:
     planned = plan(lesson, secret, submission.sha256)
     parameters = {**lesson.parameters, "device": device, "seed": SEED}
@@ -113,7 +128,8 @@ def _grade(
             parameters=parameters,
             requests=asked,
             limits=lesson.limits,
-            cell_seconds=lesson.cell_seconds,
+            cell_seconds=_cell_seconds(lesson, notebook, rebuilt),
+            skip=[] if run_all else _not_needed(notebook),
         )
         if execution.fault:
             raise RuntimeError(execution.fault)
@@ -143,6 +159,25 @@ def _grade(
         device=execution.device,
     )
     return Graded(grade=grade, notebook=_with_verdicts(execution.notebook, verdicts))
+
+
+def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, float]:
+    """A given cell that takes long hangs in the student's code: it is not waited for as long as the student's own."""
+    given = (
+        cell.id
+        for cell in notebook.cells
+        if not cell.id.startswith("exercise-") and cell.id not in rebuilt.own
+    )
+    return {**{id: min(GIVEN_SECONDS, lesson.limits.cell_seconds) for id in given}, **lesson.cell_seconds}
+
+
+def _not_needed(notebook: NotebookNode) -> list[str]:
+    """Given cells without which every exercise can be judged: self-checks, and those that only draw."""
+    return [
+        cell.id
+        for cell in notebook.cells
+        if cell.id.startswith("check-") or "draws" in cell.metadata.get("tags", ())
+    ]
 
 
 def _verdict(

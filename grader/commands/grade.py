@@ -41,6 +41,7 @@ def run(
     html: Path | None,
     gradebook: str | None,
     force: bool,
+    run_all: bool,
     out: Console,
     err: Console,
 ) -> int:
@@ -58,6 +59,7 @@ def run(
             isolation=isolation,
             jobs=jobs or default_jobs(len(found)),
             force=force,
+            run_all=run_all,
         )
         tier = resolve_tier(isolation)
     except (SecretError, NoDevice, IsolationError, Twice) as error:

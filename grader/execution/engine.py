@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,17 +55,20 @@ class IsolatedEngine(Engine):
         requests: Mapping[str, Sequence[Request]] | None = None,
         limits: Limits | None = None,
         cell_seconds: Mapping[str, float] | None = None,
+        skip: Collection[str] = (),
         seed: int = 0,
         **_: Any,
     ) -> None:
-        if server is None:
-            with Server() as own:
-                _run_all(
-                    nb_man, own, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed
-                )
-        else:
+        with Server() if server is None else nullcontext(server) as serving:
             _run_all(
-                nb_man, server, run or _Run(), requests or {}, limits or Limits(), cell_seconds or {}, seed
+                nb_man,
+                serving,
+                run or _Run(),
+                requests or {},
+                limits or Limits(),
+                cell_seconds or {},
+                frozenset(skip),
+                seed,
             )
 
 
@@ -76,6 +80,7 @@ def execute(
     requests: Mapping[str, Sequence[Request]],
     limits: Limits,
     cell_seconds: Mapping[str, float] | None = None,
+    skip: Collection[str] = (),
 ) -> Execution:
     """Run a rebuilt notebook and ask the requests, each right after the cell that it belongs to.
 
@@ -84,7 +89,8 @@ def execute(
     Args:
         parameters: put into the cell after the one tagged `parameters`; "seed" also seeds the interpreter.
         requests: by the id of the cell after which they are asked.
-        cell_seconds: of cells that may take longer, by id.
+        cell_seconds: of cells that have a time limit of their own, by id.
+        skip: ids of cells that are left as they are.
     """
     started, fault = time.monotonic(), ""
     papermill_engines.register(NAME, IsolatedEngine)
@@ -102,6 +108,7 @@ def execute(
                 requests=requests,
                 limits=limits,
                 cell_seconds=cell_seconds or {},
+                skip=skip,
                 seed=int(parameters.get("seed", 0)),
             )
             fault = ""
@@ -142,16 +149,16 @@ def _run_all(
     requests: Mapping[str, Sequence[Request]],
     limits: Limits,
     cell_seconds: Mapping[str, float],
+    skip: frozenset[str],
     seed: int,
 ) -> None:
-    nb_man.get_cell_description = lambda *_: (
-        None
-    )  # it trips over a cell that ends in "papermill_description="
+    # It trips over a cell that ends in "papermill_description=".
+    nb_man.get_cell_description = lambda *_: None
     interpreter = server.spawn(limits, seed=seed)
     try:
         for index, cell in enumerate(nb_man.nb.cells):
             nb_man.cell_start(cell, index)
-            if cell.cell_type == "code" and cell.source.strip():
+            if cell.cell_type == "code" and cell.source.strip() and cell.id not in skip:
                 result = interpreter.run_cell(
                     cell.source, seconds=cell_seconds.get(cell.id, limits.cell_seconds)
                 )
@@ -161,10 +168,19 @@ def _run_all(
                     nb_man.cell_exception(cell, index)
             nb_man.cell_complete(cell, index)
             for request in requests.get(cell.id, ()):
-                run.evidence[request.key] = interpreter.call(request)
+                run.evidence[request.key] = _ask(interpreter, run, request)
         _ask_again(interpreter, run, requests)
     finally:
         interpreter.kill()
+
+
+def _ask(interpreter: Interpreter, run: _Run, request: Request) -> Evidence:
+    """The answer to one request; an exercise that was waited for in vain is not waited for again."""
+    exercise = request.key.partition("/")[0]
+    for key, earlier in run.evidence.items():
+        if earlier.status is Status.TIMEOUT and key.partition("/")[0] == exercise:
+            return Evidence(key=request.key, status=Status.TIMEOUT, message=earlier.message)
+    return interpreter.call(request)
 
 
 def _ask_again(interpreter: Interpreter, run: _Run, requests: Mapping[str, Sequence[Request]]) -> None:
@@ -172,7 +188,7 @@ def _ask_again(interpreter: Interpreter, run: _Run, requests: Mapping[str, Seque
     for request in (request for group in requests.values() for request in group):
         first = run.evidence.get(request.key)
         if first is None or first.error in ("NameError", "UnboundLocalError"):
-            run.evidence[request.key] = interpreter.call(request)
+            run.evidence[request.key] = _ask(interpreter, run, request)
 
 
 def _show(cell: NotebookNode, result: CellResult) -> None:
