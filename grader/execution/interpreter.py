@@ -180,12 +180,16 @@ class Sandbox:
         return evidence
 
     def kill(self) -> None:
-        if self._connection is None:
-            return
         connection, self._connection = self._connection, None
+        if connection is None:
+            self._group.remove()
+            return
         if self.isolation == "full":  # pid 1 of its namespace: everything goes with it
             self._signal()
         connection.close()  # in the lower tiers the init sees it and kills what it started
+        if self._handle < 0:
+            self._group.remove()
+            return
         if not self._wait(5.0):
             self._signal()
             self._wait(5.0)
@@ -201,7 +205,7 @@ class Sandbox:
     # ------------------------------------------------------------ the connection
 
     def _open(self) -> None:
-        self._group = cgroup.ControlGroup(self._limits)
+        self._group, self._handle = cgroup.ControlGroup(self._limits), -1
         try:
             self._connection = self._server.connect()
             self._connection.settimeout(READY)
@@ -220,8 +224,10 @@ class Sandbox:
             frames.send(self._connection, json.dumps(config).encode(), deadline=deadline)
             if (reply := self._receive(deadline)).outcome != "ready":
                 raise IsolationError(f"an isolated child did not start: {plain(reply.head.decode())}")
-        except (OSError, frames.FrameError) as error:
-            self._group.remove()
+        except (OSError, frames.FrameError, IsolationError) as error:
+            self.kill()
+            if isinstance(error, IsolationError):
+                raise
             if not self._server.alive():
                 raise ServerLost("the fork server died") from error
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import time
 
@@ -84,9 +85,10 @@ def test_after_a_time_out_the_state_is_the_one_before(name, python, said):
     assert said(python, "x") == "5"
 
 
-def test_a_cell_that_kills_the_checkpoint_too_is_skipped(python, said):
+@pytest.mark.parametrize("strike", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_cell_that_strikes_the_checkpoint_too_is_skipped(strike, python, said):
     python.run_cell("x = 5", seconds=20)
-    result = python.run_cell("import os\nos.kill(os.getppid(), 9)\nos._exit(1)", seconds=20)
+    result = python.run_cell(f"import os\nos.kill(os.getppid(), {strike:d})\nos._exit(1)", seconds=20)
     assert result.status is Status.DIED
     assert said(python, "x") == "5"
 
@@ -189,8 +191,8 @@ REFUSED = {
     "an object": ("object()", "an object"),
     "an array": ("__import__('numpy').ones(3)", "ndarray"),
     "nested": ("deep()", "deep"),
-    "a huge text": ("'x' * 2**30", "MiB|came back"),
-    "a huge integer": ("10**5000", "not JSON|64 bits|digits"),
+    "a huge text": ("'x' * 2**30", "1 MiB came back"),
+    "a huge integer": ("10**5000", "digits"),
 }
 
 
@@ -202,8 +204,6 @@ def test_what_is_no_evidence_is_refused_in_words(name, spawn):
     source = f"def deep():\n    x = []\n    for _ in range(99): x = [x]\n    return x\ndef probe():\n    return {{'v': {value}}}"
     evidence = python.call(request(source))
     assert evidence.status in (Status.REFUSED, Status.RAISED), evidence
-    import re
-
     assert re.search(message, evidence.message), evidence
 
 
@@ -254,15 +254,15 @@ def test_the_whole_submission_has_a_limit(spawn):
     assert "the whole submission" in result.message
 
 
-def test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one():
-    from grader.execution.interpreter import Server
-
-    with Server() as server:
-        python = server.spawn(Limits(), seed=0)
-        os.kill(server.pid, signal.SIGKILL)
-        with pytest.raises(ServerLost):
-            python.run_cell("1", seconds=20)
-        python.kill()
-        again = server.spawn(Limits(), seed=0)
-        assert again.run_cell("1", seconds=20).status is Status.OK
-        again.kill()
+@pytest.mark.parametrize("which", ["outside", "inside"])
+def test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one(which, server):
+    python = server.spawn(Limits(), seed=0)
+    with open(f"/proc/{server.pid}/task/{server.pid}/children") as file:
+        inside = int(file.read().split()[0])
+    os.kill(server.pid if which == "outside" else inside, signal.SIGKILL)
+    with pytest.raises(ServerLost):
+        python.run_cell("1", seconds=20)
+    python.kill()
+    again = server.spawn(Limits(), seed=0)
+    assert again.run_cell("1", seconds=20).status is Status.OK
+    again.kill()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import textwrap
+
 import pytest
 
 from grader.exercise import Status
@@ -87,8 +90,6 @@ print('trained' if loss < 2 else loss)
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", WORKS)
 def test_works(name, python, said):
-    import textwrap
-
     source, expected = WORKS[name]
     result = python.run_cell(textwrap.dedent(source).strip(), seconds=60)
     assert result.status is Status.OK, result
@@ -102,6 +103,23 @@ def test_training_works_in_several_cells(threads, spawn, said):
     python = spawn(threads=threads)
     for _ in range(2):
         assert said(python, TRAINING.format(threads=threads), seconds=60).strip() == "trained"
+
+
+def test_bash_in_several_cells(python, said):
+    for number in range(3):
+        assert said(python, f"%%bash\necho {number}", seconds=10) == f"{number}\n"
+
+
+def test_a_task_started_without_await(python, said):
+    python.run_cell("import asyncio\ntask = asyncio.create_task(asyncio.sleep(0.05, 'done'))", seconds=20)
+    assert said(python, "print(await task)").strip() == "done"
+
+
+def test_random_numbers_go_on_from_cell_to_cell(python, said):
+    """Python's own generator is seeded anew in every fork, and every cell is one."""
+    python.run_cell("import random\nrandom.seed(3)", seconds=20)
+    generator = random.Random(3)
+    assert [float(said(python, "print(random.random())")) for _ in range(3)] == [generator.random() for _ in range(3)]
 
 
 def test_a_task_outlives_its_cell(python, said):

@@ -29,6 +29,8 @@ def main() -> None:
             _enter_namespaces(config)
             _build_root(config)
         _become(config)
+        if config["tier"] == "full":
+            linux.die_with_parent()  # the process outside; changing the user had cancelled it
     except OSError as error:
         frames.send(control, json.dumps({"error": str(error)}).encode())
         sys.exit(1)
@@ -53,7 +55,6 @@ def _enter_namespaces(config: dict) -> None:
         os.close(control)  # so that the trusted side notices when the child is gone
         _, status = os.waitpid(child, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
-    linux.die_with_parent()
 
 
 def _build_root(config: dict) -> None:

@@ -58,7 +58,9 @@ class Cage:
     def _mount(self, limits: dict) -> None:
         linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-        size = f"size={limits['scratch_bytes']},nr_inodes={limits['scratch_files']},mode=700"
+        # Files are memory, and stay when a cell is rolled back: they must leave room for the next one.
+        most = min(limits["scratch_bytes"], limits["memory_bytes"] // 2)
+        size = f"size={most},nr_inodes={limits['scratch_files']},mode=700"
         linux.mount("tmpfs", self.home, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, size)
         # One file system for all that can be written, so that one limit holds for the sum.
         for name, target in ((".tmp", "/tmp"), (".shm", "/dev/shm")):

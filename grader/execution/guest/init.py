@@ -155,6 +155,22 @@ class Init:
             self._sweep({self.active.pid})  # it could not fork: too many processes, so make room
         return None
 
+    def _active_answers(self) -> bool:
+        """Whether the checkpoint is well: what just failed may have killed or stopped it."""
+        ours, theirs = _channel()
+        try:
+            self.active.channel.settimeout(1)
+            socket.send_fds(self.active.channel, [b"ping"], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            return False
+        finally:
+            theirs.close()
+        answered = self._greeting(ours, time.monotonic() + 3)
+        if answered is not None:
+            answered.close()
+        return answered is not None
+
     # ------------------------------------------------------------ one order
 
     def _carry_out(self, order: dict, request: bytes, blob: bytes) -> Answer:
@@ -208,7 +224,7 @@ class Init:
     def _go_back(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
         """Kill what a failed cell or probe started; the checkpoint, which waits, is the active one again."""
         keep = {self.active.pid} if answer.outcome in ("memory", "scratch") else before
-        if in_place or not self._sweep(keep) or self.active.ended():
+        if in_place or not self._sweep(keep) or not self._active_answers():
             return self._lose(f"{answer.outcome} lost")
         return answer
 

@@ -6,8 +6,10 @@ one exception: a process that has used CUDA cannot be forked, so it runs the cel
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import random
 import signal
 import socket
 import sys
@@ -28,10 +30,14 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
     children: list[int] = []
     while True:
         order, channel = _next(control)
+        if order == b"ping":
+            greet(channel)
+            channel.close()
+            continue
         children = [child for child in children if not _gone(child)]
         in_place = torch.cuda.is_initialized()
         try:
-            child = 0 if in_place else _fork()
+            child = 0 if in_place else _fork_cleanly(shell)
         except OSError:
             channel.close()  # the init sees it, makes room, and asks again
             continue
@@ -41,7 +47,6 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
             continue
         if not in_place:
             children = []
-            _after_fork()
         greet(channel)
         if order == b"call":
             if not in_place and limits["landlock"]:
@@ -93,10 +98,33 @@ def _next(control: socket.socket) -> tuple[bytes, socket.socket]:
     return order, socket.socket(fileno=descriptors[0])
 
 
-def _after_fork() -> None:
-    """OpenMP's threads did not come along: without this, the first parallel loop would wait for them."""
-    if torch.get_num_threads() > 1:
-        torch.set_num_threads(1)
+def _fork_cleanly(shell: Shell) -> int:
+    """os.fork(), without what forks of a Python that has been used suffer from."""
+    pooled = len(os.listdir("/proc/self/task")) > 1 if os.path.isdir("/proc/self/task") else False
+    paused = not pooled or _end_thread_pools()
+    numbers = random.getstate()  # Python draws a new seed in every fork
+    child = _fork()
+    if child == 0:
+        random.setstate(numbers)
+        if not paused:
+            torch.set_num_threads(1)
+        # IPython's own thread for %%bash did not come along; without this, the next %%bash would wait for it.
+        if script := shell.magics_manager.registry.get("ScriptMagics"):
+            script.event_loop = None
+    return child
+
+
+def _end_thread_pools() -> bool:
+    """End OpenMP's idle threads: in a fork they would be missing, and the next parallel loop would wait for them."""
+    with open("/proc/self/maps") as file:
+        libraries = {line.split()[-1] for line in file if "omp" in line.rpartition("/")[2] and ".so" in line}
+    ended = True
+    for library in libraries:
+        try:
+            ended &= ctypes.CDLL(library).omp_pause_resource_all(2) == 0
+        except (OSError, AttributeError):
+            ended = False
+    return ended
 
 
 def _gone(child: int) -> bool:
@@ -111,7 +139,7 @@ def _run_cell(channel: socket.socket, shell: Shell, source: str) -> None:
     SINK.begin()
     count = shell.execution_count
     try:
-        result = shell.run_cell(source, store_history=True)
+        result = shell.loop().run_until_complete(shell.run_as_in_jupyter(source))
         error = result.error_before_exec or result.error_in_exec
     except BaseException as raised:
         error = raised

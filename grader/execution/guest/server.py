@@ -83,7 +83,8 @@ def _warm():
     from guest.shell import make_shell
 
     shell = make_shell()
-    shell.run_cell("import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)", store_history=False)
+    warm = "import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)"
+    shell.loop().run_until_complete(shell.run_as_in_jupyter(warm))
     figure = plt.figure()
     plt.plot([1, 2])
     plt.imshow(numpy.zeros((2, 2)))

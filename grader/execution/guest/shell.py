@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import sys
 from typing import Any
 
+from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets.config import Config
 
 
@@ -161,6 +163,27 @@ class Shell(InteractiveShell):
                 "traceback": "\n".join(map(str, lines))[-20_000:].split("\n"),
             }
         )
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The one event loop of this notebook."""
+        loop = get_asyncio_loop()
+        asyncio.set_event_loop(loop)
+        return loop
+
+    async def run_as_in_jupyter(self, source: str) -> ExecutionResult:
+        """Run a cell while the loop runs, so that a cell that awaits nothing can start tasks too."""
+        problem = None
+        try:
+            transformed = self.transform_cell(source)
+        except Exception:
+            transformed, problem = source, sys.exc_info()
+        told = {"transformed_cell": transformed, "preprocessing_exc_tuple": problem}
+        if not self.should_run_async(source, **told):
+            return self.run_cell(source, store_history=True)
+        result = await self.run_cell_async(source, store_history=True, **told)
+        self.events.trigger("post_execute")
+        self.events.trigger("post_run_cell", result)
+        return result
 
     def ask_exit(self) -> None:
         raise SystemExit

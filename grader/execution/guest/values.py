@@ -99,7 +99,9 @@ def encode(value: Any, most_bytes: int) -> tuple[Any, bytes]:
             return float(node) if math.isfinite(node) else {"float": repr(float(node))}
         if isinstance(node, str):
             left -= len(node)
-            return str(node)[: max(left, 0)]
+            if left < 0:
+                raise Refused(f"more than {most_bytes / 2**20:.0f} MiB came back")
+            return str(node)
         if isinstance(node, dict):
             return {"dict": {str(name): flatten(item, depth + 1) for name, item in node.items()}}
         if isinstance(node, (list, tuple)):
