@@ -432,9 +432,7 @@ SOFTMAX = Exercise(
             points=2,
             needs=("values",),
             probe=softmax_along,
-            examples=trials(
-                draw_extremes, dict(rows=3, columns=4, spread=1.0, offset=1e4, dtype=torch.float64)
-            ),
+            examples=trials(draw_extremes, dict(rows=3, columns=4, spread=1e4, offset=0.0)),
             trials=trials(
                 draw_extremes,
                 dict(rows=5, columns=7, spread=2.0, offset=1e4, dtype=torch.float64),
@@ -456,7 +454,7 @@ SOFTMAX = Exercise(
             points=1,
             needs=("values",),
             probe=softmax_conduct,
-            examples=trials(draw_scores_along, dict(shape=(2, 3), dtype=torch.float64)),
+            examples=trials(draw_scores_along, dict(shape=(2, 3))),
             trials=trials(draw_scores_along, dict(shape=(5, 7), dtype=torch.float64)),
         ),
     ),
