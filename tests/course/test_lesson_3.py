@@ -141,6 +141,16 @@ def test_probes_stand_alone():
             assert got.error == "", f"{one.key}: {got.message}"
 
 
+def test_a_wrong_shift_targets_is_not_paid_for_twice():
+    """3.6 is judged with the right targets, whatever 3.5 gives; but it has to ask for them."""
+    right = next(one.values[1] for one in variants() if one.values[0] == "3.6")
+    wrong = "def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):\n    raise NotImplementedError"
+    assert verdict("3.6", student_namespace(f"{right}\n\n{wrong}")).outcome is Outcome.PASSED
+    turned = right.replace("shift_targets(ids, lengths)", "shift_targets(lengths, ids)")
+    assert turned != right
+    assert verdict("3.6", student_namespace(turned)).outcome is Outcome.FAILED
+
+
 # ---------------------------------------------------------------- the trained model
 
 
