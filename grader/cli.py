@@ -64,10 +64,10 @@ def build(
         if check:
             lines = room.drift(root)
             for line in lines:
-                err.print(line)
+                err.print(line, markup=False, soft_wrap=True)
             raise typer.Exit(1 if lines else 0)
         for path in room.build(root):
-            out.print(f"wrote {path.relative_to(root)}")
+            out.print(f"wrote {path.relative_to(root)}", markup=False, soft_wrap=True)
     except BuildError as error:
         _stop(str(error))
 
@@ -194,7 +194,7 @@ def _root() -> Path:
 
 def _stop(message: str) -> None:
     """Wrong use: one line on stderr, exit status 2."""
-    err.print(f"grader: {message}", markup=False)
+    err.print(f"grader: {message}", markup=False, soft_wrap=True)
     raise typer.Exit(WRONG_USE)
 
 

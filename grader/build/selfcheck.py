@@ -125,5 +125,7 @@ def unpack(value: Any) -> Any:
 
 
 def _short(number: float) -> float | str:
+    if abs(number) < 1e-9:
+        return 0.0  # what is left of a sum that cancels is different on every processor
     # JSON has no infinity: as text, which float() reads back.
     return float(f"{number:.5g}") if abs(number) < float("inf") else str(number)

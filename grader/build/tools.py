@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Mapping
+from dataclasses import replace
+from math import isclose
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from grader.build.provided import extract, inline
 from grader.build.selfcheck import fingerprint, pack, unpack
 from grader.checks.judge import run_here
 from grader.checks.plan import Planned, examples, source_of
-from grader.exercise import Exercise, Lesson, Status
+from grader.exercise import Evidence, Exercise, Inputs, Lesson, Status, Value
 
 
 def tools(lesson: Lesson) -> str:
@@ -18,7 +25,7 @@ def tools(lesson: Lesson) -> str:
     helper = _without(inline("grader.build.selfcheck"), "EXAMPLES", "pack", "_short")
     data = {exercise.id: _examples(lesson, exercise) for exercise in lesson.exercises}
     used = {example["probe"] for entry in data.values() for example in entry["examples"]}
-    probes = {one.check.probe for exercise in lesson.exercises for one in examples(exercise)}
+    probes = dict.fromkeys(one.check.probe for exercise in lesson.exercises for one in examples(exercise))
     sources = [source_of(probe) for probe in probes if probe.__name__ in used]
     imports = (
         "import inspect\nimport json\nimport math\nfrom collections.abc import Callable, Iterator, Mapping\n"
@@ -54,12 +61,12 @@ def _example(lesson: Lesson, exercise: Exercise, one: Planned) -> dict:
     inputs = pack(dict(one.inputs))
     # What the notebook will compute: from the rounded inputs, not from those that were drawn.
     given = unpack(inputs)
-    right = run_here(one.check.probe, lesson.reference, given)
+    right, expected = steady(one, lesson.reference, given)
     if right.status is not Status.OK:
         raise RuntimeError(f"{one.key}: the reference raised {right.error}: {right.message}")
     mistakes = []
     for wrong in exercise.mistakes:
-        got = run_here(one.check.probe, {**lesson.reference, **wrong.replaces}, given)
+        got, _ = steady(one, {**lesson.reference, **wrong.replaces}, given)
         if got.status is Status.OK:
             mistakes.append([wrong.hint, round(fingerprint(got.values), 4)])
         else:
@@ -69,9 +76,63 @@ def _example(lesson: Lesson, exercise: Exercise, one: Planned) -> dict:
         "probe": one.check.probe.__name__,
         "describe": one.trial.describe,
         "inputs": inputs,
-        "expected": pack(dict(right.values)),
+        "expected": expected,
         "mistakes": mistakes,
     }
+
+
+def steady(one: Planned, names: Mapping[str, Any], given: Inputs) -> tuple[Evidence, Value]:
+    """What a probe returns, and the same as JSON, with digits that are the same on every processor.
+
+    Sums in float32 differ in their last digits from one processor to the next, and rounding can make that visible;
+    so the values are those of float64, under the dtypes that came back.
+    """
+    plain = run_here(one.check.probe, names, given)
+    exact = run_here(one.check.probe, names, _double(given))
+    packed = pack(dict(plain.values))
+    if plain.status is not Status.OK or exact.status is not Status.OK:
+        return plain, packed
+    values = _steadier(dict(plain.values), dict(exact.values))
+    return replace(plain, values=values), _labelled(pack(values), packed)
+
+
+def _labelled(packed: Value, plain: Value) -> Value:
+    """JSON of tensors under the dtypes of the other's."""
+    if isinstance(packed, dict) and "tensor" in packed:
+        return {**packed, "tensor": plain["tensor"]}
+    if isinstance(packed, dict):
+        return {name: _labelled(value, plain[name]) for name, value in packed.items()}
+    return (
+        [_labelled(*pair) for pair in zip(packed, plain, strict=True)] if isinstance(packed, list) else packed
+    )
+
+
+def _double(value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return value.double() if value.is_floating_point() else value
+    if isinstance(value, Mapping):
+        return {name: _double(inner) for name, inner in value.items()}
+    return [_double(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _steadier(plain: Value, exact: Value) -> Value:
+    """The exact value, in float64, where it is the plain one but for rounding."""
+    if isinstance(plain, Mapping) and isinstance(exact, Mapping):
+        return {name: _steadier(value, exact.get(name)) for name, value in plain.items()}
+    if isinstance(plain, (list, tuple)) and isinstance(exact, (list, tuple)) and len(plain) == len(exact):
+        return [_steadier(*pair) for pair in zip(plain, exact, strict=True)]
+    if isinstance(plain, Tensor) and isinstance(exact, Tensor) and plain.shape == exact.shape:
+        close = plain.is_floating_point() and torch.allclose(
+            plain.double(), exact.double(), 1e-3, 1e-5, equal_nan=True
+        )
+        return exact.double() if close else plain
+    if (
+        isinstance(plain, float)
+        and isinstance(exact, float)
+        and isclose(plain, exact, rel_tol=1e-3, abs_tol=1e-5)
+    ):
+        return float(f"{exact:.6g}")
+    return plain
 
 
 def _definitions(*sources: str) -> str:

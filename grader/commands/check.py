@@ -30,7 +30,11 @@ def run(
     """Grade one notebook; returns the exit status."""
     known = tuple(lessons())
     if assignment is not None and assignment not in known:
-        err.print(f"grader: no assignment {assignment!r}; there are {', '.join(known)}", markup=False)
+        err.print(
+            f"grader: no assignment {assignment!r}; there are {', '.join(known)}",
+            markup=False,
+            soft_wrap=True,
+        )
         return 2
     try:
         found = list(find(notebook, known, assignment))
@@ -40,10 +44,10 @@ def run(
         with Server(isolation=isolation, device=where) as server:
             graded = grade(found[0], server=server, secret=course_secret(root), root=root, device=where).grade
     except Unreadable as error:
-        err.print(f"grader: {error}", markup=False)
+        err.print(f"grader: {error}", markup=False, soft_wrap=True)
         return 1
     except (SecretError, NoDevice, IsolationError) as error:
-        err.print(f"grader: {error}", markup=False)
+        err.print(f"grader: {error}", markup=False, soft_wrap=True)
         return 2
     out.print(details(graded))
     return 0 if graded.status == "graded" else 1

@@ -18,7 +18,7 @@ def run(
         grade for grade in Store(root / ".grader" / "grades").all() if assignment in (None, grade.assignment)
     ]
     if not grades:
-        err.print("grader: no grade is kept here yet; run: grader grade PATH", markup=False)
+        err.print("grader: no grade is kept here yet; run: grader grade PATH", markup=False, soft_wrap=True)
         return 2
     text = export(service, grades)
     if to is None:
@@ -26,5 +26,5 @@ def run(
     else:
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(text, "utf-8", newline="")
-        err.print(f"wrote {to}", markup=False)
+        err.print(f"wrote {to}", markup=False, soft_wrap=True)
     return 0

@@ -48,7 +48,11 @@ def run(
     """Grade, record and report; returns the exit status."""
     known = tuple(lessons())
     if assignment is not None and assignment not in known:
-        err.print(f"grader: no assignment {assignment!r}; there are {', '.join(known)}", markup=False)
+        err.print(
+            f"grader: no assignment {assignment!r}; there are {', '.join(known)}",
+            markup=False,
+            soft_wrap=True,
+        )
         return WRONG_USE
     try:
         found, unfound = _find(paths, known, assignment)
@@ -63,7 +67,7 @@ def run(
         )
         tier = resolve_tier(isolation)
     except (SecretError, NoDevice, IsolationError, Twice) as error:
-        err.print(f"grader: {error}", markup=False)
+        err.print(f"grader: {error}", markup=False, soft_wrap=True)
         return WRONG_USE
 
     url = gradebook or f"sqlite:///{root / 'gradebook.db'}"
@@ -82,12 +86,12 @@ def run(
                 try:
                     _record(root, html, writer, one, graded, known_already)
                 except StudentNameError as error:  # of this one; the others go on
-                    err.print(f"grader: {error}", markup=False)
+                    err.print(f"grader: {error}", markup=False, soft_wrap=True)
                 _line(lines, graded.grade)
                 grades.append(graded.grade)
                 advance(graded.grade)
     except (RecordError, OSError) as error:
-        err.print(f"grader: {error}", markup=False)
+        err.print(f"grader: {error}", markup=False, soft_wrap=True)
         return SOME_NOT_GRADED
 
     grades.sort(key=lambda grade: (grade.assignment, grade.student))
