@@ -36,7 +36,7 @@ from collections import OrderedDict
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
 if device == "auto":
@@ -139,8 +139,9 @@ class TokenAligner(nn.Module):
         ### END SOLUTION
 
 # %% stuck="2.1"
-def TokenAligner(d_vision, d_text, method="linear"):
-    return nn.Sequential(OrderedDict(proj=nn.Linear(d_vision, d_text)))
+def TokenAligner(d_vision, d_text, method="linear"):  # noqa: N802
+    parts = [nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)]
+    return nn.Sequential(OrderedDict(proj=nn.Sequential(*parts) if method == "mlp" else parts[0]))
 
 # %% id="try-aligner"
 by_hand = TokenAligner(3, 2)
@@ -428,6 +429,10 @@ def split_heads(tokens, num_heads):
     return cut.swapaxes(-2, -3)
     ### END SOLUTION
 
+# %% stuck="2.4"
+def split_heads(tokens, num_heads):
+    return torch.stack(tokens.chunk(num_heads, dim=-1), dim=-3)
+
 # %% [markdown] about="2.5"
 # Write `merge_heads(heads)`, which undoes it: (..., H, n, d_head) → (..., n, d_model). The heads' numbers stand side
 # by side: first those of head 0, then those of head 1.
@@ -458,6 +463,10 @@ def merge_heads(heads):
     *lead, count, n, d_head = heads.shape
     return heads.swapaxes(-2, -3).reshape(*lead, n, count * d_head)
     ### END SOLUTION
+
+# %% stuck="2.5"
+def merge_heads(heads):
+    return torch.cat(heads.unbind(-3), dim=-1)
 
 # %% id="try-heads"
 two_tokens = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])
@@ -569,17 +578,32 @@ class MultiHeadAttention(nn.Module):
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
         super().__init__()
-        self.num_heads, d_context = num_heads, d_context or d_model
-        self.builtin = nn.MultiheadAttention(
-            d_model, num_heads, dropout, bias=False, kdim=d_context, vdim=d_context, batch_first=True
-        )
+        self.num_heads, self.dropout = num_heads, dropout
+        for name, width in zip("QKVO", (d_model, d_context or d_model, d_context or d_model, d_model), strict=True):
+            setattr(self, f"W_{name}", nn.Linear(width, d_model, bias=False))
 
     def forward(self, tokens, context=None, mask=None):
         context = tokens if context is None else context
-        if mask is not None:  # here True means "may not", and there is one mask for each head
-            mask = ~mask.expand(*tokens.shape[:-2], tokens.shape[-2], context.shape[-2])
-            mask = mask.repeat_interleave(self.num_heads, 0) if mask.ndim > 2 else mask
-        return self.builtin(tokens, context, context, attn_mask=mask, average_attn_weights=False)
+        *lead, n, d_model = tokens.shape
+        count, heads = context.shape[-2], self.num_heads
+        mask = torch.ones(n, count, dtype=torch.bool, device=tokens.device) if mask is None else mask
+        mask = mask.expand(*lead, n, count).reshape(-1, n, count)
+        nowhere = ~mask.any(-1)  # PyTorch's own gives NaN there
+        forbidden = ~(mask | nowhere.unsqueeze(-1)).repeat_interleave(heads, 0)  # and True means "may not" in it
+        query, key = (side.reshape(-1, *side.shape[-2:]).transpose(0, 1) for side in (tokens, context))
+
+        def attend(dropout):
+            return F.multi_head_attention_forward(
+                query, key, key, d_model, heads, None, None, None, None, False, dropout, self.W_O.weight, None,
+                attn_mask=forbidden, use_separate_proj_weight=True, q_proj_weight=self.W_Q.weight,
+                k_proj_weight=self.W_K.weight, v_proj_weight=self.W_V.weight, average_attn_weights=False,
+            )
+
+        output, weights = attend(0.0)
+        output = attend(self.dropout)[0] if self.training and self.dropout else output
+        output = output.transpose(0, 1).masked_fill(nowhere.unsqueeze(-1), 0)
+        weights = weights.masked_fill(nowhere[:, None, :, None], 0)
+        return output.reshape(*lead, n, d_model), weights.reshape(*lead, heads, n, count)
 
 # %% [markdown]
 # The same layer serves three purposes. The maps below come from random weights, so they mean nothing yet: different
@@ -610,11 +634,10 @@ for title, weights in uses.items():
 ours, theirs = MultiHeadAttention(32, 4), nn.MultiheadAttention(32, 4, bias=False, batch_first=True)
 tokens, mask = torch.randn(2, 5, 32), causal_mask(5)
 with torch.no_grad():
-    if hasattr(ours, "W_Q"):
-        theirs.in_proj_weight.copy_(torch.cat([ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight]))
-        theirs.out_proj.weight.copy_(ours.W_O.weight)
-        difference_here = (ours(tokens, mask=mask)[0] - theirs(tokens, tokens, tokens, attn_mask=~mask)[0]).abs().max()
-        print(f"largest difference: {difference_here:.1e}")
+    theirs.in_proj_weight.copy_(torch.cat([ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight]))
+    theirs.out_proj.weight.copy_(ours.W_O.weight)
+    apart = (ours(tokens, mask=mask)[0] - theirs(tokens, tokens, tokens, attn_mask=~mask)[0]).abs().max()
+print(f"largest difference: {apart:.1e}")
 
 # %% [markdown]
 # ## Why several heads: an experiment
@@ -625,9 +648,9 @@ with torch.no_grad():
 # - one head has one map, and its weights sum to 1: it can look at one cell, or half at each;
 # - several heads have several maps.
 #
-# The rest of the reader is the same for all: your aligner, a learned vector for each cell, your attention, and a
-# linear layer that says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh scenes
-# and is tested on 2,000 scenes of handwriting that it has never seen.
+# The rest of the reader is the same for all: a two-layer aligner, a learned vector for each cell, your attention, and
+# a linear layer that says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh
+# scenes and is tested on 2,000 scenes of handwriting that it has never seen.
 #
 # Before you run it: what do you expect from one head? Half of the questions right?
 
@@ -675,7 +698,8 @@ def looks_at(one, patches, cells):
 
 print("            trained               untrained")
 print("            first    second       first    second")
-for head, (after, before) in enumerate(zip(looks_at(reader, unseen, cells), looks_at(untrained_reader, unseen, cells))):
+both = zip(looks_at(reader, unseen, cells), looks_at(untrained_reader, unseen, cells), strict=True)
+for head, (after, before) in enumerate(both):
     print(f"head {head}      {after[0]:.3f}    {after[1]:.3f}        {before[0]:.3f}    {before[1]:.3f}")
 print(f"chance      {1 / 9:.3f}    {1 / 9:.3f}")
 
@@ -892,6 +916,10 @@ def attention_entropy(weights):
     logs = torch.where(weights > 0, weights, 1.0).log()
     return -(weights * logs).sum(-1) / math.log(weights.shape[-1])
     ### END SOLUTION
+
+# %% stuck="2.P1"
+def attention_entropy(weights):
+    return torch.distributions.Categorical(probs=weights).entropy() / math.log(weights.shape[-1])
 
 # %% [markdown] about="2.P2"
 # Write `classify_pattern(weights)` for one square map (T, T). Return the first that fits:

@@ -1274,7 +1274,7 @@ def draw_named_cells(count: int) -> Callable[[Draw], Inputs]:
 
 def reader_trained(reader, patches: Tensor, cells: Tensor):
     names = (
-        "aligner.proj.0.weight", "aligner.proj.0.bias", "aligner.proj.2.weight", "aligner.proj.2.bias", "positions",
+        "aligner.0.weight", "aligner.0.bias", "aligner.2.weight", "aligner.2.bias", "positions",
         "first.weight", "second.weight", "attention.W_Q.weight", "attention.W_K.weight", "attention.W_V.weight",
         "attention.W_O.weight", "digits.weight", "digits.bias",
     )  # fmt: skip
@@ -1321,7 +1321,7 @@ MULTI_HEAD = Exercise(
     difficulty=3,
     minutes=20,
     bans=FUSED,
-    builds_on=("2.1", "2.4", "2.5"),
+    builds_on=("2.4", "2.5"),
     checks=(
         Check(
             name="self",

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attention.alignment import TokenAligner
 from attention.digits import draw_scenes
 from attention.multi_head import MultiHeadAttention
 
@@ -18,7 +17,7 @@ class TwoCellReader(nn.Module):
 
     def __init__(self, num_heads: int, d_model: int = 64) -> None:
         super().__init__()
-        self.aligner = TokenAligner(64, d_model, "mlp")
+        self.aligner = nn.Sequential(nn.Linear(64, d_model), nn.GELU(), nn.Linear(d_model, d_model))
         self.positions = nn.Parameter(torch.randn(9, d_model))
         self.first, self.second = nn.Embedding(9, d_model), nn.Embedding(9, d_model)
         self.attention = MultiHeadAttention(d_model, num_heads)
