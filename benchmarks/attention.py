@@ -18,12 +18,12 @@ from statistics import median
 from time import perf_counter
 
 import torch
+from attention.efficient import sliding_window_attention
+from attention.multi_head import MultiHeadAttention
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.profiler import ProfilerActivity, profile
 
-from attention.efficient import sliding_window_attention
-from attention.multi_head import MultiHeadAttention
 from benchmarks import publish
 
 SIZES = ((8, 256, 128, 4), (4, 512, 256, 8), (1, 1024, 256, 8))  # batch, tokens, d_model, heads
@@ -39,7 +39,10 @@ def main() -> None:
         batch, n, d_model, heads = size
         tokens = torch.randn(batch, n, d_model)
         ours, theirs = pair_of_layers(d_model, heads)
-        with_weights = (lambda: ours(tokens)[0]), (lambda: theirs(tokens, tokens, tokens, average_attn_weights=False)[0])
+        with_weights = (
+            (lambda: ours(tokens)[0]),
+            (lambda: theirs(tokens, tokens, tokens, average_attn_weights=False)[0]),
+        )
         without = (lambda: ours(tokens, need_weights=False)[0]), (lambda: plain_sdpa(ours, tokens))
         times.append(time_ratio(*with_weights))
         memories.append(peak_bytes(with_weights[0]) / peak_bytes(with_weights[1]))

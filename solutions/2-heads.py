@@ -33,7 +33,6 @@ import random
 import time
 from collections import OrderedDict
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from torch import nn

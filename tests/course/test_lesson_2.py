@@ -21,6 +21,9 @@ from attention.digits import digits
 from attention.matching import draw_linear, train_aligner, word_vectors
 from attention.multi_head import MultiHeadAttention
 from attention.reader import draw_reading, train_reader
+from torch import Tensor, nn
+from torch.nn import functional as F
+
 from grader.checks.compare import compare
 from grader.checks.judge import judge, run_here
 from grader.checks.plan import Planned, plan, source_of
@@ -34,8 +37,6 @@ from grader.course.lesson_2 import (
     reads_unseen,
 )
 from grader.exercise import Case, Outcome
-from torch import Tensor, nn
-from torch.nn import functional as F
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -43,7 +44,9 @@ EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
 MISTAKES = [(exercise.id, one.name) for exercise in LESSON.exercises for one in exercise.mistakes]
 CELLS = jupytext.read(ROOT / "solutions" / "2-heads.py", fmt="py:percent").cells
 VARIANTS = [
-    pytest.param(cell.metadata["exercise"], cell.source, id=f"{cell.metadata['exercise']} {cell.metadata['variant']}")
+    pytest.param(
+        cell.metadata["exercise"], cell.source, id=f"{cell.metadata['exercise']} {cell.metadata['variant']}"
+    )
     for cell in jupytext.read(HERE / "variants" / "2-heads.py", fmt="py:percent").cells
     if "variant" in cell.metadata
 ]
@@ -52,9 +55,7 @@ VARIANTS = [
 @cache
 def planned(id: str, secret: str = "secret") -> tuple[Planned, ...]:
     """The trials of an exercise that need no trained model."""
-    return tuple(
-        one for one in plan(LESSON, secret, "sha") if one.exercise.id == id and one.check.at is None
-    )
+    return tuple(one for one in plan(LESSON, secret, "sha") if one.exercise.id == id and one.check.at is None)
 
 
 def untrained(id: str):
@@ -122,7 +123,9 @@ def test_mistakes_are_refused_and_the_reference_passes_whatever_the_secret(id, s
         assert (found.outcome, found.mistake) == (Outcome.FAILED, wrong.name)
 
 
-@pytest.mark.parametrize(("id", "name"), [one for one in MISTAKES if "dropout" not in one[1] and "drop" not in one[1]])
+@pytest.mark.parametrize(
+    ("id", "name"), [one for one in MISTAKES if "dropout" not in one[1] and "drop" not in one[1]]
+)
 def test_the_public_examples_show_the_mistake(id, name):
     """What the self-check in the notebook can say, it says. (Dropout and the width are checked when graded.)"""
     if name in ("any_width", "asserts_the_width", "mask_axis_from_the_front", "approximate_gelu"):
@@ -173,7 +176,9 @@ def shape_of(value: Any, like: Callable[[Tensor], Tensor]) -> Any:
 
 
 @pytest.mark.parametrize("id", [id for id, exercise in EXERCISES.items() if exercise.points])
-@pytest.mark.parametrize("like", [torch.zeros_like, torch.rand_like, torch.ones_like], ids=["zeros", "random", "ones"])
+@pytest.mark.parametrize(
+    "like", [torch.zeros_like, torch.rand_like, torch.ones_like], ids=["zeros", "random", "ones"]
+)
 def test_the_right_shape_alone_is_worth_nothing(id, like):
     """The right shape, dtype, parameters and attributes, and numbers that mean nothing."""
 
@@ -216,7 +221,9 @@ def trained() -> dict:
 
 
 def case(id: str, check: str, probe: Callable, namespace: dict, **changes) -> Case:
-    (one,) = [one for one in plan(LESSON, "secret", "sha") if one.exercise.id == id and one.check.name == check]
+    (one,) = [
+        one for one in plan(LESSON, "secret", "sha") if one.exercise.id == id and one.check.name == check
+    ]
     got = run_here(probe, namespace, one.inputs)
     assert got.error == "", got.message
     return Case(inputs=one.inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
@@ -245,7 +252,10 @@ def test_labels_are_found_by_pixels():
 def test_an_untrained_aligner_is_refused(trained):
     aligner = TokenAligner(64, 32)
     draw_linear(aligner, seed=0)
-    assert "nearest to their own word, 90% are asked" in matches_unseen(aligner_case({**trained, "aligner": aligner})).message
+    assert (
+        "nearest to their own word, 90% are asked"
+        in matches_unseen(aligner_case({**trained, "aligner": aligner})).message
+    )
 
 
 def test_aligned_tokens_that_the_weights_do_not_give_are_refused(trained):
@@ -260,11 +270,19 @@ def test_what_comes_back_must_be_tensors_of_the_right_form(trained):
     assert "expected float32, (32,)" in matches_unseen(aligner_case(trained, bias=torch.zeros(31))).message
     assert "NaN" in matches_unseen(aligner_case(trained, weight=torch.full((32, 64), torch.nan))).message
     assert "did not come back" in reads_unseen(reader_case(trained, state=None)).message
-    assert "positions is" in reads_unseen(reader_case(trained, state={**reader_case(trained).got["state"], "positions": 0})).message
+    assert (
+        "positions is"
+        in reads_unseen(
+            reader_case(trained, state={**reader_case(trained).got["state"], "positions": 0})
+        ).message
+    )
 
 
 def test_an_untrained_reader_is_refused(trained):
-    assert "both digits are right" in reads_unseen(reader_case({**trained, "reader": train_reader(4, 0, 0)})).message
+    assert (
+        "both digits are right"
+        in reads_unseen(reader_case({**trained, "reader": train_reader(4, 0, 0)})).message
+    )
 
 
 def test_maps_that_the_weights_do_not_give_are_refused(trained):

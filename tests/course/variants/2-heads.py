@@ -1,5 +1,5 @@
 # Right answers in other styles than the reference and the solution: each must earn full points.
-# ruff: noqa: F811, F821, N801, N803, B905
+# ruff: noqa: F811, F821, B905
 
 # %% exercise="2.1" variant="table"
 class TokenAligner(nn.Module):
