@@ -5,7 +5,7 @@
 With weights returned the measure is `nn.MultiheadAttention` (per head, not averaged); without, it is
 `F.scaled_dot_product_attention` between the same four projections. Ours and theirs take turns, and each pair gives
 one ratio; the median of the ratios is reported, so that a busy machine disturbs both sides alike. Memory is the
-largest sum of live tensors that PyTorch's profiler saw, forward and backward.
+largest sum of live tensors that PyTorch's profiler saw. Without backward no gradients are kept.
 
 The window's exponents: sliding-window attention at growing n and a fixed window; 1 is linear, dense attention is 2.
 """
@@ -13,12 +13,14 @@ The window's exponents: sliding-window attention at growing n and a fixed window
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import log
 from statistics import median
 from time import perf_counter
 
 import torch
 from attention.efficient import sliding_window_attention
+from attention.masks import causal_mask
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -35,22 +37,22 @@ def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
     rows, times, memories, fused = [], [], [], []
-    for size in SIZES:
-        batch, n, d_model, heads = size
+    for batch, n, d_model, heads in SIZES:
         tokens = torch.randn(batch, n, d_model)
         ours, theirs = pair_of_layers(d_model, heads)
-        with_weights = (
-            (lambda: ours(tokens)[0]),
-            (lambda: theirs(tokens, tokens, tokens, average_attn_weights=False)[0]),
-        )
-        without = (lambda: ours(tokens, need_weights=False)[0]), (lambda: plain_sdpa(ours, tokens))
-        times.append(time_ratio(*with_weights))
-        memories.append(peak_bytes(with_weights[0]) / peak_bytes(with_weights[1]))
-        fused.append(time_ratio(*without))
-        rows.append(
-            {"batch": batch, "tokens": n, "d_model": d_model, "heads": heads, "time / nn.MultiheadAttention": times[-1],
-             "memory / nn.MultiheadAttention": memories[-1], "time / F.scaled_dot_product_attention": fused[-1]}
-        )  # fmt: skip
+        for name, mask in (("none", None), ("causal", causal_mask(n))):
+            returning = partial(with_weights, ours, tokens, mask), partial(pytorchs, theirs, tokens, mask)
+            fusing = partial(without_weights, ours, tokens, mask), partial(plain_sdpa, ours, tokens, mask)
+            for training in (True, False):
+                times.append(time_ratio(*returning, training))
+                memories.append(peak_bytes(returning[0], training) / peak_bytes(returning[1], training))
+                fused.append(time_ratio(*fusing, training))
+                rows.append(
+                    {"batch": batch, "tokens": n, "d_model": d_model, "heads": heads, "mask": name,
+                     "backward": training, "time / nn.MultiheadAttention": times[-1],
+                     "memory / nn.MultiheadAttention": memories[-1],
+                     "time / F.scaled_dot_product_attention": fused[-1]}
+                )  # fmt: skip
     window_time, window_memory = window_exponents()
     figures = {
         "vs_nn_mha_time": max(times),
@@ -72,43 +74,60 @@ def pair_of_layers(d_model: int, heads: int) -> tuple[MultiHeadAttention, nn.Mul
     return ours, theirs
 
 
-def plain_sdpa(layer: MultiHeadAttention, tokens: Tensor) -> Tensor:
+def with_weights(layer: MultiHeadAttention, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    return layer(tokens, mask=mask)[0]
+
+
+def without_weights(layer: MultiHeadAttention, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    return layer(tokens, mask=mask, need_weights=False)[0]
+
+
+def pytorchs(layer: nn.MultiheadAttention, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    """nn.MultiheadAttention, with the weights of every head; True in its mask forbids."""
+    forbidden = None if mask is None else ~mask
+    return layer(tokens, tokens, tokens, attn_mask=forbidden, average_attn_weights=False)[0]
+
+
+def plain_sdpa(layer: MultiHeadAttention, tokens: Tensor, mask: Tensor | None) -> Tensor:
     """The same layer written out around PyTorch's fused kernel, without anything that it does not need."""
     batch, n, d_model = tokens.shape
     query, key, value = (
         linear(tokens).view(batch, n, layer.num_heads, -1).transpose(1, 2)
         for linear in (layer.W_Q, layer.W_K, layer.W_V)
     )
-    heads = F.scaled_dot_product_attention(query, key, value)
+    heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
     return layer.W_O(heads.transpose(1, 2).reshape(batch, n, d_model))
 
 
-def step(forward: Callable[[], Tensor]) -> None:
-    """Forward and backward, as in training."""
-    forward().sum().backward()
+def step(forward: Callable[[], Tensor], training: bool = True) -> None:
+    """Forward, and in training backward too."""
+    with torch.set_grad_enabled(training):
+        output = forward()
+        if training:
+            output.sum().backward()
 
 
-def time_ratio(ours: Callable[[], Tensor], theirs: Callable[[], Tensor], rounds: int = ROUNDS) -> float:
+def time_ratio(ours: Callable[[], Tensor], theirs: Callable[[], Tensor], training: bool) -> float:
     """The median of ours / theirs over pairs of runs that stand beside each other."""
     for forward in (ours, theirs, ours, theirs):
-        step(forward)
+        step(forward, training)
     ratios = []
-    for index in range(rounds):
+    for index in range(ROUNDS):
         order = (ours, theirs) if index % 2 else (theirs, ours)
         taken = {}
         for forward in order:
             start = perf_counter()
-            step(forward)
+            step(forward, training)
             taken[forward] = perf_counter() - start
         ratios.append(taken[ours] / taken[theirs])
     return median(ratios)
 
 
-def peak_bytes(forward: Callable[[], Tensor]) -> int:
-    """The most bytes of tensors alive at once during forward and backward, beyond what was there before."""
-    step(forward)
+def peak_bytes(forward: Callable[[], Tensor], training: bool = True) -> int:
+    """The most bytes of tensors alive at once while it runs, beyond what was there before."""
+    step(forward, training)
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
-        step(forward)
+        step(forward, training)
     events = [event for event in seen.profiler.kineto_results.events() if event.name() == "[memory]"]
     events.sort(key=lambda event: event.start_ns())
     alive = peak = 0

@@ -8,9 +8,6 @@ from math import log, sqrt
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
-
 from attention.ablation import ablate_head
 from attention.alignment import TokenAligner, alignment_loss, explained_variance
 from attention.digits import digits
@@ -20,14 +17,31 @@ from attention.matching import word_vectors
 from attention.multi_head import AlignedCrossAttention, MultiHeadAttention
 from attention.patterns import attention_entropy, classify_pattern
 from attention.reader import TwoCellReader, draw_reading
+from torch import Tensor, nn
+from torch.nn import functional as F
+
 from grader.checks.compare import difference
 from grader.course.probes import conduct, load, pair, strided
-from grader.exercise import Case, Check, Draw, Exercise, Finding, Inputs, Lesson, Mistake, Trial, mistake, trials
+from grader.exercise import (
+    Case,
+    Check,
+    Draw,
+    Exercise,
+    Finding,
+    Inputs,
+    Lesson,
+    Mistake,
+    Trial,
+    mistake,
+    trials,
+)
 
 FUSED = frozenset({"fused attention"})  # what 2.6 and 2.7 may not call; see grader.checks.policy
 MATCHING_GATE = 0.90  # of unseen digits; a trained linear aligner reaches 0.94 to 0.97
 READING_GATE = 0.90  # both digits right on unseen scenes; four heads reach 0.94 to 0.97
-LOOKING_GATE = 0.90  # for each named cell, the share of scenes where its best head looks there first; 0.99 to 1
+LOOKING_GATE = (
+    0.90  # for each named cell, the share of scenes where its best head looks there first; 0.99 to 1
+)
 
 
 def slip(defines: str, hint: str) -> Callable[[type], Mistake]:
@@ -58,7 +72,9 @@ def size_of(layer: nn.Module) -> int:
     return sum(parameter.numel() for parameter in layer.parameters())
 
 
-def draw_linear(draw: Draw, name: str, into: int, out: int, bias: bool = True, dtype=torch.float32) -> dict[str, Tensor]:
+def draw_linear(
+    draw: Draw, name: str, into: int, out: int, bias: bool = True, dtype=torch.float32
+) -> dict[str, Tensor]:
     weights = {f"{name}.weight": draw.normal(out, into, scale=1.5 / sqrt(into), dtype=dtype)}
     return {**weights, f"{name}.bias": draw.normal(out, dtype=dtype)} if bias else weights
 
@@ -75,7 +91,14 @@ def draw_heads(draw: Draw, name: str, d_model: int, d_context: int, dtype=torch.
 
 
 def draw_aligner(
-    draw: Draw, *, lead: tuple[int, ...] = (), tokens: int, d_vision: int, d_text: int, method="linear", dtype=torch.float32
+    draw: Draw,
+    *,
+    lead: tuple[int, ...] = (),
+    tokens: int,
+    d_vision: int,
+    d_text: int,
+    method="linear",
+    dtype=torch.float32,
 ) -> Inputs:
     weights: dict[str, Tensor] = {}
     if method == "linear":
@@ -89,7 +112,9 @@ def draw_aligner(
 
 def draw_aligner_along(draw: Draw, **sizes) -> Inputs:
     inputs = draw_aligner(draw, **sizes)
-    along = draw.normal(*sizes.get("lead", ()), sizes["tokens"], sizes["d_text"], dtype=inputs["tokens"].dtype)
+    along = draw.normal(
+        *sizes.get("lead", ()), sizes["tokens"], sizes["d_text"], dtype=inputs["tokens"].dtype
+    )
     return {**inputs, "along": along}
 
 
@@ -116,7 +141,13 @@ def aligner_limits(TokenAligner, tokens: Tensor):  # noqa: N803
 
 
 def aligner_conduct(
-    TokenAligner, d_vision: int, d_text: int, method: str, weights: Mapping[str, Tensor], tokens: Tensor, along: Tensor  # noqa: N803
+    TokenAligner,
+    d_vision: int,
+    d_text: int,
+    method: str,
+    weights: Mapping[str, Tensor],
+    tokens: Tensor,
+    along: Tensor,
 ):
     aligner = load(TokenAligner(d_vision=d_vision, d_text=d_text, method=method), weights)
 
@@ -144,7 +175,7 @@ class NoBias(TokenAligner):
                 part.register_parameter("bias", None)
 
 
-@slip("TokenAligner", "The method is not used: \"mlp\" must give a different self.proj than \"linear\".")
+@slip("TokenAligner", 'The method is not used: "mlp" must give a different self.proj than "linear".')
 class MethodIgnored(TokenAligner):
     def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
         super().__init__(d_vision, d_text)
@@ -188,7 +219,10 @@ class Normalised(TokenAligner):
         return F.normalize(self.proj(tokens), dim=-1)
 
 
-@slip("TokenAligner", "An identity cannot change the width. Raise a ValueError where d_vision and d_text differ.")
+@slip(
+    "TokenAligner",
+    "An identity cannot change the width. Raise a ValueError where d_vision and d_text differ.",
+)
 class IdentityAtAnyWidth(TokenAligner):
     def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
         super().__init__(d_vision, d_vision if method == "identity" else d_text, method)
@@ -274,7 +308,9 @@ ALIGNER = Exercise(
 # ---------------------------------------------------------------- 2.2 explained_variance
 
 
-def draw_readout(draw: Draw, *, lead: tuple[int, ...] = (), tokens: int, d_vision: int, d_text: int) -> Inputs:
+def draw_readout(
+    draw: Draw, *, lead: tuple[int, ...] = (), tokens: int, d_vision: int, d_text: int
+) -> Inputs:
     """Tokens of unequal spread with a mean that is not 0, and a bent projection of them."""
     around = draw.normal(*lead, tokens, d_vision)
     image = around * (draw.uniform(d_vision) * 2 + 0.3) + 2 * draw.normal(d_vision)
@@ -293,7 +329,9 @@ def draw_repeated(draw: Draw, *, tokens: int, d_vision: int, d_text: int) -> Inp
     """Aligned tokens with columns that repeat one another exactly, in any precision, and one that is constant."""
     image = draw.normal(tokens, d_vision) + draw.normal(d_vision)
     # Two decimals: they stay what they are, and so do their doubles, when the notebook writes them down.
-    columns = [column.contiguous() for column in draw.normal(tokens, d_text).mul(100).round().div(100).unbind(-1)]
+    columns = [
+        column.contiguous() for column in draw.normal(tokens, d_text).mul(100).round().div(100).unbind(-1)
+    ]
     repeated = torch.stack([*columns, *columns, 2 * columns[0], torch.full_like(columns[0], 3.0)], dim=-1)
     return {"tokens": image, "aligned": repeated}
 
@@ -317,7 +355,10 @@ def close_share(case: Case) -> Finding:
     if not isinstance(got, float):
         return Finding(passed=False, message=f"explained variance is {got!r}, expected a number")
     if not abs(got - want) <= 1e-3:  # a NaN is not close
-        return Finding(passed=False, message=f"explained variance is {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001")
+        return Finding(
+            passed=False,
+            message=f"explained variance is {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001",
+        )
     if case.got.get("inputs unchanged", True) is not True:
         return Finding(passed=False, message="the inputs were changed: work on new tensors, not in place")
     return Finding(passed=True)
@@ -334,30 +375,44 @@ def with_ones(features: Tensor) -> Tensor:
     return torch.cat([features, torch.ones_like(features[:, :1])], dim=-1)
 
 
-@mistake("explained_variance", "The readout needs an intercept: subtract the means first, or add a column of ones.")
+@mistake(
+    "explained_variance", "The readout needs an intercept: subtract the means first, or add a column of ones."
+)
 def no_intercept(tokens: Tensor, aligned: Tensor) -> Tensor:
     return share_of(tokens.flatten(0, -2), aligned.flatten(0, -2))
 
 
-@mistake("explained_variance", "The spread of the aligned tokens is not information: doubling them would change it. Fit a readout back to the tokens.")
+@mistake(
+    "explained_variance",
+    "The spread of the aligned tokens is not information: doubling them would change it. Fit a readout back to the tokens.",
+)
 def compares_spreads(tokens: Tensor, aligned: Tensor) -> Tensor:
     spread = aligned.flatten(0, -2).var(0).sum() / tokens.flatten(0, -2).var(0).sum()
     return spread.clamp(0, 1)
 
 
-@mistake("explained_variance", "This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens back.")
+@mistake(
+    "explained_variance",
+    "This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens back.",
+)
 def wrong_direction(tokens: Tensor, aligned: Tensor) -> Tensor:
     return share_of(aligned.flatten(0, -2), with_ones(tokens.flatten(0, -2)))
 
 
-@mistake("explained_variance", "Sum the squares over all dimensions before you divide. The mean of one share per dimension is something else.")
+@mistake(
+    "explained_variance",
+    "Sum the squares over all dimensions before you divide. The mean of one share per dimension is something else.",
+)
 def mean_over_dimensions(tokens: Tensor, aligned: Tensor) -> Tensor:
     tokens, features = tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2))
     residual = (tokens - features @ (torch.linalg.pinv(features) @ tokens)).square().sum(0)
     return (1 - residual / (tokens - tokens.mean(0)).square().sum(0)).mean().clamp(0, 1)
 
 
-@mistake("explained_variance", "The total sum of squares is taken around the mean. Subtract the mean of each dimension.")
+@mistake(
+    "explained_variance",
+    "The total sum of squares is taken around the mean. Subtract the mean of each dimension.",
+)
 def total_around_zero(tokens: Tensor, aligned: Tensor) -> Tensor:
     tokens = tokens.flatten(0, -2)
     return share_of(tokens, with_ones(aligned.flatten(0, -2)), total=tokens.square().sum())
@@ -368,12 +423,18 @@ def share_that_is_lost(tokens: Tensor, aligned: Tensor) -> Tensor:
     return 1 - share_of(tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2)))
 
 
-@mistake("explained_variance", "This is a correlation, not its square: the residual was measured in length. Sum the squares.")
+@mistake(
+    "explained_variance",
+    "This is a correlation, not its square: the residual was measured in length. Sum the squares.",
+)
 def lengths_for_squares(tokens: Tensor, aligned: Tensor) -> Tensor:
     return 1 - (1 - share_of(tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2)))).sqrt()
 
 
-@mistake("explained_variance", "Each batch was fitted by itself. Pool all leading dimensions into one long list of tokens first.")
+@mistake(
+    "explained_variance",
+    "Each batch was fitted by itself. Pool all leading dimensions into one long list of tokens first.",
+)
 def batch_by_batch(tokens: Tensor, aligned: Tensor) -> Tensor:
     if tokens.ndim == 2:
         return share_of(tokens, with_ones(aligned))
@@ -381,7 +442,10 @@ def batch_by_batch(tokens: Tensor, aligned: Tensor) -> Tensor:
     return torch.stack([share_of(one, with_ones(other)) for one, other in pairs]).mean()
 
 
-@mistake("explained_variance", "Columns that repeat one another make this readout go wrong. Use torch.linalg.pinv, which copes with them.")
+@mistake(
+    "explained_variance",
+    "Columns that repeat one another make this readout go wrong. Use torch.linalg.pinv, which copes with them.",
+)
 def inverts_the_square(tokens: Tensor, aligned: Tensor) -> Tensor:
     tokens, features = tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2))
     readout = torch.linalg.inv(features.T @ features) @ features.T @ tokens
@@ -391,7 +455,9 @@ def inverts_the_square(tokens: Tensor, aligned: Tensor) -> Tensor:
 
 def close_share_of_repeated(case: Case) -> Finding:
     finding = close_share(case)
-    hint = ". Columns that repeat one another lead lstsq and inverses astray; torch.linalg.pinv copes with them"
+    hint = (
+        ". Columns that repeat one another lead lstsq and inverses astray; torch.linalg.pinv copes with them"
+    )
     return finding if finding.passed else Finding(passed=False, message=finding.message + hint)
 
 
@@ -491,22 +557,31 @@ def entropy_of(scores: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(scores.reshape(-1, scores.shape[-1]), labels.reshape(-1))
 
 
-@mistake("alignment_loss", "Cosine similarity compares directions: divide both vectors by their length first.")
+@mistake(
+    "alignment_loss", "Cosine similarity compares directions: divide both vectors by their length first."
+)
 def dot_products(aligned, words, labels, temperature=0.1):
     return entropy_of(aligned @ words.T / temperature, labels)
 
 
-@mistake("alignment_loss", "The words are normalised, the aligned tokens are not. Cosine similarity needs both.")
+@mistake(
+    "alignment_loss", "The words are normalised, the aligned tokens are not. Cosine similarity needs both."
+)
 def only_words_normalised(aligned, words, labels, temperature=0.1):
     return entropy_of(aligned @ F.normalize(words, dim=-1).T / temperature, labels)
 
 
-@mistake("alignment_loss", "The aligned tokens are normalised, the words are not. Cosine similarity needs both.")
+@mistake(
+    "alignment_loss", "The aligned tokens are normalised, the words are not. Cosine similarity needs both."
+)
 def only_tokens_normalised(aligned, words, labels, temperature=0.1):
     return entropy_of(F.normalize(aligned, dim=-1) @ words.T / temperature, labels)
 
 
-@mistake("alignment_loss", "Divide by the temperature. A small one makes the choice sharper, so it must make the scores larger.")
+@mistake(
+    "alignment_loss",
+    "Divide by the temperature. A small one makes the choice sharper, so it must make the scores larger.",
+)
 def times_temperature(aligned, words, labels, temperature=0.1):
     return entropy_of(similarities(aligned, words) * temperature, labels)
 
@@ -516,12 +591,17 @@ def one_temperature(aligned, words, labels, temperature=0.1):
     return entropy_of(similarities(aligned, words) / 0.1, labels)
 
 
-@mistake("alignment_loss", "Without a temperature the scores lie between −1 and 1, too close together. Divide by it.")
+@mistake(
+    "alignment_loss",
+    "Without a temperature the scores lie between −1 and 1, too close together. Divide by it.",
+)
 def no_temperature(aligned, words, labels, temperature=0.1):
     return entropy_of(similarities(aligned, words), labels)
 
 
-@mistake("alignment_loss", "F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.")
+@mistake(
+    "alignment_loss", "F.cross_entropy takes the scores and does the softmax itself. Here it is done twice."
+)
 def softmax_twice(aligned, words, labels, temperature=0.1):
     return entropy_of(torch.softmax(similarities(aligned, words) / temperature, dim=-1), labels)
 
@@ -531,18 +611,27 @@ def summed(aligned, words, labels, temperature=0.1):
     return entropy_of(similarities(aligned, words) / temperature, labels) * labels.numel()
 
 
-@mistake("alignment_loss", "This only pulls each token to its word. Cross-entropy also pushes it away from the other words.")
+@mistake(
+    "alignment_loss",
+    "This only pulls each token to its word. Cross-entropy also pushes it away from the other words.",
+)
 def only_pulls(aligned, words, labels, temperature=0.1):
     return (1 - similarities(aligned, words).gather(-1, labels.unsqueeze(-1))).mean() / temperature
 
 
-@mistake("alignment_loss", "The choice is among the words, for each token. Here it is among the tokens, for each word.")
+@mistake(
+    "alignment_loss",
+    "The choice is among the words, for each token. Here it is among the tokens, for each word.",
+)
 def chooses_among_tokens(aligned, words, labels, temperature=0.1):
     scores = (similarities(aligned, words) / temperature).reshape(-1, len(words)).log_softmax(0)
     return -scores.gather(-1, labels.reshape(-1, 1)).mean()
 
 
-@mistake("alignment_loss", "F.normalize works along dim=1 unless you say otherwise. With a batch in front, say dim=-1.")
+@mistake(
+    "alignment_loss",
+    "F.normalize works along dim=1 unless you say otherwise. With a batch in front, say dim=-1.",
+)
 def normalised_along_dim_1(aligned, words, labels, temperature=0.1):
     return entropy_of(F.normalize(aligned) @ F.normalize(words).T / temperature, labels)
 
@@ -575,7 +664,11 @@ def unusable(got: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> s
     for name, shape in shapes.items():
         tensor = got.get(name)
         if not isinstance(tensor, Tensor) or tensor.dtype != torch.float32 or tuple(tensor.shape) != shape:
-            seen = f"{tensor.dtype}, {tuple(tensor.shape)}" if isinstance(tensor, Tensor) else type(tensor).__name__
+            seen = (
+                f"{tensor.dtype}, {tuple(tensor.shape)}"
+                if isinstance(tensor, Tensor)
+                else type(tensor).__name__
+            )
             return f"{name} is {seen}, expected float32, {shape}".replace("torch.", "")
         if not tensor.isfinite().all():
             return f"{name} holds NaN or infinite numbers: the training ran away"
@@ -590,12 +683,15 @@ def matches_unseen(case: Case) -> Finding:
         return Finding(passed=False, message=problem)
     words, patches = word_vectors(0), case.inputs["patches"]
     aligned = F.linear(patches, case.got["weight"], case.got["bias"])
-    if difference("words", case.got["words"], words) or difference("aligned", case.got["aligned"], aligned, rtol=10):
+    if difference("words", case.got["words"], words) or difference(
+        "aligned", case.got["aligned"], aligned, rtol=10
+    ):
         return Finding(passed=False, message="the aligned tokens are not what the aligner's own weights give")
     right = (similarities(aligned, words).argmax(-1) == labels_of(patches)).double().mean().item()
     if right < MATCHING_GATE:
         return Finding(
-            passed=False, message=f"{right:.0%} of unseen digits are nearest to their own word, {MATCHING_GATE:.0%} are asked"
+            passed=False,
+            message=f"{right:.0%} of unseen digits are nearest to their own word, {MATCHING_GATE:.0%} are asked",
         )
     return Finding(passed=True)
 
@@ -663,7 +759,9 @@ LOSS = Exercise(
 # ---------------------------------------------------------------- 2.4 split_heads and 2.5 merge_heads
 
 
-def draw_tokens(draw: Draw, *, lead: tuple[int, ...] = (), tokens: int, heads: int, d_head: int, dtype=torch.float32) -> Inputs:
+def draw_tokens(
+    draw: Draw, *, lead: tuple[int, ...] = (), tokens: int, heads: int, d_head: int, dtype=torch.float32
+) -> Inputs:
     return {"tokens": draw.normal(*lead, tokens, heads * d_head, dtype=dtype), "num_heads": heads}
 
 
@@ -673,7 +771,9 @@ def draw_tokens_along(draw: Draw, **sizes) -> Inputs:
     return {**inputs, "along": draw.normal(*shape, dtype=inputs["tokens"].dtype)}
 
 
-def draw_split(draw: Draw, *, lead: tuple[int, ...] = (), heads: int, tokens: int, d_head: int, dtype=torch.float32) -> Inputs:
+def draw_split(
+    draw: Draw, *, lead: tuple[int, ...] = (), heads: int, tokens: int, d_head: int, dtype=torch.float32
+) -> Inputs:
     return {"heads": draw.normal(*lead, heads, tokens, d_head, dtype=dtype)}
 
 
@@ -705,7 +805,10 @@ def merge_conduct(merge_heads, heads: Tensor, along: Tensor):
     return conduct(call, {"heads": heads}, {"tokens": along})
 
 
-@mistake("split_heads", "The shape is right, but the numbers of different tokens are mixed. First give the heads an axis of their own, then swap axes.")
+@mistake(
+    "split_heads",
+    "The shape is right, but the numbers of different tokens are mixed. First give the heads an axis of their own, then swap axes.",
+)
 def reshape_without_transpose(tokens: Tensor, num_heads: int) -> Tensor:
     return tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
 
@@ -715,7 +818,10 @@ def tokens_before_heads(tokens: Tensor, num_heads: int) -> Tensor:
     return tokens.unflatten(-1, (num_heads, -1))
 
 
-@mistake("split_heads", "Each head gets d_head numbers that stand side by side. Here head 0 gets every num_heads-th number.")
+@mistake(
+    "split_heads",
+    "Each head gets d_head numbers that stand side by side. Here head 0 gets every num_heads-th number.",
+)
 def every_other_feature(tokens: Tensor, num_heads: int) -> Tensor:
     return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
 
@@ -730,24 +836,34 @@ def features_before_tokens(tokens: Tensor, num_heads: int) -> Tensor:
     return tokens.unflatten(-1, (num_heads, -1)).movedim(-3, -1)
 
 
-@mistake("split_heads", "This splits the tokens among the heads. Every head sees every token; split the features.")
+@mistake(
+    "split_heads", "This splits the tokens among the heads. Every head sees every token; split the features."
+)
 def tokens_shared_out(tokens: Tensor, num_heads: int) -> Tensor:
     return torch.stack(tokens.tensor_split(num_heads, dim=-2)[:1] * num_heads, dim=-3)
 
 
-@mistake("split_heads", "This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as well.")
+@mistake(
+    "split_heads",
+    "This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as well.",
+)
 def one_batch_axis(tokens: Tensor, num_heads: int) -> Tensor:
     batch, n, d_model = tokens.shape
     return tokens.reshape(batch, n, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-@mistake("merge_heads", "The shape is right, but the numbers of different tokens are mixed. First swap heads and tokens, then flatten.")
+@mistake(
+    "merge_heads",
+    "The shape is right, but the numbers of different tokens are mixed. First swap heads and tokens, then flatten.",
+)
 def flatten_without_transpose(heads: Tensor) -> Tensor:
     count, n, d_head = heads.shape[-3:]
     return heads.reshape(*heads.shape[:-3], n, count * d_head)
 
 
-@mistake("merge_heads", "The heads are joined in the wrong order: first all numbers of head 0, then all of head 1.")
+@mistake(
+    "merge_heads", "The heads are joined in the wrong order: first all numbers of head 0, then all of head 1."
+)
 def interleaved(heads: Tensor) -> Tensor:
     return heads.movedim(-3, -1).flatten(-2)
 
@@ -762,12 +878,18 @@ def added_up(heads: Tensor) -> Tensor:
     return heads.sum(-3)
 
 
-@mistake("merge_heads", "The heads are stacked below one another. They belong side by side, in the features of each token.")
+@mistake(
+    "merge_heads",
+    "The heads are stacked below one another. They belong side by side, in the features of each token.",
+)
 def heads_as_tokens(heads: Tensor) -> Tensor:
     return heads.flatten(-3, -2)
 
 
-@mistake("merge_heads", "After a transpose the numbers no longer lie in order, and view refuses. Use flatten or reshape.")
+@mistake(
+    "merge_heads",
+    "After a transpose the numbers no longer lie in order, and view refuses. Use flatten or reshape.",
+)
 def view_after_transpose(heads: Tensor) -> Tensor:
     swapped = heads.transpose(-3, -2)
     return swapped.view(*swapped.shape[:-2], -1)
@@ -778,7 +900,10 @@ def joins_without_swapping(heads: Tensor) -> Tensor:
     return heads.flatten(-2)
 
 
-@mistake("merge_heads", "This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as well.")
+@mistake(
+    "merge_heads",
+    "This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as well.",
+)
 def one_batch_axis_here(heads: Tensor) -> Tensor:
     batch, count, n, d_head = heads.shape
     return heads.transpose(1, 2).reshape(batch, n, count * d_head)
@@ -931,14 +1056,23 @@ def draw_layer_along(draw: Draw, **sizes) -> Inputs:
     }
 
 
-def layer_self(MultiHeadAttention, d_model: int, num_heads: int, weights: Mapping[str, Tensor], tokens: Tensor):  # noqa: N803
+def layer_self(
+    MultiHeadAttention, d_model: int, num_heads: int, weights: Mapping[str, Tensor], tokens: Tensor
+):
     layer = load(MultiHeadAttention(d_model, num_heads), weights)
     output, _ = pair(layer(tokens))
     return {"output": output}
 
 
 def layer_output(
-    MultiHeadAttention, d_model: int, num_heads: int, d_context, weights: Mapping[str, Tensor], tokens, context, mask  # noqa: N803
+    MultiHeadAttention,
+    d_model: int,
+    num_heads: int,
+    d_context,
+    weights: Mapping[str, Tensor],
+    tokens,
+    context,
+    mask,
 ):
     layer = load(MultiHeadAttention(d_model, num_heads, d_context=d_context), weights)
     output, _ = pair(layer(tokens, context=context, mask=mask))
@@ -946,7 +1080,14 @@ def layer_output(
 
 
 def layer_maps(
-    MultiHeadAttention, d_model: int, num_heads: int, d_context, weights: Mapping[str, Tensor], tokens, context, mask  # noqa: N803
+    MultiHeadAttention,
+    d_model: int,
+    num_heads: int,
+    d_context,
+    weights: Mapping[str, Tensor],
+    tokens,
+    context,
+    mask,
 ):
     layer = load(MultiHeadAttention(d_model, num_heads, d_context=d_context), weights)
     _, maps = pair(layer(tokens, context=context, mask=mask))
@@ -954,7 +1095,14 @@ def layer_maps(
 
 
 def layer_values(
-    MultiHeadAttention, d_model: int, num_heads: int, d_context, weights: Mapping[str, Tensor], tokens, context, mask  # noqa: N803
+    MultiHeadAttention,
+    d_model: int,
+    num_heads: int,
+    d_context,
+    weights: Mapping[str, Tensor],
+    tokens,
+    context,
+    mask,
 ):
     layer = load(MultiHeadAttention(d_model, num_heads, d_context=d_context), weights)
     output, maps = pair(layer(tokens, context=context, mask=mask))
@@ -962,7 +1110,16 @@ def layer_values(
 
 
 def layer_conduct(
-    MultiHeadAttention, d_model: int, num_heads: int, d_context, weights, tokens, context, mask, along_output, along_weights  # noqa: N803
+    MultiHeadAttention,
+    d_model: int,
+    num_heads: int,
+    d_context,
+    weights,
+    tokens,
+    context,
+    mask,
+    along_output,
+    along_weights,
 ):
     layer = load(MultiHeadAttention(d_model=d_model, num_heads=num_heads, d_context=d_context), weights)
 
@@ -971,7 +1128,10 @@ def layer_conduct(
         return {"output": output, "weights": maps}
 
     parameters = {name: layer.get_parameter(name) for name in weights}
-    inputs, along = {"tokens": tokens, "context": context, "mask": mask}, {"output": along_output, "weights": along_weights}
+    inputs, along = (
+        {"tokens": tokens, "context": context, "mask": mask},
+        {"output": along_output, "weights": along_weights},
+    )
     return {
         **conduct(call, inputs, along, parameters),
         "num_heads": layer.num_heads,
@@ -980,7 +1140,9 @@ def layer_conduct(
     }
 
 
-def layer_dropout(MultiHeadAttention, d_model: int, num_heads: int, dropout: float, weights, tokens: Tensor, repeats: int):  # noqa: N803
+def layer_dropout(
+    MultiHeadAttention, d_model: int, num_heads: int, dropout: float, weights, tokens: Tensor, repeats: int
+):
     torch.manual_seed(0)
     layer = load(MultiHeadAttention(d_model, num_heads, dropout=dropout), weights)
     many = tokens.expand(repeats, *tokens.shape)
@@ -1026,7 +1188,10 @@ def drops_weights(case: Case) -> Finding:
     if ((mean - output).abs() > 6 * (variance / repeats).sqrt() + 1e-4).any():
         return Finding(passed=False, message="with dropout the output is not right on average")
     if ((spread - variance).abs() > 0.25 * variance + 1e-6).any():
-        return Finding(passed=False, message="in training mode the output does not vary as it does when weights are dropped")
+        return Finding(
+            passed=False,
+            message="in training mode the output does not vary as it does when weights are dropped",
+        )
     return Finding(passed=True)
 
 
@@ -1084,7 +1249,10 @@ class Steps(MultiHeadAttention):
         return self.give_back(self.project_out(self.merge(dropped @ value)), weights, dropped)
 
 
-@slip("MultiHeadAttention", "The scores are divided by the root of d_model. Each head works on d_head numbers: divide by √d_head.")
+@slip(
+    "MultiHeadAttention",
+    "The scores are divided by the root of d_model. Each head works on d_head numbers: divide by √d_head.",
+)
 class ScaledByDModel(Steps):
     def scale(self, scores, d_head):
         return scores / sqrt(d_head * self.num_heads)
@@ -1102,13 +1270,19 @@ class NoOutputProjection(Steps):
         return merged
 
 
-@slip("MultiHeadAttention", "Keys and values have changed places: weights come from W_K, what is brought back from W_V.")
+@slip(
+    "MultiHeadAttention",
+    "Keys and values have changed places: weights come from W_K, what is brought back from W_V.",
+)
 class KeysAndValuesSwapped(Steps):
     def project(self, tokens, context):
         return self.W_Q(tokens), self.W_V(context), self.W_K(context)
 
 
-@slip("MultiHeadAttention", "Queries and keys have changed places: the tokens ask with W_Q, the context answers with W_K.")
+@slip(
+    "MultiHeadAttention",
+    "Queries and keys have changed places: the tokens ask with W_Q, the context answers with W_K.",
+)
 class QueriesAndKeysSwapped(Steps):
     def project(self, tokens, context):
         return self.W_K(tokens), self.W_Q(context), self.W_V(context)
@@ -1120,13 +1294,19 @@ class ContextIgnored(Steps):
         return super().forward(tokens, None, mask)
 
 
-@slip("MultiHeadAttention", "The values come from the tokens that ask. They describe the context, as the keys do.")
+@slip(
+    "MultiHeadAttention",
+    "The values come from the tokens that ask. They describe the context, as the keys do.",
+)
 class ValuesFromTokens(Steps):
     def project(self, tokens, context):
         return self.W_Q(tokens), self.W_K(context), self.W_V(tokens)
 
 
-@slip("MultiHeadAttention", "The heads mix the numbers of different tokens: a reshape alone is not a split. Use your split_heads.")
+@slip(
+    "MultiHeadAttention",
+    "The heads mix the numbers of different tokens: a reshape alone is not a split. Use your split_heads.",
+)
 class ReshapedIntoHeads(Steps):
     def split(self, tokens):
         return reshape_without_transpose.replaces["split_heads"](tokens, self.num_heads)
@@ -1147,20 +1327,29 @@ class InterleavedHeads(Steps):
         return interleaved.replaces["merge_heads"](heads)
 
 
-@slip("MultiHeadAttention", "There is one big head here: split queries, keys and values before you compare them.")
+@slip(
+    "MultiHeadAttention",
+    "There is one big head here: split queries, keys and values before you compare them.",
+)
 class OneBigHead(Steps):
     def split(self, tokens):
         return tokens.unsqueeze(-3)
 
 
-@slip("MultiHeadAttention", "The softmax runs over the queries. Each query spreads its attention over the keys: dim=-1.")
+@slip(
+    "MultiHeadAttention",
+    "The softmax runs over the queries. Each query spreads its attention over the keys: dim=-1.",
+)
 class SoftmaxOverQueries(Steps):
     def weigh(self, scores, mask):
         scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
         return scores.softmax(-2).nan_to_num()
 
 
-@slip("MultiHeadAttention", "The softmax runs over the heads. Each head spreads its own attention over the keys: dim=-1.")
+@slip(
+    "MultiHeadAttention",
+    "The softmax runs over the heads. Each head spreads its own attention over the keys: dim=-1.",
+)
 class SoftmaxOverHeads(Steps):
     def weigh(self, scores, mask):
         scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
@@ -1185,19 +1374,28 @@ class MaskIgnored(Steps):
         return super().forward(tokens, context, None)
 
 
-@slip("MultiHeadAttention", "The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to −∞ before it.")
+@slip(
+    "MultiHeadAttention",
+    "The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to −∞ before it.",
+)
 class MaskAfterSoftmax(Steps):
     def weigh(self, scores, mask):
         return scores.softmax(-1) if mask is None else scores.softmax(-1) * mask
 
 
-@slip("MultiHeadAttention", "A mask of each batch meets the axis of the heads. Give it a head axis: mask.unsqueeze(-3).")
+@slip(
+    "MultiHeadAttention",
+    "A mask of each batch meets the axis of the heads. Give it a head axis: mask.unsqueeze(-3).",
+)
 class MaskWithoutHeadAxis(Steps):
     def for_all_heads(self, mask):
         return mask
 
 
-@slip("MultiHeadAttention", "The head axis was put into the mask counted from the front. Count from the end: mask.unsqueeze(-3).")
+@slip(
+    "MultiHeadAttention",
+    "The head axis was put into the mask counted from the front. Count from the end: mask.unsqueeze(-3).",
+)
 class MaskAxisFromTheFront(Steps):
     def for_all_heads(self, mask):
         return mask.unsqueeze(1) if mask.ndim > 2 else mask
@@ -1209,13 +1407,19 @@ class NanRows(Steps):
         return (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
 
 
-@slip("MultiHeadAttention", "A query that may attend nowhere still attends, to all keys alike. Set its weights to 0.")
+@slip(
+    "MultiHeadAttention",
+    "A query that may attend nowhere still attends, to all keys alike. Set its weights to 0.",
+)
 class LargeNegativeScores(Steps):
     def weigh(self, scores, mask):
         return (scores if mask is None else scores.masked_fill(~mask, -1e9)).softmax(-1)
 
 
-@slip("MultiHeadAttention", "Dropout acts on the weights on their way to the values; return those from before it.")
+@slip(
+    "MultiHeadAttention",
+    "Dropout acts on the weights on their way to the values; return those from before it.",
+)
 class DroppedWeightsReturned(Steps):
     def give_back(self, output, weights, dropped):
         return output, dropped
@@ -1227,7 +1431,10 @@ class NoDropout(Steps):
         return weights
 
 
-@slip("MultiHeadAttention", "Dropout goes on in evaluation mode. Let nn.Dropout do it, or hand self.training to F.dropout.")
+@slip(
+    "MultiHeadAttention",
+    "Dropout goes on in evaluation mode. Let nn.Dropout do it, or hand self.training to F.dropout.",
+)
 class DropoutAlways(Steps):
     def drop(self, weights):
         return F.dropout(weights, self.dropout)
@@ -1242,7 +1449,9 @@ class DropoutOnOutput(Steps):
         return F.dropout(self.W_O(merged), self.dropout, self.training)
 
 
-@slip("MultiHeadAttention", "Dropout comes before the softmax here, on the scores. It belongs on the weights.")
+@slip(
+    "MultiHeadAttention", "Dropout comes before the softmax here, on the scores. It belongs on the weights."
+)
 class DropoutOnScores(Steps):
     def drop(self, weights):
         return weights
@@ -1251,13 +1460,18 @@ class DropoutOnScores(Steps):
         return super().weigh(F.dropout(scores, self.dropout, self.training), mask)
 
 
-@slip("MultiHeadAttention", "Seven numbers cannot be shared out among two heads. Raise a ValueError with both sizes.")
+@slip(
+    "MultiHeadAttention",
+    "Seven numbers cannot be shared out among two heads. Raise a ValueError with both sizes.",
+)
 class AnyWidth(Steps):
     def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
         super().__init__(d_model, num_heads if d_model % num_heads == 0 else 1, d_context, dropout)
 
 
-@slip("MultiHeadAttention", "An assert disappears under python -O and says little. Raise a ValueError instead.")
+@slip(
+    "MultiHeadAttention", "An assert disappears under python -O and says little. Raise a ValueError instead."
+)
 class AssertsTheWidth(Steps):
     def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
         assert d_model % num_heads == 0
@@ -1305,11 +1519,17 @@ def reads_unseen(case: Case) -> Finding:
             return Finding(passed=False, message=f"on unseen scenes {problem}, from the same weights")
     both = (logits.argmax(-1) == labels_of(patches).gather(1, cells)).all(1).double().mean().item()
     if both < READING_GATE:
-        return Finding(passed=False, message=f"both digits are right on {both:.0%} of unseen scenes, {READING_GATE:.0%} are asked")
+        return Finding(
+            passed=False,
+            message=f"both digits are right on {both:.0%} of unseen scenes, {READING_GATE:.0%} are asked",
+        )
     looks = (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).double().mean(0)  # (H, 2)
     least = looks.max(0).values.min().item()
     if least < LOOKING_GATE:
-        return Finding(passed=False, message=f"one of the named cells has no head of its own: the best looks there in {least:.0%}")
+        return Finding(
+            passed=False,
+            message=f"one of the named cells has no head of its own: the best looks there in {least:.0%}",
+        )
     return Finding(passed=True)
 
 
@@ -1472,7 +1692,9 @@ def draw_aligned(
     dtype=torch.float32,
 ) -> Inputs:
     d_text = heads * d_head
-    aligner = draw_aligner(draw, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)["weights"]
+    aligner = draw_aligner(draw, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)[
+        "weights"
+    ]
     weights = {f"aligner.{name}": value for name, value in aligner.items()}
     mask = draw.mask(*lead, text, image) if masked == "any" else None
     if masked == "padding":
@@ -1505,21 +1727,36 @@ def aligned_default(AlignedCrossAttention, d_vision, d_text, num_heads, weights,
     return {"output": output, "weights": maps}
 
 
-def aligned_values(AlignedCrossAttention, d_vision, d_text, num_heads, method, weights, text_tokens, image_tokens, mask):  # noqa: N803
+def aligned_values(
+    AlignedCrossAttention, d_vision, d_text, num_heads, method, weights, text_tokens, image_tokens, mask
+):
     layer = load(AlignedCrossAttention(d_vision, d_text, num_heads, align_method=method), weights)
     output, maps = pair(layer(text_tokens, image_tokens, mask=mask))
     return {"output": output, "weights": maps}
 
 
 def aligned_conduct(
-    AlignedCrossAttention, d_vision, d_text, num_heads, method, weights, text_tokens, image_tokens, mask, along_output, along_weights  # noqa: N803
+    AlignedCrossAttention,
+    d_vision,
+    d_text,
+    num_heads,
+    method,
+    weights,
+    text_tokens,
+    image_tokens,
+    mask,
+    along_output,
+    along_weights,
 ):
     layer = load(
-        AlignedCrossAttention(d_vision=d_vision, d_text=d_text, num_heads=num_heads, align_method=method), weights
+        AlignedCrossAttention(d_vision=d_vision, d_text=d_text, num_heads=num_heads, align_method=method),
+        weights,
     )
 
     def call(text_tokens: Tensor, image_tokens: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        output, maps = pair(layer(text_tokens=strided(text_tokens), image_tokens=strided(image_tokens), mask=mask))
+        output, maps = pair(
+            layer(text_tokens=strided(text_tokens), image_tokens=strided(image_tokens), mask=mask)
+        )
         return {"output": output, "weights": maps}
 
     parameters = {name: layer.get_parameter(name) for name in weights}
@@ -1528,20 +1765,28 @@ def aligned_conduct(
     return {**conduct(call, inputs, along, parameters), "numbers to learn": size_of(layer)}
 
 
-@slip("AlignedCrossAttention", "The image tokens are cut to the width of the text. Put them through the aligner.")
+@slip(
+    "AlignedCrossAttention",
+    "The image tokens are cut to the width of the text. Put them through the aligner.",
+)
 class CutsTheImage(AlignedCrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         return self.cross_attn(text_tokens, image_tokens[..., : text_tokens.shape[-1]], mask)
 
 
-@slip("AlignedCrossAttention", "Here the image asks and the text answers. The text tokens come first, the image is the context.")
+@slip(
+    "AlignedCrossAttention",
+    "Here the image asks and the text answers. The text tokens come first, the image is the context.",
+)
 class ImageAsks(AlignedCrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         mask = None if mask is None else mask.transpose(-2, -1)
         return self.cross_attn(self.aligner(image_tokens), text_tokens, mask)
 
 
-@slip("AlignedCrossAttention", "The text looks only at itself. Hand the aligned image tokens on as the context.")
+@slip(
+    "AlignedCrossAttention", "The text looks only at itself. Hand the aligned image tokens on as the context."
+)
 class ImageIgnored(AlignedCrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         return self.cross_attn(text_tokens, None, None)
@@ -1565,7 +1810,10 @@ class AlwaysOneHead(AlignedCrossAttention):
         super().__init__(d_vision, d_text, 1, align_method)
 
 
-@slip("AlignedCrossAttention", "The text is added to the output here. That residual comes in lesson 3; return the attention's output alone.")
+@slip(
+    "AlignedCrossAttention",
+    "The text is added to the output here. That residual comes in lesson 3; return the attention's output alone.",
+)
 class ResidualAdded(AlignedCrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         output, weights = super().forward(text_tokens, image_tokens, mask)
@@ -1706,7 +1954,10 @@ def keeps_only_it(attention_layer, head, tokens, context=None, mask=None):
     return output - without(attention_layer, head, heads_of(attention_layer, tokens, context, mask))
 
 
-@mistake("ablate_head", "W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head before W_O, or its columns of W_O; the rows make the outputs.")
+@mistake(
+    "ablate_head",
+    "W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head before W_O, or its columns of W_O; the rows make the outputs.",
+)
 def after_the_mixing(attention_layer, head, tokens, context=None, mask=None):
     output = attention_layer(tokens, context, mask)[0].clone()
     d_head = output.shape[-1] // attention_layer.num_heads
@@ -1714,18 +1965,25 @@ def after_the_mixing(attention_layer, head, tokens, context=None, mask=None):
     return output
 
 
-@mistake("ablate_head", "Without a query a head attends to all keys alike, and still brings something back. Remove its values, or its columns of W_O.")
+@mistake(
+    "ablate_head",
+    "Without a query a head attends to all keys alike, and still brings something back. Remove its values, or its columns of W_O.",
+)
 def query_removed(attention_layer, head, tokens, context=None, mask=None):
     uniform = torch.ones_like(attention_layer(tokens, context, mask)[1])
     uniform = uniform if mask is None else uniform * (mask.unsqueeze(-3) if mask.ndim > 2 else mask)
     uniform = uniform / uniform.sum(-1, keepdim=True).clamp_min(1)
-    value = split_heads(attention_layer.W_V(tokens if context is None else context), attention_layer.num_heads)
+    value = split_heads(
+        attention_layer.W_V(tokens if context is None else context), attention_layer.num_heads
+    )
     heads = heads_of(attention_layer, tokens, context, mask).clone()
     heads[..., head, :, :] = (uniform @ value)[..., head, :, :]
     return attention_layer.W_O(merge_heads(heads))
 
 
-@mistake("ablate_head", "The other heads were made larger to make up for the missing one. Leave them as they are.")
+@mistake(
+    "ablate_head", "The other heads were made larger to make up for the missing one. Leave them as they are."
+)
 def others_made_larger(attention_layer, head, tokens, context=None, mask=None):
     count = attention_layer.num_heads
     left = without(attention_layer, head, heads_of(attention_layer, tokens, context, mask))
@@ -1735,11 +1993,16 @@ def others_made_larger(attention_layer, head, tokens, context=None, mask=None):
 @mistake("ablate_head", "The wrong head is gone: heads are counted from 0.")
 def counts_from_one(attention_layer, head, tokens, context=None, mask=None):
     return without(
-        attention_layer, (head - 1) % attention_layer.num_heads, heads_of(attention_layer, tokens, context, mask)
+        attention_layer,
+        (head - 1) % attention_layer.num_heads,
+        heads_of(attention_layer, tokens, context, mask),
     )
 
 
-@mistake("ablate_head", "A head's numbers stand side by side: head h owns the columns from h · d_head on. Here every num_heads-th column was removed.")
+@mistake(
+    "ablate_head",
+    "A head's numbers stand side by side: head h owns the columns from h · d_head on. Here every num_heads-th column was removed.",
+)
 def every_other_column(attention_layer, head, tokens, context=None, mask=None):
     merged = merge_heads(heads_of(attention_layer, tokens, context, mask)).clone()
     merged[..., head :: attention_layer.num_heads] = 0
@@ -1756,7 +2019,9 @@ def mask_forgotten(attention_layer, head, tokens, context=None, mask=None):
     return without(attention_layer, head, heads_of(attention_layer, tokens, context, None))
 
 
-@mistake("ablate_head", "The layer has lost the head for good. Work on a copy, or put the weights back afterwards.")
+@mistake(
+    "ablate_head", "The layer has lost the head for good. Work on a copy, or put the weights back afterwards."
+)
 def layer_left_changed(attention_layer, head, tokens, context=None, mask=None):
     d_head = attention_layer.W_O.weight.shape[1] // attention_layer.num_heads
     result = without(attention_layer, head, heads_of(attention_layer, tokens, context, mask))
@@ -1831,9 +2096,13 @@ ABLATION = Exercise(
 # ---------------------------------------------------------------- practice: 2.P1, 2.P2, 2.P3
 
 
-def draw_maps(draw: Draw, *, lead: tuple[int, ...] = (), queries: int, keys: int, dtype=torch.float32) -> Inputs:
+def draw_maps(
+    draw: Draw, *, lead: tuple[int, ...] = (), queries: int, keys: int, dtype=torch.float32
+) -> Inputs:
     """Maps of every sharpness, with weights of exactly 0 and a row that looks at one key alone."""
-    scores = draw.normal(*lead, queries, keys, scale=3.0, dtype=dtype).masked_fill(~draw.mask(*lead, queries, keys), -torch.inf)
+    scores = draw.normal(*lead, queries, keys, scale=3.0, dtype=dtype).masked_fill(
+        ~draw.mask(*lead, queries, keys), -torch.inf
+    )
     scores[..., 0, :] = -torch.inf
     scores[..., 0, 1] = 0.0
     return {"weights": scores.softmax(-1)}
@@ -1843,12 +2112,17 @@ def entropy_values(attention_entropy, weights: Tensor):
     return {"entropy": attention_entropy(weights)}
 
 
-@mistake("attention_entropy", "0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use torch.special.entr.")
+@mistake(
+    "attention_entropy",
+    "0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use torch.special.entr.",
+)
 def nan_at_zero(weights: Tensor) -> Tensor:
     return -(weights * weights.log()).sum(-1) / log(weights.shape[-1])
 
 
-@mistake("attention_entropy", "Divide by the entropy of a uniform row, log S, so that 1 is the most there can be.")
+@mistake(
+    "attention_entropy", "Divide by the entropy of a uniform row, log S, so that 1 is the most there can be."
+)
 def not_normalised(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-1)
 
@@ -1858,7 +2132,10 @@ def one_for_all(weights: Tensor) -> Tensor:
     return (torch.special.entr(weights).sum(-1) / log(weights.shape[-1])).mean()
 
 
-@mistake("attention_entropy", "The entropy is taken over the queries. Each query spreads its attention over the keys: the last axis.")
+@mistake(
+    "attention_entropy",
+    "The entropy is taken over the queries. Each query spreads its attention over the keys: the last axis.",
+)
 def over_the_queries(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-2) / log(weights.shape[-2])
 
@@ -1877,7 +2154,9 @@ ENTROPY = Exercise(
             points=0,
             probe=entropy_values,
             examples=trials(draw_maps, dict(queries=3, keys=5)),
-            trials=trials(draw_maps, dict(queries=5, keys=7), dict(lead=(2, 3), queries=7, keys=5, dtype=torch.float64)),
+            trials=trials(
+                draw_maps, dict(queries=5, keys=7), dict(lead=(2, 3), queries=7, keys=5, dtype=torch.float64)
+            ),
         ),
     ),
     mistakes=(nan_at_zero, not_normalised, one_for_all, over_the_queries),
@@ -1903,7 +2182,9 @@ def pattern_values(classify_pattern, maps: Tensor):
     return {"patterns": [classify_pattern(weights) for weights in maps]}
 
 
-@mistake("classify_pattern", "A hub is a key that all queries look at: a column of the map. Rows always sum to 1.")
+@mistake(
+    "classify_pattern", "A hub is a key that all queries look at: a column of the map. Rows always sum to 1."
+)
 def hub_in_rows(weights: Tensor) -> str:
     return classify_pattern(weights.T) if classify_pattern(weights) == "hub" else classify_pattern(weights)
 
@@ -1913,7 +2194,10 @@ def band_before_diagonal(weights: Tensor) -> str:
     return "local" if classify_pattern(weights) == "diagonal" else classify_pattern(weights)
 
 
-@mistake("classify_pattern", "A map that spreads evenly is \"uniform\", whatever else it may look like: ask for it first.")
+@mistake(
+    "classify_pattern",
+    'A map that spreads evenly is "uniform", whatever else it may look like: ask for it first.',
+)
 def never_uniform(weights: Tensor) -> str:
     return "other" if classify_pattern(weights) == "uniform" else classify_pattern(weights)
 
@@ -1942,13 +2226,23 @@ PATTERN = Exercise(
 
 
 def draw_fusion(
-    draw: Draw, *, lead: tuple[int, ...] = (), text: int, image: int, d_text: int, d_image: int, heads: int, d_head: int
+    draw: Draw,
+    *,
+    lead: tuple[int, ...] = (),
+    text: int,
+    image: int,
+    d_text: int,
+    d_image: int,
+    heads: int,
+    d_head: int,
 ) -> Inputs:
     d_model = heads * d_head
     weights: dict[str, Tensor] = {}
     for side, width in (("text", d_text), ("image", d_image)):
         weights |= {f"{side}_norm.weight": draw.uniform(width) + 0.5, f"{side}_norm.bias": draw.normal(width)}
-        weights |= draw_linear(draw, f"{side}_in", width, d_model) | draw_linear(draw, f"{side}_out", d_model, width)
+        weights |= draw_linear(draw, f"{side}_in", width, d_model) | draw_linear(
+            draw, f"{side}_out", d_model, width
+        )
     for name in ("text_from_image.", "image_from_text."):
         weights |= draw_heads(draw, name, d_model, d_model)
     return {
@@ -1959,21 +2253,29 @@ def draw_fusion(
     }
 
 
-def fusion_values(ImageTextFusion, sizes: list[int], weights: Mapping[str, Tensor], text_tokens, image_tokens):  # noqa: N803
+def fusion_values(
+    ImageTextFusion, sizes: list[int], weights: Mapping[str, Tensor], text_tokens, image_tokens
+):
     d_text, d_image, d_model, num_heads = sizes
     fusion = load(ImageTextFusion(d_text, d_image, d_model, num_heads=num_heads), weights)
     text, image = pair(fusion(text_tokens, image_tokens))
     return {"text update": text, "image update": image, "numbers to learn": size_of(fusion)}
 
 
-@slip("ImageTextFusion", "The residual is added inside the layer. The caller adds it, once; twice makes activations grow layer by layer.")
+@slip(
+    "ImageTextFusion",
+    "The residual is added inside the layer. The caller adds it, once; twice makes activations grow layer by layer.",
+)
 class ResidualInside(ImageTextFusion):
     def forward(self, text_tokens, image_tokens):
         text, image = super().forward(text_tokens, image_tokens)
         return text_tokens + text, image_tokens + image
 
 
-@slip("ImageTextFusion", "The image looks at a text that has just been changed. Both sides look at what came in.")
+@slip(
+    "ImageTextFusion",
+    "The image looks at a text that has just been changed. Both sides look at what came in.",
+)
 class OneAfterTheOther(ImageTextFusion):
     def forward(self, text_tokens, image_tokens):
         text, image = self.text_in(self.text_norm(text_tokens)), self.image_in(self.image_norm(image_tokens))
@@ -2015,7 +2317,9 @@ FUSION = Exercise(
             title="the text looks at the image and the image at the text",
             points=0,
             probe=fusion_values,
-            examples=trials(draw_fusion, dict(lead=(2,), text=3, image=4, d_text=3, d_image=5, heads=2, d_head=2)),
+            examples=trials(
+                draw_fusion, dict(lead=(2,), text=3, image=4, d_text=3, d_image=5, heads=2, d_head=2)
+            ),
             trials=trials(
                 draw_fusion,
                 dict(lead=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2),

@@ -1,6 +1,5 @@
 import pytest
 import torch
-
 from attention.ablation import ablate_head
 from attention.multi_head import MultiHeadAttention
 

@@ -1,9 +1,8 @@
 import pytest
 import torch
+from attention.alignment import TokenAligner, alignment_loss, explained_variance
 from torch import nn
 from torch.nn import functional as F
-
-from attention.alignment import TokenAligner, alignment_loss, explained_variance
 
 
 def test_the_three_forms_of_an_aligner_are_made_of_what_they_say():
@@ -36,7 +35,9 @@ def test_explained_variance_agrees_with_sklearns_regression():
     rows, features = tokens.flatten(0, 1).double().numpy(), aligned.flatten(0, 1).double().numpy()
     residual = ((rows - LinearRegression().fit(features, rows).predict(features)) ** 2).sum()
     total = ((rows - rows.mean(0)) ** 2).sum()
-    torch.testing.assert_close(explained_variance(tokens, aligned).item(), 1 - residual / total, atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        explained_variance(tokens, aligned).item(), 1 - residual / total, atol=1e-5, rtol=0
+    )
 
 
 def test_explained_variance_of_a_truncation_by_hand():

@@ -1,6 +1,5 @@
 import pytest
 import torch
-
 from attention import builtin, dot_product, masks
 
 

@@ -1,6 +1,5 @@
 import pytest
 import torch
-
 from attention.fusion import BidirectionalFusion, ImageTextFusion
 
 

@@ -1,6 +1,5 @@
 import pytest
 import torch
-
 from attention.alignment import TokenAligner
 from attention.digits import digits
 from attention.matching import draw_linear, matching_accuracy, train_aligner, word_vectors

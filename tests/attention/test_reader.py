@@ -1,5 +1,4 @@
 import torch
-
 from attention.digits import BLANK
 from attention.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
 

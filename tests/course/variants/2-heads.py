@@ -57,7 +57,13 @@ class TokenAligner(torch.nn.Module):
             layers += [torch.nn.Linear(d_vision, d_text)]
         if method == "mlp":
             layers += [torch.nn.GELU(), torch.nn.Linear(d_text, d_text)]
-        self.proj = torch.nn.Identity() if not layers else layers[0] if len(layers) == 1 else torch.nn.Sequential(*layers)
+        self.proj = (
+            torch.nn.Identity()
+            if not layers
+            else layers[0]
+            if len(layers) == 1
+            else torch.nn.Sequential(*layers)
+        )
 
     def forward(self, tokens):
         if self.method not in ("linear", "mlp", "identity"):
@@ -255,7 +261,12 @@ class MultiHeadAttention(nn.Module):
         if context is None:
             context = tokens
         outputs, maps = [], []
-        groups = zip(*(part.chunk(self.num_heads, -1) for part in (self.W_Q(tokens), self.W_K(context), self.W_V(context))))
+        groups = zip(
+            *(
+                part.chunk(self.num_heads, -1)
+                for part in (self.W_Q(tokens), self.W_K(context), self.W_V(context))
+            )
+        )
         for q, k, v in groups:
             scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
             if mask is not None:
@@ -350,16 +361,36 @@ class MultiHeadAttention(nn.Module):
             raise ValueError("the heads do not share the width evenly")
         source = context if context is not None else tokens
         lead, T, S, H = tokens.shape[:-2], tokens.shape[-2], source.shape[-2], self.num_heads
-        q = self.W_Q(tokens).reshape(-1, T, H, self.d_model // H).transpose(1, 2).reshape(-1, T, self.d_model // H)
-        k = self.W_K(source).reshape(-1, S, H, self.d_model // H).transpose(1, 2).reshape(-1, S, self.d_model // H)
-        v = self.W_V(source).reshape(-1, S, H, self.d_model // H).transpose(1, 2).reshape(-1, S, self.d_model // H)
+        q = (
+            self.W_Q(tokens)
+            .reshape(-1, T, H, self.d_model // H)
+            .transpose(1, 2)
+            .reshape(-1, T, self.d_model // H)
+        )
+        k = (
+            self.W_K(source)
+            .reshape(-1, S, H, self.d_model // H)
+            .transpose(1, 2)
+            .reshape(-1, S, self.d_model // H)
+        )
+        v = (
+            self.W_V(source)
+            .reshape(-1, S, H, self.d_model // H)
+            .transpose(1, 2)
+            .reshape(-1, S, self.d_model // H)
+        )
         scores = torch.bmm(q, k.transpose(1, 2)) / (self.d_model // H) ** 0.5
         if mask is not None:
             full = mask.expand(*lead, T, S).reshape(-1, 1, T, S).expand(-1, H, T, S).reshape(-1, T, S)
             scores[~full] = -torch.inf
         weights = torch.nan_to_num(torch.softmax(scores, -1), nan=0.0)
         dropped = nn.functional.dropout(weights, p=self.rate, training=self.training)
-        joined = torch.bmm(dropped, v).reshape(-1, H, T, self.d_model // H).transpose(1, 2).reshape(*lead, T, self.d_model)
+        joined = (
+            torch.bmm(dropped, v)
+            .reshape(-1, H, T, self.d_model // H)
+            .transpose(1, 2)
+            .reshape(*lead, T, self.d_model)
+        )
         return self.W_O(joined), weights.reshape(*lead, H, T, S)
 
 
@@ -376,12 +407,16 @@ class AlignedCrossAttention(nn.Module):
 
 # %% exercise="2.7" variant="list"
 class AlignedCrossAttention(torch.nn.Module):
-    def __init__(self, d_vision: int, d_text: int, num_heads: int, align_method: str = "linear", dropout: float = 0.0):
+    def __init__(
+        self, d_vision: int, d_text: int, num_heads: int, align_method: str = "linear", dropout: float = 0.0
+    ):
         super().__init__()
         self.aligner = TokenAligner(d_vision, d_text, align_method)
         self.cross_attn = MultiHeadAttention(d_text, num_heads, None, dropout)
 
-    def forward(self, text_tokens: torch.Tensor, image_tokens: torch.Tensor, mask: torch.Tensor | None = None):
+    def forward(
+        self, text_tokens: torch.Tensor, image_tokens: torch.Tensor, mask: torch.Tensor | None = None
+    ):
         output, weights = self.cross_attn(text_tokens, self.aligner(image_tokens), mask)
         return [output, weights]
 
@@ -441,7 +476,10 @@ def ablate_head(attention_layer, head, tokens, context=None, mask=None):
     for other in range(attention_layer.num_heads):
         if other != head:
             columns = slice(other * d_head, (other + 1) * d_head)
-            total = total + weights[..., other, :, :] @ values[..., columns] @ attention_layer.W_O.weight[:, columns].T
+            total = (
+                total
+                + weights[..., other, :, :] @ values[..., columns] @ attention_layer.W_O.weight[:, columns].T
+            )
     return total
 
 
@@ -507,7 +545,10 @@ def classify_pattern(weights):
 class ImageTextFusion(nn.Module):
     def __init__(self, d_text, d_image, d_model, num_heads=4):
         super().__init__()
-        for side, width, attention in (("text", d_text, "text_from_image"), ("image", d_image, "image_from_text")):
+        for side, width, attention in (
+            ("text", d_text, "text_from_image"),
+            ("image", d_image, "image_from_text"),
+        ):
             self.add_module(f"{side}_norm", nn.LayerNorm(width))
             self.add_module(f"{side}_in", nn.Linear(width, d_model))
             self.add_module(attention, MultiHeadAttention(d_model, num_heads))
