@@ -1,4 +1,5 @@
 """Lesson 2, declared: token alignment and many heads."""
+# ruff: noqa: N803  (a probe asks for a class by the name that the student gave it)
 
 from __future__ import annotations
 
@@ -118,18 +119,18 @@ def draw_aligner_along(draw: Draw, **sizes) -> Inputs:
     return {**inputs, "along": along}
 
 
-def aligner_default(TokenAligner, d_vision: int, d_text: int, weights: Mapping[str, Tensor], tokens: Tensor):  # noqa: N803
+def aligner_default(TokenAligner, d_vision: int, d_text: int, weights: Mapping[str, Tensor], tokens: Tensor):
     aligner = load(TokenAligner(d_vision, d_text), weights)
     return {"aligned": aligner(tokens)}
 
 
-def aligner_values(TokenAligner, d_vision: int, d_text: int, method: str, weights: Mapping, tokens: Tensor):  # noqa: N803
+def aligner_values(TokenAligner, d_vision: int, d_text: int, method: str, weights: Mapping, tokens: Tensor):
     aligner = TokenAligner(d_vision, d_text, method=method)
     aligner = load(aligner, weights) if weights else aligner
     return {"aligned": aligner(tokens)}
 
 
-def aligner_limits(TokenAligner, tokens: Tensor):  # noqa: N803
+def aligner_limits(TokenAligner, tokens: Tensor):
     width = tokens.shape[-1]
     return {
         "identity": TokenAligner(width, width, "identity")(tokens),
@@ -1721,7 +1722,7 @@ def draw_aligned_along(draw: Draw, **sizes) -> Inputs:
     }
 
 
-def aligned_default(AlignedCrossAttention, d_vision, d_text, num_heads, weights, text_tokens, image_tokens):  # noqa: N803
+def aligned_default(AlignedCrossAttention, d_vision, d_text, num_heads, weights, text_tokens, image_tokens):
     layer = load(AlignedCrossAttention(d_vision, d_text, num_heads), weights)
     output, maps = pair(layer(text_tokens, image_tokens))
     return {"output": output, "weights": maps}
@@ -1906,7 +1907,7 @@ ALIGNED = Exercise(
 # ---------------------------------------------------------------- 2.8 ablate_head
 
 
-def ablated(MultiHeadAttention, ablate_head, d_model, num_heads, d_context, weights, tokens, context, mask):  # noqa: N803
+def ablated(MultiHeadAttention, ablate_head, d_model, num_heads, d_context, weights, tokens, context, mask):
     found = {}
     with torch.no_grad():
         for head in range(num_heads):
@@ -1917,7 +1918,7 @@ def ablated(MultiHeadAttention, ablate_head, d_model, num_heads, d_context, weig
     return found
 
 
-def ablated_conduct(MultiHeadAttention, ablate_head, d_model, num_heads, weights, tokens):  # noqa: N803
+def ablated_conduct(MultiHeadAttention, ablate_head, d_model, num_heads, weights, tokens):
     layer = load(MultiHeadAttention(d_model, num_heads), weights).eval()
     given = tokens.clone()
     with torch.no_grad():

@@ -1,5 +1,5 @@
 # Right answers in other styles than the reference and the solution: each must earn full points.
-# ruff: noqa: F811, F821, B905
+# ruff: noqa: B905, E402, F811, F821, RUF005, RUF012
 
 # %% exercise="2.1" variant="table"
 class TokenAligner(nn.Module):
