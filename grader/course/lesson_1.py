@@ -1066,7 +1066,7 @@ MASKED = Exercise(
                 dict(lead=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="each"),
                 dict(lead=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="padding"),
                 dict(lead=(2, 3), queries=5, keys=7, d_k=11, d_v=1, mask="shared"),
-                dict(lead=(2, 3), queries=7, keys=5, d_k=3, d_v=2, mask="padding"),
+                dict(lead=(2, 3), queries=7, keys=5, d_k=11, d_v=13, mask="padding"),
                 dict(queries=5, keys=7, d_k=3, d_v=2, mask="keys"),
                 dict(lead=(2,), queries=7, keys=7, d_k=3, d_v=5, mask="causal"),
             ),
@@ -1082,7 +1082,7 @@ MASKED = Exercise(
                 draw_masked,
                 dict(lead=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="blank"),
                 dict(lead=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="queries"),
-                dict(lead=(2,), queries=5, keys=3, d_k=7, d_v=2, mask="empty"),
+                dict(lead=(2,), queries=5, keys=3, d_k=7, d_v=11, mask="empty"),
             ),
         ),
         Check(
@@ -1337,6 +1337,9 @@ SELF_ATTENTION = Exercise(
             points=2,
             needs=("values",),
             probe=self_conduct,
+            examples=trials(
+                draw_self_along, dict(tokens=3, d_model=4, d_k=2, mask="causal", dtype=torch.float32)
+            ),
             trials=trials(
                 draw_self_along,
                 dict(lead=(2,), tokens=5, d_model=7, d_k=3, mask="causal", dtype=torch.float64),
@@ -1592,6 +1595,10 @@ CROSS_ATTENTION = Exercise(
             points=2,
             needs=("values",),
             probe=cross_conduct,
+            examples=trials(
+                draw_cross_along,
+                dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared", dtype=torch.float32),
+            ),
             trials=trials(
                 draw_cross_along,
                 dict(
@@ -1634,16 +1641,28 @@ def draw_maps(draw: Draw, *, lead: tuple[int, ...] = (), patches: int, dtype=tor
     }
 
 
+def draw_map_scores(draw: Draw, *, lead: tuple[int, ...] = (), patches: int, dtype=torch.float32) -> Inputs:
+    scores = draw.normal(*lead, patches, dtype=dtype)
+    return {"scores": scores, "target": draw.integers(0, patches, *lead)}
+
+
 def loss_values(pointer_loss, weights: Tensor, target: Tensor) -> Mapping[str, Tensor]:
     return {"loss": pointer_loss(weights, target)}
 
 
-def loss_conduct(pointer_loss, weights: Tensor, target: Tensor) -> Mapping[str, Value]:
-    def call(weights: Tensor, target: Tensor) -> dict[str, Tensor]:
-        return {"loss": pointer_loss(weights=weights, target=target)}
+def loss_conduct(pointer_loss, scores: Tensor, target: Tensor) -> Mapping[str, Value]:
+    """Gradients are taken through the softmax that makes the weights: only there do all right answers agree."""
+    weights = torch.softmax(scores, -1)
+    given = weights.clone()
+    pointer_loss(weights=given, target=target)
+    if not torch.equal(given, weights):
+        return {"inputs unchanged": False}
 
-    along = torch.ones((), dtype=weights.dtype)
-    return conduct(call, {"weights": weights, "target": target}, {"loss": along})
+    def call(scores: Tensor, target: Tensor) -> dict[str, Tensor]:
+        return {"loss": pointer_loss(weights=torch.softmax(scores, -1), target=target)}
+
+    along = torch.ones((), dtype=scores.dtype)
+    return conduct(call, {"scores": scores, "target": target}, {"loss": along})
 
 
 def pointer_maps(pointer, seed: int, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
@@ -1751,7 +1770,7 @@ POINTER = Exercise(
             points=1,
             needs=("values",),
             probe=loss_conduct,
-            trials=trials(draw_maps, dict(lead=(5,), patches=7, dtype=torch.float64)),
+            trials=trials(draw_map_scores, dict(lead=(5,), patches=7, dtype=torch.float64)),
             rtol=30,  # a tiny number inside the log, against log 0, is good practice
         ),
         Check(

@@ -1,0 +1,301 @@
+"""Lesson 1's declaration: the reference passes, every mistake is refused and named, other styles pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import pytest
+import torch
+from attention.pointer import pointer_loss
+from attention.pointing import Pointer, draw_looks, draw_start
+from grader.checks.compare import compare
+from grader.checks.judge import judge, run_here
+from grader.checks.plan import Planned, plan, source_of
+from grader.checks.policy import used_builtins
+from grader.course.lesson_1 import LESSON, draw_lengths, draw_mask, pointer_maps
+from grader.course.trained_pointer import draw_unseen, judge_pointer
+from grader.exercise import Case, Draw, Outcome
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+HERE = Path(__file__).parent
+EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
+MISTAKES = [(exercise.id, one.name) for exercise in LESSON.exercises for one in exercise.mistakes]
+# What the sandbox has, and a probe may use.
+NAMES = {
+    "torch": torch, "nn": nn, "F": F, "math": math, "Tensor": Tensor,
+    "Mapping": Mapping, "Callable": Callable, "Any": Any,
+}  # fmt: skip
+
+
+@cache
+def planned(id: str, secret: str = "secret") -> tuple[Planned, ...]:
+    """The trials of an exercise that need no trained pointer."""
+    return tuple(one for one in plan(LESSON, secret, "sha") if one.exercise.id == id and one.check.at is None)
+
+
+def verdict(id: str, namespace: dict, secret: str = "secret"):
+    mine = planned(id, secret)
+    evidence = {one.key: run_here(one.check.probe, namespace, one.inputs, one.key) for one in mine}
+    kept = tuple(check for check in EXERCISES[id].checks if check.at is None)
+    exercise = replace(EXERCISES[id], checks=kept, points=sum(check.points for check in kept))
+    return judge(LESSON, exercise, mine, evidence)
+
+
+def mistaken(id: str, name: str) -> dict:
+    wrong = next(one for one in EXERCISES[id].mistakes if one.name == name)
+    return {**LESSON.reference, **wrong.replaces}
+
+
+def variants() -> list:
+    found = []
+    for cell in jupytext.read(HERE / "variants" / "1-attention.py", fmt="py:percent").cells:
+        if "exercise" in cell.metadata:
+            name = f"{cell.metadata['exercise']} {cell.metadata['variant']}"
+            found.append(pytest.param(cell.metadata["exercise"], cell.source, id=name))
+    return found
+
+
+def test_hundred_points_and_five_to_ten_minutes_an_exercise() -> None:
+    assert LESSON.max_score == 100
+    assert all(5 <= exercise.minutes <= 10 for exercise in LESSON.exercises)
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_at_least_four_mistakes_and_two_sizes(id: str) -> None:
+    exercise = EXERCISES[id]
+    assert len(exercise.mistakes) >= 4
+    assert len({one.hint for one in exercise.mistakes}) == len(exercise.mistakes)
+    values = next(check for check in exercise.checks if check.name in ("values", "weights", "causal"))
+    assert len(values.trials) >= 2
+    assert values.examples
+
+
+@pytest.mark.parametrize("secret", ["secret", "another", "third"])
+@pytest.mark.parametrize("id", EXERCISES)
+def test_the_reference_passes(id: str, secret: str) -> None:
+    found = verdict(id, dict(LESSON.reference), secret)
+    assert found.outcome is Outcome.PASSED, found.message
+    assert found.points == sum(check.points for check in EXERCISES[id].checks if check.at is None)
+
+
+@pytest.mark.parametrize(("id", "name"), MISTAKES)
+def test_every_mistake_is_refused_and_named_whatever_the_secret(id: str, name: str) -> None:
+    for secret in ("secret", "another", "third"):
+        found = verdict(id, mistaken(id, name), secret)
+        assert found.outcome is Outcome.FAILED
+        assert found.mistake == name, found.message
+        assert found.points < sum(check.points for check in EXERCISES[id].checks if check.at is None)
+
+
+@pytest.mark.parametrize(("id", "name"), MISTAKES)
+def test_the_public_examples_show_every_mistake(id: str, name: str) -> None:
+    """What the self-check in the notebook can say, it says."""
+    public = [one for one in planned(id) if one.public]
+    wrong = mistaken(id, name)
+    assert any(
+        got.error or not compare(got.values, want.values).passed
+        for want, got in (
+            (
+                run_here(one.check.probe, LESSON.reference, one.inputs),
+                run_here(one.check.probe, wrong, one.inputs),
+            )
+            for one in public
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("id", "name", "points"),
+    [
+        ("1.1", "queries_in_columns", 0),
+        ("1.1", "transposes_the_batch", 4),
+        ("1.3", "nan_in_empty_rows", 8),
+        ("1.4", "unscaled", 0),
+        ("1.4", "scores_for_weights", 4),
+        ("1.5", "causal_inverted", 8),
+        ("1.5", "without_middle_axis", 6),
+        ("1.6", "mask_inverted", 0),
+        ("1.6", "nan_for_blank_queries", 8),
+        ("1.7", "self_mask_dropped", 9),
+        ("1.7", "self_with_bias", 13),
+        ("1.8", "keys_from_text", 0),
+    ],
+)
+def test_what_is_right_earns_its_part(id: str, name: str, points: float) -> None:
+    assert verdict(id, mistaken(id, name)).points == points
+
+
+@pytest.mark.parametrize(("id", "source"), variants())
+def test_other_styles_pass(id: str, source: str) -> None:
+    namespace = {**LESSON.reference, **NAMES}
+    exec(compile(source, "a variant", "exec"), namespace)
+    found = verdict(id, namespace)
+    assert found.outcome is Outcome.PASSED, found.message
+    assert not used_builtins(EXERCISES[id], source)
+
+
+@pytest.mark.parametrize("id", EXERCISES)
+def test_four_styles_for_each_exercise(id: str) -> None:
+    assert sum(one.values[0] == id for one in variants()) >= 4
+
+
+def test_probes_stand_alone() -> None:
+    """A probe is sent as text: it may use nothing but what the sandbox has."""
+    for exercise in LESSON.exercises:
+        for one in planned(exercise.id):
+            namespace = dict(NAMES)
+            exec(source_of(one.check.probe), namespace)
+            got = run_here(namespace[one.check.probe.__name__], LESSON.reference, one.inputs)
+            assert got.error == "", f"{one.key}: {got.message}"
+
+
+def test_hidden_sizes_are_pairwise_distinct() -> None:
+    """A swapped axis cannot pass by luck. Scores over one set of tokens are square by nature: 1.7, and causal masks."""
+    for exercise in LESSON.exercises:
+        for one in planned(exercise.id):
+            if one.public or exercise.id in ("1.5", "1.7") or "causal" in one.trial.describe:
+                continue
+            tensors = [
+                value
+                for value in one.inputs.values()
+                if isinstance(value, Tensor) and value.is_floating_point()
+            ]
+            for tensor in tensors:
+                sizes = [size for size in tensor.shape if size > 1]
+                assert len(set(sizes)) == len(sizes), f"{one.key}: {tuple(tensor.shape)}"
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def test_lengths_hold_both_ends() -> None:
+    for seed in range(20):
+        lengths = draw_lengths(Draw(str(seed)), sequences=5, tokens=7)["lengths"]
+        assert {0, 7} <= set(lengths.tolist()) <= set(range(8))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_masks_are_what_their_names_say(seed: int) -> None:
+    draw = Draw(str(seed))
+    for kind, shape in {
+        "each": (3, 5, 7), "shared": (5, 7), "keys": (7,), "padding": (3, 1, 7), "blank": (3, 5, 7),
+        "queries": (3, 5, 1), "empty": (3, 1, 7),
+    }.items():  # fmt: skip
+        mask = draw_mask(draw, kind, (3,), 5, 7)
+        assert mask.shape == shape
+        assert mask.dtype == torch.bool
+        rows = mask.expand(3, 5, 7).any(-1)
+        nowhere = {"blank": 3, "empty": 5}.get(kind)
+        if nowhere is not None:
+            assert int((~rows).sum()) == nowhere
+        elif kind == "queries":
+            assert bool(rows.any())
+            assert not bool(rows.all())
+        else:
+            assert bool(rows.all())
+            assert not bool(mask.all())
+
+
+# ---------------------------------------------------------------- the trained pointer
+
+
+def train(pointer: nn.Module, loss: Callable, seed: int = 0, steps: int = 300) -> nn.Module:
+    optimizer = torch.optim.Adam(pointer.parameters(), lr=3e-3)
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(steps):
+        words, patches, target = draw_looks(128, generator)
+        optimizer.zero_grad()
+        loss(pointer(words, patches), target).backward()
+        optimizer.step()
+    return pointer
+
+
+def start(seed: int = 0) -> Pointer:
+    pointer = Pointer()
+    draw_start(pointer, seed)
+    return pointer
+
+
+@pytest.fixture(scope="module")
+def trained() -> nn.Module:
+    return train(start(), pointer_loss)
+
+
+def judged(pointer: nn.Module, **changes: object):
+    inputs = draw_unseen(Draw("unseen"), scenes=500)
+    got = {**pointer_maps(pointer, 0, inputs["words"], inputs["patches"]), **changes}
+    return judge_pointer(Case(inputs=inputs, got=got, expected=dict, rtol=1.0))
+
+
+def test_the_trained_pointer_passes(trained: nn.Module) -> None:
+    assert judged(trained).passed
+
+
+def test_an_untrained_pointer_does_not_hit() -> None:
+    found = judged(start())
+    assert not found.passed
+    assert "looks at the right patch" in found.message
+
+
+def test_maps_that_the_weights_do_not_give_are_refused(trained: nn.Module) -> None:
+    inputs = draw_unseen(Draw("unseen"), scenes=500)
+    perfect = F.one_hot(inputs["target"], 9).float()
+    assert "recomputed from your trained weights" in judged(trained, maps=perfect).message
+    assert "map is None" in judged(trained, maps=None).message
+    assert "holds NaN" in judged(trained, maps=torch.full((500, 9), torch.nan)).message
+
+
+def test_an_attention_that_is_wrong_is_refused_even_where_it_hits() -> None:
+    class Unscaled(Pointer):
+        def forward(self, words: Tensor, patches: Tensor) -> Tensor:
+            query = self.attention.W_Q(self.embedding(words)).unsqueeze(-2)
+            return torch.softmax(query @ self.attention.W_K(patches).mT, -1).squeeze(-2)
+
+    pointer = Unscaled()
+    draw_start(pointer, 0)
+    assert "Does your CrossAttention pass 1.8?" in judged(train(pointer, pointer_loss)).message
+
+
+def test_weights_from_elsewhere_are_refused() -> None:
+    found = judged(train(start(seed=7), pointer_loss))
+    assert not found.passed
+    assert "was it put in?" in found.message
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": "0"}, "seed is gone"),
+        ({"seed": True}, "seed is gone"),
+        ({"seed": -1}, "seed is gone"),
+        ({"state": None}, "does not have the parameters"),
+        ({"state": {}}, "does not have the parameters"),
+    ],
+)
+def test_a_broken_record_is_refused_in_words(trained: nn.Module, change: dict, said: str) -> None:
+    found = judged(trained, **change)
+    assert not found.passed
+    assert said in found.message
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (torch.zeros(3), "another shape or type"),
+        (torch.zeros(32, 64, dtype=torch.float64), "another shape or type"),
+        (torch.full((32, 64), torch.inf), "NaN or infinity"),
+        (torch.zeros(32, 64), "was it put in?"),
+    ],
+)
+def test_a_broken_weight_is_refused_in_words(trained: nn.Module, wrong: Tensor, said: str) -> None:
+    state = {name: value.detach() for name, value in trained.named_parameters()}
+    found = judged(trained, state={**state, "attention.W_K.weight": wrong})
+    assert not found.passed
+    assert said in found.message
