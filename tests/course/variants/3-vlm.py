@@ -6,7 +6,11 @@ def patchify(images: Tensor, patch_size: int) -> Tensor:
     count, height, width = images.shape
     if height % patch_size or width % patch_size:
         raise ValueError("the patches do not fit")
-    grid = images.view(count, height // patch_size, patch_size, width // patch_size, patch_size) if images.is_contiguous() else images.reshape(count, height // patch_size, patch_size, width // patch_size, patch_size)
+    grid = (
+        images.view(count, height // patch_size, patch_size, width // patch_size, patch_size)
+        if images.is_contiguous()
+        else images.reshape(count, height // patch_size, patch_size, width // patch_size, patch_size)
+    )
     return grid.permute(0, 1, 3, 2, 4).flatten(3).flatten(1, 2)
 
 
@@ -156,7 +160,10 @@ class VisionLanguageBlock(nn.Module):
     def forward(self, text_tokens, image_tokens, mask=None):
         def norm(layer, x):
             centred = x - x.mean(-1, keepdim=True)
-            return centred * torch.rsqrt(centred.square().mean(-1, keepdim=True) + layer.eps) * layer.weight + layer.bias
+            return (
+                centred * torch.rsqrt(centred.square().mean(-1, keepdim=True) + layer.eps) * layer.weight
+                + layer.bias
+            )
 
         residual = text_tokens
         x = residual + self.self_attn(norm(self.norm1, residual), mask=mask)[0]
@@ -183,8 +190,12 @@ class VisionLanguageBlock(nn.Module):
         for name in ("norm1", "norm2", "norm3"):
             setattr(self, name, nn.LayerNorm(d_model) if cross or name != "norm2" else None)
         for name in ("self_attn", "cross_attn"):
-            setattr(self, name, MultiHeadAttention(d_model, num_heads) if cross or name == "self_attn" else None)
-        self.ffn = nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(approximate="none"), nn.Linear(d_ff, d_model))
+            setattr(
+                self, name, MultiHeadAttention(d_model, num_heads) if cross or name == "self_attn" else None
+            )
+        self.ffn = nn.Sequential(
+            nn.Linear(d_model, d_ff), nn.GELU(approximate="none"), nn.Linear(d_ff, d_model)
+        )
 
     def forward(self, text_tokens, image_tokens, mask=None):
         h = self.norm1(text_tokens)
@@ -198,7 +209,18 @@ class VisionLanguageBlock(nn.Module):
 
 # %% exercise="3.4" variant="plain loop"
 class MiniVLM(nn.Module):
-    def __init__(self, d_vision, d_model, num_heads, d_ff, num_layers, vocab_size, max_tokens, num_patches, cross_layers=None):
+    def __init__(
+        self,
+        d_vision,
+        d_model,
+        num_heads,
+        d_ff,
+        num_layers,
+        vocab_size,
+        max_tokens,
+        num_patches,
+        cross_layers=None,
+    ):
         super().__init__()
         cross_layers = [num_layers - 1] if cross_layers is None else list(cross_layers)
         self.aligner = nn.Sequential(nn.Linear(d_vision, d_model), nn.GELU(), nn.Linear(d_model, d_model))
@@ -206,7 +228,9 @@ class MiniVLM(nn.Module):
         self.image_norm = nn.LayerNorm(d_model)
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.text_positions = PositionEmbedding(max_tokens, d_model)
-        self.blocks = nn.ModuleList([VisionLanguageBlock(d_model, num_heads, d_ff, i in cross_layers) for i in range(num_layers)])
+        self.blocks = nn.ModuleList(
+            [VisionLanguageBlock(d_model, num_heads, d_ff, i in cross_layers) for i in range(num_layers)]
+        )
         self.norm = nn.LayerNorm(d_model)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
 
@@ -228,7 +252,18 @@ class MiniVLM(nn.Module):
 
 # %% exercise="3.4" variant="helpers and a tuple"
 class MiniVLM(nn.Module):
-    def __init__(self, d_vision, d_model, num_heads, d_ff, num_layers, vocab_size, max_tokens, num_patches, cross_layers=None):
+    def __init__(
+        self,
+        d_vision,
+        d_model,
+        num_heads,
+        d_ff,
+        num_layers,
+        vocab_size,
+        max_tokens,
+        num_patches,
+        cross_layers=None,
+    ):
         super().__init__()
         looking = {num_layers - 1} if cross_layers is None else set(cross_layers)
         self.aligner = nn.Sequential(nn.Linear(d_vision, d_model), nn.GELU(), nn.Linear(d_model, d_model))
@@ -258,13 +293,29 @@ class MiniVLM(nn.Module):
 
 # %% exercise="3.4" variant="recursion"
 class MiniVLM(nn.Module):
-    def __init__(self, d_vision, d_model, num_heads, d_ff, num_layers, vocab_size, max_tokens, num_patches, cross_layers=None):
+    def __init__(
+        self,
+        d_vision,
+        d_model,
+        num_heads,
+        d_ff,
+        num_layers,
+        vocab_size,
+        max_tokens,
+        num_patches,
+        cross_layers=None,
+    ):
         super().__init__()
         cross_layers = [num_layers - 1] if cross_layers is None else list(cross_layers)
         self.aligner = nn.Sequential(nn.Linear(d_vision, d_model), nn.GELU(), nn.Linear(d_model, d_model))
         self.image_positions, self.image_norm = PositionEmbedding(num_patches, d_model), nn.LayerNorm(d_model)
-        self.embedding, self.text_positions = nn.Embedding(vocab_size, d_model), PositionEmbedding(max_tokens, d_model)
-        self.blocks = nn.ModuleList(VisionLanguageBlock(d_model, num_heads, d_ff, i in cross_layers) for i in range(num_layers))
+        self.embedding, self.text_positions = (
+            nn.Embedding(vocab_size, d_model),
+            PositionEmbedding(max_tokens, d_model),
+        )
+        self.blocks = nn.ModuleList(
+            VisionLanguageBlock(d_model, num_heads, d_ff, i in cross_layers) for i in range(num_layers)
+        )
         self.norm, self.head = nn.LayerNorm(d_model), nn.Linear(d_model, vocab_size, bias=False)
 
     def forward(self, token_ids, image_patches):
@@ -283,12 +334,28 @@ class MiniVLM(nn.Module):
 
 # %% exercise="3.4" variant="dictionary"
 class MiniVLM(nn.Module):
-    def __init__(self, d_vision, d_model, num_heads, d_ff, num_layers, vocab_size, max_tokens, num_patches, cross_layers=None):
+    def __init__(
+        self,
+        d_vision,
+        d_model,
+        num_heads,
+        d_ff,
+        num_layers,
+        vocab_size,
+        max_tokens,
+        num_patches,
+        cross_layers=None,
+    ):
         super().__init__()
         cross_layers = [num_layers - 1] if cross_layers is None else list(cross_layers)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
         self.norm = nn.LayerNorm(d_model)
-        self.blocks = nn.ModuleList([VisionLanguageBlock(d_model, num_heads, d_ff, cross=i in cross_layers) for i in range(num_layers)])
+        self.blocks = nn.ModuleList(
+            [
+                VisionLanguageBlock(d_model, num_heads, d_ff, cross=i in cross_layers)
+                for i in range(num_layers)
+            ]
+        )
         self.text_positions = PositionEmbedding(max_tokens, d_model)
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.image_norm = nn.LayerNorm(d_model)
@@ -303,7 +370,9 @@ class MiniVLM(nn.Module):
         mask = causal_mask(state["x"].size(-2), state["x"].device)
         for number, block in enumerate(self.blocks):
             state["x"], state["maps"][number] = block(state["x"], state["z"], mask)
-        return F.linear(self.norm(state["x"]), self.head.weight), [w for w in state["maps"].values() if w is not None]
+        return F.linear(self.norm(state["x"]), self.head.weight), [
+            w for w in state["maps"].values() if w is not None
+        ]
 
 
 # %% exercise="3.5" variant="where"
@@ -326,7 +395,9 @@ def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
 
 
 # %% exercise="3.5" variant="roll"
-def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100) -> Tensor:
+def shift_targets(
+    token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100
+) -> Tensor:
     targets = token_ids.roll(-1, dims=-1)
     targets[:, -1] = ignore_index
     targets.masked_fill_(targets == pad_id, ignore_index)
@@ -437,7 +508,9 @@ def generate(model, prompt_ids, image_patches, max_new_tokens, eos_id):
 
 
 # %% exercise="3.7" variant="fill at the end"
-def generate(model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int) -> Tensor:
+def generate(
+    model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
+) -> Tensor:
     was = [(module, module.training) for module in model.modules()]
     for module, _ in was:
         module.training = False
@@ -511,7 +584,9 @@ def value_weighted_map(cross_attn, tokens, image_tokens):
     weights = cross_attn(tokens, image_tokens)[1]
     H = cross_attn.num_heads
     value = cross_attn.W_V(image_tokens).unflatten(-1, (H, -1))
-    through = torch.stack([value[..., h, :] @ w.T for h, w in enumerate(cross_attn.W_O.weight.tensor_split(H, 1))], -2)
+    through = torch.stack(
+        [value[..., h, :] @ w.T for h, w in enumerate(cross_attn.W_O.weight.tensor_split(H, 1))], -2
+    )
     gram = through @ through.mT  # (..., S, H, H)
     rows = weights.movedim(-3, -1)  # (..., T, S, H)
     squared = ((rows.unsqueeze(-2) @ gram.unsqueeze(-4)).squeeze(-2) * rows).sum(-1)
@@ -523,14 +598,19 @@ def swap_patches(image_patches, first, second):
     B, n = image_patches.shape[:2]
     order = torch.arange(n, device=image_patches.device).repeat(B, 1)
     rows = torch.arange(B, device=image_patches.device)
-    order[rows, first], order[rows, second] = torch.as_tensor(second, device=order.device), torch.as_tensor(first, device=order.device)
+    order[rows, first], order[rows, second] = (
+        torch.as_tensor(second, device=order.device),
+        torch.as_tensor(first, device=order.device),
+    )
     return torch.take_along_dim(image_patches, order[..., None], dim=1)
 
 
 # %% exercise="3.9" variant="where"
 def swap_patches(image_patches, first, second):
     B, n, _ = image_patches.shape
-    first, second = (torch.as_tensor(p, device=image_patches.device).expand(B)[:, None] for p in (first, second))
+    first, second = (
+        torch.as_tensor(p, device=image_patches.device).expand(B)[:, None] for p in (first, second)
+    )
     rows = torch.arange(B, device=image_patches.device)
     place = torch.arange(n, device=image_patches.device)
     a, b = image_patches[rows, first[:, 0]][:, None], image_patches[rows, second[:, 0]][:, None]
