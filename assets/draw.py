@@ -184,7 +184,7 @@ def scene() -> Figure:
     patches, _ = draw_scenes(1, torch.Generator().manual_seed(4), "test")
     figure = plt.figure(figsize=(7, 1.75))
     picture = figure.add_axes((0.01, 0.06, 0.22, 0.88))
-    picture.imshow(to_images(patches)[0], cmap="gray_r", interpolation="nearest")
+    picture.imshow(to_images(patches)[0].numpy(), cmap="gray_r", interpolation="nearest")
     for at in (7.5, 15.5):
         picture.axhline(at, color="#e69f00", linewidth=1)
         picture.axvline(at, color="#e69f00", linewidth=1)
@@ -192,7 +192,7 @@ def scene() -> Figure:
     figure.text(0.262, 0.5, "→", fontsize=16, ha="center", va="center")
     for place, patch in enumerate(patches[0]):
         ax = figure.add_axes((0.295 + 0.078 * place, 0.3, 0.07, 0.4))
-        ax.imshow(patch.reshape(8, 8), cmap="gray_r", interpolation="nearest")
+        ax.imshow(patch.reshape(8, 8).numpy(), cmap="gray_r", interpolation="nearest")
         ax.set_title(str(place), fontsize=8, pad=3)
         ax.set(xticks=[], yticks=[])
     return figure

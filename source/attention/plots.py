@@ -31,7 +31,7 @@ def show_maps(
     for index, (ax, (title, weights)) in enumerate(zip(axes[0], maps.items(), strict=True)):
         kind = "{:.0f}" if weights.dtype == torch.bool else "{:.2f}"
         weights = weights.detach().cpu().double()
-        drawn = ax.imshow(weights, cmap="viridis", vmin=0.0, vmax=largest, aspect="auto")
+        drawn = ax.imshow(weights.numpy(), cmap="viridis", vmin=0.0, vmax=largest, aspect="auto")
         if weights.numel() * len(maps) <= 100:
             _numbers(ax, weights, largest, kind)
         ax.set_title(title, fontsize=10)
@@ -61,7 +61,7 @@ def show_over_image(
     for row, image in enumerate(images.detach().cpu()):
         axes[row][0].set_ylabel(words[row], fontsize=9)
         for ax, (title, weights) in zip(axes[row], [("scene", None), *maps.items()], strict=True):
-            ax.imshow(image, cmap="gray_r")
+            ax.imshow(image.numpy(), cmap="gray_r")
             if weights is not None:
                 drawn = _veil(ax, weights[row], largest)
             place = divmod(int(target[row]), 3)
@@ -123,7 +123,7 @@ def show_bars(values: Mapping[str, float], ylabel: str, chance: float) -> None:
 def _veil(ax, weights: Tensor, largest: float):
     grid = weights.detach().cpu().double().reshape(3, 3)
     pixels = grid.repeat_interleave(8, 0).repeat_interleave(8, 1)
-    drawn = ax.imshow(pixels, cmap="viridis", vmin=0.0, vmax=largest, alpha=0.78)
+    drawn = ax.imshow(pixels.numpy(), cmap="viridis", vmin=0.0, vmax=largest, alpha=0.78)
     for place, weight in enumerate(grid.flatten().tolist()):
         row, column = divmod(place, 3)
         colour = "black" if weight > 0.6 * largest else "white"
