@@ -136,7 +136,7 @@ class Check:
     at: str | None = (
         None  # id of the provided cell after which it is run; None: after the exercise's own cell
     )
-    seconds: float = 20.0  # time limit of one trial
+    seconds: float = 10.0  # time limit of one trial; all that are declared take milliseconds
 
 
 @dataclass(frozen=True)
@@ -212,6 +212,7 @@ class Limits:
     scratch_files: int = 50_000
     seconds: float = 300.0  # wall time of the whole submission
     cell_seconds: float = 60.0  # wall time of one cell
+    given_seconds: float = 30.0  # wall time of a given cell: one that takes long hangs in the student's code
     cpu_seconds: float = 600.0  # CPU time of one process
     cell_output_bytes: int = 1 << 20
     output_bytes: int = 8 << 20  # of the whole submission

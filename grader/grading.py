@@ -25,7 +25,6 @@ from grader.submission.intake import read
 from grader.submission.notebook import Submission
 from grader.submission.rebuild import Rebuilt, rebuild
 
-GIVEN_SECONDS = 30.0  # a given cell, where the lesson allows it no more
 SEED = 0  # injected into every notebook: the lesson's own default
 
 
@@ -162,13 +161,16 @@ def _grade(
 
 
 def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, float]:
-    """A given cell that takes long hangs in the student's code: it is not waited for as long as the student's own."""
+    """The time limits of given cells; those of the student's own are the lesson's `cell_seconds`."""
     given = (
         cell.id
         for cell in notebook.cells
         if not cell.id.startswith("exercise-") and cell.id not in rebuilt.own
     )
-    return {**{id: min(GIVEN_SECONDS, lesson.limits.cell_seconds) for id in given}, **lesson.cell_seconds}
+    return {
+        **{id: min(lesson.limits.given_seconds, lesson.limits.cell_seconds) for id in given},
+        **lesson.cell_seconds,
+    }
 
 
 def _not_needed(notebook: NotebookNode) -> list[str]:

@@ -20,7 +20,7 @@ from attention.pointer import pointer_loss
 from attention.single_head import CrossAttention, SelfAttention
 from grader.course.probes import conduct, load, pair
 from grader.course.trained_pointer import draw_unseen, judge_pointer
-from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Value, mistake, trials
+from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Limits, Value, mistake, trials
 
 FUSED = frozenset({"fused attention"})  # what 1.4 and its successors may not call; see grader.checks.policy
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
@@ -1802,6 +1802,7 @@ POINTER = Exercise(
 LESSON = Lesson(
     assignment="1-attention",
     title="Attention from scratch",
+    limits=Limits(given_seconds=10.0),
     exercises=(
         SCORES,
         SCALED,

@@ -2335,6 +2335,7 @@ FUSION = Exercise(
 LESSON = Lesson(
     assignment="2-heads",
     title="Token alignment and many heads",
+    cell_seconds={"train-reader": 120.0, "train-aligner": 60.0},
     exercises=(
         ALIGNER, VARIANCE, LOSS, SPLIT, MERGE, MULTI_HEAD, ALIGNED, ABLATION, ENTROPY, PATTERN, FUSION,
     ),
