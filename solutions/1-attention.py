@@ -307,7 +307,7 @@ except ImportError:
 # `dim` may be any axis, counted from the front or (negative) from the back. It must stay finite for scores of ±10,000,
 # and a row of −∞ along `dim` must become zeros.
 #
-# **Expected**: `stable_softmax(torch.tensor([1.155, 0.577]))` gives `[0.641, 0.359]`; a single number gives `[1.]`.
+# **Expected**: `stable_softmax(torch.tensor([2.0, 1.0]))` gives `[0.731, 0.269]`; a single number gives `[1.]`.
 #
 # <details><summary>First hint</summary>
 #
@@ -438,7 +438,7 @@ print("autograd:    ", scores.grad.numpy().round(3))
 print("p (v − o):   ", (weights * (value[:, 0] - mixed)).detach().numpy().round(3))
 
 # %% [markdown]
-# Both say `[0.169, -0.176, 0.008]`. Token 1 has the value 2.0, above the output of 1.475: more weight on it raises the
+# Both say `[0.169, -0.176, 0.008]`. Token 1 has the value 2.0, above the output of 1.476: more weight on it raises the
 # output. Token 2 has 1.0, below it. Token 3 has 1.5, almost the output itself, so its weight hardly matters.
 #
 # ### The box, once more
