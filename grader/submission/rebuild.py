@@ -46,9 +46,10 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
         Unreadable: no cell belongs to any exercise.
     """
     owners = [_belongs(cell, lesson.exercises) for cell in submission.cells]
+    given = _given_cells(master)
     answers, notes, used = {}, {}, set()
     for exercise in lesson.exercises:
-        index, remarks, mine = _choose(exercise, submission.cells, owners)
+        index, remarks, mine = _choose(exercise, submission.cells, owners, given)
         used |= mine
         if index is not None:
             answers[exercise.id] = submission.cells[index].source
@@ -71,7 +72,7 @@ def _belongs(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
 
 
 def _choose(
-    exercise: Exercise, cells: Sequence[Cell], owners: Sequence[set[str]]
+    exercise: Exercise, cells: Sequence[Cell], owners: Sequence[set[str]], given: Sequence[NotebookNode]
 ) -> tuple[int | None, tuple[str, ...], set[int]]:
     """The cell that counts, remarks for the student, and every cell that belongs to the exercise."""
     names = set(exercise.defines)
@@ -80,7 +81,9 @@ def _choose(
     elsewhere = [
         index
         for index, cell in enumerate(cells)
-        if not owners[index] and names & defined(cell.source, names, strictly=True)
+        if not owners[index]
+        and names & defined(cell.source, names, strictly=True)
+        and _given(cell, given) is None  # "Stuck? Carry on" defines the name, too, and is no answer
     ]
     remarks = ()
     if defining:
@@ -144,9 +147,7 @@ def _own_cells(
     cells: Sequence[Cell], used: set[int], master: NotebookNode, lesson: Lesson
 ) -> dict[str, list[str]]:
     """The student's own code, by the id of the master's cell that it stood behind ("" for the beginning)."""
-    given = [
-        cell for cell in master.cells if cell.cell_type == "code" and not cell.id.startswith("exercise-")
-    ]
+    given = _given_cells(master)
     own: dict[str, list[str]] = defaultdict(list)
     behind, count = "", 0
     for index, cell in enumerate(cells):
@@ -163,6 +164,11 @@ def _own_cells(
             own[behind].append(cell.source)
             count += 1
     return own
+
+
+def _given_cells(master: NotebookNode) -> list[NotebookNode]:
+    """The code cells of the master copy that are no exercise's."""
+    return [cell for cell in master.cells if cell.cell_type == "code" and not cell.id.startswith("exercise-")]
 
 
 def _given(cell: Cell, given: Sequence[NotebookNode]) -> str | None:

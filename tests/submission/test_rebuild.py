@@ -143,3 +143,14 @@ def test_another_notebook_is_unreadable() -> None:
 def test_a_cell_with_two_markers_answers_both() -> None:
     both = f"{ANSWER_F}\n{ANSWER_G}"
     assert put(both).answers == {"9.1": both, "9.2": both}
+
+
+def test_the_cell_that_helps_one_to_carry_on_is_no_answer() -> None:
+    """It defines the exercise's name, as released or switched on; the student's own definition does not lose to it."""
+    stuck = "# @title Stuck on 9.1?\ncarry_on = False\nif carry_on:\n    f = abs\n    print('carrying on')"
+    master = nbformat.v4.new_notebook(cells=[*MASTER.cells[:2], code("stuck-9-1", stuck), *MASTER.cells[2:]])
+    for cell in (stuck, stuck.replace("False", "True")):
+        submission = Submission((Cell("def f(x): return x"), Cell(cell), Cell(ANSWER_G)), "sha")
+        assert rebuild(LESSON, master, submission).answers["9.1"] == "def f(x): return x"
+        submission = Submission((Cell(ANSWER_F), Cell(cell)), "sha")
+        assert rebuild(LESSON, master, submission).notes == {}
