@@ -15,8 +15,6 @@ from multiprocessing import get_context
 from time import perf_counter, process_time
 
 import torch
-from torch import nn
-
 from attention import recipe
 from attention.evaluation import (
     accuracy,
@@ -34,6 +32,8 @@ from attention.patches import swap_patches
 from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS
 from attention.training import train_step
 from attention.vlm import MiniVLM
+from torch import nn
+
 from grader.course.trained_vlm import GATES, GROUNDING_GATE
 
 SCENES = 2000

@@ -102,7 +102,8 @@ show_pipeline()
 # %% id="world" draws="1"
 some = draw_questions(3, torch.Generator().manual_seed(seed), "test", tasks=("where", "what", "read"), fewest=9)
 figure, axes = plt.subplots(1, 3, figsize=(7, 2.6), layout="constrained")
-for ax, patches, token_ids, length in zip(axes, some.image_patches, some.token_ids, some.prompt_lengths):
+asked = zip(some.image_patches, some.token_ids, some.prompt_lengths, strict=True)
+for ax, (patches, token_ids, length) in zip(axes, asked, strict=True):
     show_scene(ax, patches)
     ax.set_title(decode(token_ids[:length]) + "\n→ " + decode(token_ids[length:]), fontsize=9)
 plt.show()
@@ -580,16 +581,16 @@ print("losses", [round(train_step(trial, optimizer, batch), 3) for _ in range(5)
 # %% [markdown]
 # ## Training: a recipe that works
 #
-# Put full scenes in from the first step, without aligning first, and "where" still stands at chance after all 800
-# steps (@NAIVE@ in our benchmark). There is too much to look at before the model knows what a digit is. Three things
-# help:
+# Put full scenes in from the first step, without aligning first, and after all 800 steps "where" still stands at
+# chance: 0.115 in our benchmark, while "what" is learned (0.978). To *find* a digit among nine is hard before the model
+# knows what a digit is. Three things help:
 #
 # 1. **Align first.** For 150 steps single digits are pulled to the embeddings of their words. This is lesson 2's loss,
 #    plus a squared distance. Nothing but the aligner learns.
 # 2. **Start simple.** In the beginning a scene holds 1 or 2 digits. The number grows, until scenes hold up to 9 in
 #    the last third of training.
 # 3. **Warm up and come down.** The learning rate climbs for 50 steps to 0.003, then falls along half a cosine.
-#    AdamW forgets a little faster than usual (β₂ = 0.95), which saved the one seed in twenty that got stuck.
+#    AdamW's memory of past gradients is a little shorter than usual (β₂ = 0.95).
 #
 # The cell below uses *your* model, *your* targets, *your* step. It takes some 20 seconds on a laptop's processor.
 #
@@ -675,7 +676,8 @@ def generate(
 
 # %% id="answers"
 need("model", "3.6")
-for question, patches in zip(("where is the 7 ?", "what is at center ?", "read the top-row ?"), some.image_patches):
+asked = ("where is the 7 ?", "what is at center ?", "read the top-row ?")
+for question, patches in zip(asked, some.image_patches, strict=True):
     said = [answer_to(one, generate, question, patches) for one in (model, untrained)]
     print(f"{question:20} trained: {said[0]:24} untrained: {said[1]}")
 
@@ -700,8 +702,8 @@ show_bars(scores, "right answers", chance=1 / 9)
 # %% [markdown]
 # *Bars: the trained model is right in nearly all cases, the untrained one at or below chance.*
 #
-# One training is one throw of the dice. `python -m benchmarks.training` repeats it over @SEEDS@ seeds, with 2,000 scenes of
-# each kind: where @WHERE@, what @WHAT@, read @READ@.
+# One training is one throw of the dice. `python -m benchmarks.training` repeats it over 20 seeds, with 2,000
+# scenes of each kind. From the worst seed to the best: where 0.984 to 0.997, what 0.974 to 0.988, read 0.930 to 0.971.
 
 # %% [markdown]
 # ## Where it really looks
@@ -814,8 +816,8 @@ show_bars(grounding, "map is largest on the right patch", chance=1 / 9)
 # *Bars: value-weighted maps of the trained model are on the right patch nearly always. The untrained model's are at
 # chance. (For "read" the first patch of the row counts; an untrained model may well have none of them right.)*
 #
-# And the head average? Over @SEEDS@ seeds it found the patch of "where" in @AVERAGE@ of the scenes; the value-weighted map in
-# @WEIGHTED@. Same models, same answers. In some trainings one head does the looking while the others rest, and their
+# And the head average? Over 20 seeds it found the patch of "where" in 0.703 to 0.992 of the scenes, the value-weighted
+# map in 0.966 to 0.996. Same models, same answers. In some trainings one head does the looking while the others rest, and their
 # resting place takes over the average. **A map is a measurement; ask what it measures.**
 
 # %% id="pick-map" hidden="Optional: pick a scene and a kind of question"
@@ -911,14 +913,16 @@ for task in ("where", "what"):
         print(f"{task:6} {what:37} {(said == wanted).float().mean():.3f}")
 
 # %% [markdown]
-# The answer follows the patch, dies with it, and does not care about the others. *That* is grounding.
+# The answer follows the patch, dies with it, and does not care about the others. *That* is grounding. Over 20 seeds the
+# answer to "where" followed the swapped patch in at least 0.988 of the scenes, and the old answer outlived its patch in
+# at most 0.044.
 #
 # ### Controls: trainings that must fail
 #
 # If a model does well that cannot possibly know, something leaks. Two models that cannot: one without image
 # positions, and one whose images belong to other questions. Set `controls = True` to train them (twice as long as
-# above). Over one seed and 2,000 scenes we measured for "where": @NOPOS@ without positions, @SHUFFLED@ with shuffled
-# pairs. Chance is 0.111.
+# above). With one seed and 2,000 scenes we measured for "where": 0.104 without positions, 0.113 with shuffled pairs.
+# Chance is 0.111.
 
 # %% id="controls"
 controls = False

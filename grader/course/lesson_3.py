@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
-
 from attention.diagnostics import diagnose
 from attention.efficient import fused_forward, linear_attention, sliding_window_attention
 from attention.generation import generate
@@ -18,6 +15,9 @@ from attention.patches import patchify, swap_patches
 from attention.positions import PositionEmbedding
 from attention.training import shift_targets, train_step
 from attention.vlm import MiniVLM, VisionLanguageBlock
+from torch import Tensor, nn
+from torch.nn import functional as F
+
 from grader.course.probes import conduct, load, pair, strided
 from grader.course.trained_vlm import draw_held_out, judge_answers, judge_maps
 from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Limits, Value, mistake, trials
@@ -1995,7 +1995,9 @@ def trained_answers(
     }
 
 
-def trained_maps(model, value_weighted_map, prompts: Mapping, patches: Mapping) -> Mapping[str, Value]:
+def trained_maps(
+    model, record: Mapping, seed: int, value_weighted_map, prompts: Mapping, patches: Mapping
+) -> Mapping[str, Value]:
     """The state after training, the model's own maps, and the value-weighted ones by the student's function."""
     device = next(model.parameters()).device
     model.eval()
@@ -2020,6 +2022,8 @@ def trained_maps(model, value_weighted_map, prompts: Mapping, patches: Mapping) 
             weighted[task] = value_weighted_map(cross_attn, *met[0]).cpu()
     return {
         "state": {name: value.detach().cpu() for name, value in model.named_parameters()},
+        "path": record["path"],
+        "seed": seed,
         "maps": maps,
         "value-weighted": weighted,
     }

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import torch
-from torch import Tensor, nn
-
 from attention import recipe
 from attention.grounding import value_weighted_map
 from attention.masks import causal_mask
 from attention.tokens import ANSWER_LENGTHS, PROMPT_LENGTHS, TASKS, draw_questions
 from attention.vlm import MiniVLM
+from torch import Tensor, nn
+
 from grader.checks.compare import compare
 from grader.exercise import Case, Draw, Finding, Inputs
 
@@ -69,6 +69,8 @@ def judge_maps(case: Case) -> Finding:
     """The maps are what the reference computes from the same weights, and they lie where they should."""
     model, problem = rebuild(case.got.get("state"))
     if model is None:
+        return Finding(passed=False, message=problem)
+    if problem := origin(model, case.got.get("path"), case.got.get("seed")):
         return Finding(passed=False, message=problem)
     for task, prompts in case.inputs["prompts"].items():
         maps, weighted = maps_of(model, prompts, case.inputs["patches"][task])

@@ -52,7 +52,7 @@ def _frame(ax, cell: int, size: int) -> None:
 
 def show_losses(record: Mapping[str, Tensor]) -> None:
     """The two stages' losses, step by step."""
-    figure, axes = plt.subplots(1, 2, figsize=(7, 2.4), layout="constrained")
+    _, axes = plt.subplots(1, 2, figsize=(7, 2.4), layout="constrained")
     for ax, name, title in zip(
         axes, ("align losses", "losses"), ("stage 1: align", "stage 2: answer"), strict=True
     ):
@@ -69,7 +69,7 @@ def show_losses(record: Mapping[str, Tensor]) -> None:
 def show_bars(groups: Mapping[str, Mapping[str, float]], ylabel: str, chance: float | None = None) -> None:
     """Bars from 0 to 1, side by side: {"trained": {"where": 0.99, …}, "untrained": {…}}."""
     colours = ("#0072b2", "#e69f00", "#999999", "#009e73")
-    figure, ax = plt.subplots(figsize=(6.5, 2.6), layout="constrained")
+    _, ax = plt.subplots(figsize=(6.5, 2.6), layout="constrained")
     names = list(next(iter(groups.values())))
     width = 0.8 / len(groups)
     for index, (group, values) in enumerate(groups.items()):
@@ -86,7 +86,7 @@ def show_bars(groups: Mapping[str, Mapping[str, float]], ylabel: str, chance: fl
 
 def show_pipeline() -> None:
     """Encode → align → cross-attend → generate, with the shapes of this lesson's model."""
-    figure, ax = plt.subplots(figsize=(7.2, 3.1), layout="constrained")
+    _, ax = plt.subplots(figsize=(7.2, 3.1), layout="constrained")
     boxes: Sequence[tuple[float, float, str, str]] = (
         (0.0, 2.0, "image\n24 × 24", "#f0f0f0"),
         (2.0, 2.0, "patchify\n9 × 64", "#cfe8f5"),

@@ -10,6 +10,7 @@ from attention.diagnostics import (
     gradient_reach,
     sharpness,
 )
+
 from grader.course.lesson_3 import draw_patient, patient
 from grader.exercise import Draw
 

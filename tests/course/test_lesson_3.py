@@ -14,6 +14,9 @@ from attention.builtin import MultiHeadAttention as BuiltinMultiHeadAttention
 from attention.builtin import causal_mask as builtin_causal_mask
 from attention.training import train_step
 from attention.vlm import MiniVLM
+from torch import Tensor, nn
+from torch.nn import functional as F
+
 from grader.checks.compare import compare
 from grader.checks.judge import judge, run_here
 from grader.checks.plan import Planned, plan, source_of
@@ -21,8 +24,6 @@ from grader.course import trained_vlm
 from grader.course.lesson_3 import LESSON, trained_answers, trained_maps
 from grader.course.trained_vlm import draw_held_out, judge_answers, judge_maps
 from grader.exercise import Case, Draw, Outcome
-from torch import Tensor, nn
-from torch.nn import functional as F
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -233,7 +234,8 @@ def test_weights_from_another_training_are_refused(trained, inputs):
     """Pasted in after the training: they are not what the recorded path ends with."""
     other = run(seed=4)
     pasted = {**trained, "model": other["model"]}
-    assert "not the weights that the training ended with" in judge_answers(answers_of(pasted, inputs)).message
+    for finding in (judge_answers(answers_of(pasted, inputs)), judge_maps(maps_of(pasted, inputs))):
+        assert "not the weights that the training ended with" in finding.message
 
 
 def test_a_record_from_another_training_is_refused(trained, inputs):

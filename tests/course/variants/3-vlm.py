@@ -1,5 +1,5 @@
 # Right answers in other styles than the reference and the solution: each must earn full points.
-# ruff: noqa: F811, F821
+# ruff: noqa
 
 # %% exercise="3.1" variant="permute"
 def patchify(images: Tensor, patch_size: int) -> Tensor:
@@ -88,14 +88,14 @@ class PositionEmbedding(torch.nn.Module):
 
     def forward(self, tokens):
         *_, T, d = tokens.shape
-        assert T <= len(self.embedding)
+        assert len(self.embedding) >= T
         return self.embedding[:T].expand(tokens.shape) + tokens
 
 
 # %% exercise="3.2" variant="split"
 class PositionEmbedding(nn.Module):
     def __init__(self, n, d_model):
-        super(PositionEmbedding, self).__init__()
+        super().__init__()
         self.embedding = nn.Parameter(torch.rand(n, d_model))
 
     def forward(self, tokens):
@@ -681,7 +681,7 @@ def diagnose(model, batch):
         return F.cross_entropy(logits.transpose(1, 2), targets), maps[-1]
 
     loss, weights = loss_of(patches)
-    found = {name: False for name in ("frozen", "no gradient", "uniform", "one patch", "misaligned")}
+    found = dict.fromkeys(("frozen", "no gradient", "uniform", "one patch", "misaligned"), False)
     found["frozen"] = not all(p.requires_grad for p in model.parameters())
     for parameter in model.parameters():
         if parameter.requires_grad:
