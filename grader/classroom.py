@@ -67,8 +67,8 @@ def grade_class(found: Sequence[Found], course: Course, tier: str) -> Iterator[t
 def _key(one: Found, course: Course, tier: str) -> str:
     """What the grade depends on; empty where the submission cannot be read."""
     with suppress(Unreadable):
-        given = environment(course.root, one.assignment, course.secret, course.device, tier)
-        return f"{read(one).sha256}-{given}"
+        sha = read(one).sha256
+        return f"{sha}-{environment(course.root, one.assignment, course.secret, course.device, tier)}"
     return ""
 
 

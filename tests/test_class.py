@@ -1,0 +1,104 @@
+"""The example class, from the command line to the gradebook: every submission gets the score that it deserves."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from examples.make import Example, classes, content
+from grader.course import lessons
+
+ROOT = Path(__file__).resolve().parents[1]
+CLASS = {name: [example for example in classes() if example.assignment == name] for name in lessons()}
+
+
+def grade(folder: Path, *arguments: str) -> tuple[int, list[dict], str]:
+    """Run `grader grade` with everything that it writes below a folder; exit status, JSON lines, output."""
+    lines = folder / "grades.jsonl"
+    command = [sys.executable, "-m", "grader", "grade", *arguments, "--jobs", "1", "--json", str(lines)]
+    command += ["--html", str(folder / "html"), "--gradebook", f"sqlite:///{folder / 'gradebook.db'}"]
+    ran = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "GRADER_SECRET": "test"},
+        timeout=1500,
+    )
+    written = [json.loads(line) for line in lines.read_text("utf-8").splitlines()] if lines.is_file() else []
+    return ran.returncode, written, ran.stdout + ran.stderr
+
+
+@pytest.fixture(scope="module", params=list(CLASS))
+def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp(request.param)
+    code, written, output = grade(folder, "examples/submitted", "--assignment", request.param, "--force")
+    return request.param, folder, code, {line["student"]: line for line in written}, output
+
+
+def test_every_example_is_committed_as_it_is_made() -> None:
+    stale = [one.path for one in classes() if not one.path.is_file() or one.path.read_bytes() != content(one)]
+    assert stale == [], "run: python -m examples.make"
+
+
+def test_every_submission_gets_the_score_that_it_deserves(graded) -> None:
+    assignment, _, code, grades, output = graded
+    examples: dict[str, Example] = {one.student: one for one in CLASS[assignment]}
+    assert set(grades) == set(examples), output
+    for student, example in examples.items():
+        got = grades[student]
+        if example.score is None:
+            assert (got["status"], got["score"]) == ("unreadable", 0.0), student
+            assert got["message"], student
+        else:
+            said = [(one["id"], one["outcome"], one["points"], one["message"]) for one in got["exercises"]]
+            assert (got["status"], got["score"]) == ("graded", example.score), (student, got["message"], said)
+    assert code == (1 if any(one.score is None for one in examples.values()) else 0), output
+
+
+def test_the_json_keeps_its_contract(graded) -> None:
+    assignment, _, _, grades, _ = graded
+    for got in grades.values():
+        assert got["assignment"] == assignment
+        assert got["max_score"] == 100
+        assert got["device"] in ("cpu", "cuda")
+        assert got["isolation"] in ("full", "partial", "none")
+        assert got["seconds"] >= 0
+        if got["status"] == "unreadable":
+            continue
+        assert len(got["submission_sha256"]) == 64
+        assert [one["id"] for one in got["exercises"]] == [one.id for one in lessons()[assignment].exercises]
+        for one in got["exercises"]:
+            assert one["outcome"] in ("PASSED", "FAILED", "MISSING", "TIMEOUT", "FAULT")
+            assert (one["outcome"] == "PASSED") == (one["points"] == one["max_points"]) or one[
+                "max_points"
+            ] == 0
+            assert one["outcome"] == "PASSED" or one["message"]
+
+
+def test_the_gradebook_and_the_pages_say_the_same(graded) -> None:
+    assignment, folder, _, grades, _ = graded
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
+        for student, got in grades.items():
+            assert gradebook.find_submission(assignment, student).score == got["score"], student
+    for student in grades:
+        page = (folder / "html" / student / assignment / f"{assignment}.html").read_text("utf-8")
+        assert student in page
+        assert (ROOT / "autograded" / student / assignment / f"{assignment}.ipynb").is_file()
+    assert (folder / "html" / "class.html").is_file()
+
+
+def test_an_unchanged_class_is_recognised(graded) -> None:
+    assignment, folder, code, grades, _ = graded
+    again_code, again, output = grade(folder, "examples/submitted", "--assignment", assignment)
+    assert again_code == code, output
+    assert {line["student"]: line["score"] for line in again} == {
+        name: one["score"] for name, one in grades.items()
+    }
+    same = {line["student"]: line["seconds"] for line in again if line["status"] == "graded"}
+    assert same == {name: one["seconds"] for name, one in grades.items() if one["status"] == "graded"}
