@@ -198,3 +198,23 @@ def test_nothing_to_grade_is_said(tmp_path: Path) -> None:
         list(find(tmp_path, KNOWN))
     with pytest.raises(Unreadable, match="does not exist"):
         list(find(tmp_path / "nowhere", KNOWN))
+
+
+def test_a_folder_that_may_not_be_read_is_named_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Root may read everything, so the refusal is made here.
+    hand_in(tmp_path, "good", json.dumps(notebook("x")))
+    hand_in(tmp_path, "locked", json.dumps(notebook("x")))
+    listdir = os.listdir
+
+    def refuse(path):
+        if Path(path).name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return listdir(path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    found = {one.student: one for one in find(tmp_path, KNOWN)}
+    assert read(found["good"])
+    with pytest.raises(Unreadable, match=r"cannot be read \(Permission denied\)"):
+        read(found["locked"])
