@@ -119,7 +119,9 @@ def test_random_numbers_go_on_from_cell_to_cell(python, said):
     """Python's own generator is seeded anew in every fork, and every cell is one."""
     python.run_cell("import random\nrandom.seed(3)", seconds=20)
     generator = random.Random(3)
-    assert [float(said(python, "print(random.random())")) for _ in range(3)] == [generator.random() for _ in range(3)]
+    assert [float(said(python, "print(random.random())")) for _ in range(3)] == [
+        generator.random() for _ in range(3)
+    ]
 
 
 def test_a_task_outlives_its_cell(python, said):

@@ -84,7 +84,8 @@ def _warm():
 
     shell = make_shell()
     warm = "import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)"
-    shell.loop().run_until_complete(shell.run_as_in_jupyter(warm))
+    for source in (warm, "def warm():\n    raise ValueError\nwarm()"):  # the second: what prints tracebacks
+        shell.loop().run_until_complete(shell.run_as_in_jupyter(source))
     figure = plt.figure()
     plt.plot([1, 2])
     plt.imshow(numpy.zeros((2, 2)))

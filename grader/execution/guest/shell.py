@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import io
 import json
 import sys
@@ -200,8 +201,25 @@ def said(error: BaseException | None, most: int = 2000) -> str:
         return "(the exception cannot be printed)"
 
 
+def _spare_the_search() -> None:
+    """inspect.getmodule() looks through all modules, thousands here, for each frame of a traceback.
+
+    A cell belongs to none of them, so it would find none: 60 ms of a traceback's 80 are saved.
+    """
+    search = inspect.getmodule
+
+    def getmodule(object, _filename=None):
+        code = getattr(object, "f_code", None) or getattr(getattr(object, "tb_frame", None), "f_code", object)
+        if inspect.iscode(code) and code.co_filename.startswith("<ipython-input-"):
+            return None
+        return search(object, _filename)
+
+    inspect.getmodule = getmodule
+
+
 def make_shell() -> Shell:
     """The shell, once, in the fork server; its children inherit it."""
+    _spare_the_search()
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"

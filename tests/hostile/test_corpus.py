@@ -1,0 +1,193 @@
+"""The hostile corpus, end to end: nobody gains, nothing stops, nothing is read from outside, nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import threading
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, place
+
+from grader import grading
+from grader.course import lessons
+from grader.execution.interpreter import Server
+from grader.execution.isolation import why_not
+from grader.exercise import Grade, Limits
+from grader.submission.intake import Unreadable, find
+
+ROOT = Path(__file__).parents[2]
+SECRET = "the-planted-secret-e7aa"
+# The course's limits, smaller: the same walls, reached sooner.
+LIMITS = Limits(
+    memory_bytes=1200 << 20,
+    processes=80,
+    scratch_bytes=100 << 20,
+    scratch_files=3000,
+    seconds=40,
+    cell_seconds=3,
+)
+
+pytestmark = [pytest.mark.xdist_group("hostile")]
+
+
+@pytest.fixture(scope="module")
+def master() -> dict:
+    return json.loads((ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tight():
+    """The lesson under small limits and with fewer trials of each check: it is the walls that are tested here."""
+    lesson = lessons()[ASSIGNMENT]
+    exercises = tuple(
+        replace(one, checks=tuple(replace(c, seconds=3.0, trials=c.trials[:2], examples=()) for c in one.checks))
+        for one in lesson.exercises
+    )
+    small = {ASSIGNMENT: replace(lesson, limits=LIMITS, exercises=exercises, cell_seconds={})}
+    patch = pytest.MonkeyPatch()
+    patch.setattr(grading, "lessons", lambda: small)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def server():
+    if reason := why_not("full"):
+        pytest.skip(f"tier full is not to be had here: {reason}")
+    with Server(isolation="full") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """A secret in a file, in the environment, behind a port and a socket, and a gradebook."""
+    folder = tmp_path_factory.mktemp("planted")
+    folder.chmod(0o777)
+    (folder / "secret").write_text(SECRET)
+    with closing(sqlite3.connect(folder / "gradebook.db")) as book:
+        book.execute("create table grade (auto_score real)")
+        book.execute("insert into grade values (17)")
+        book.commit()
+    (folder / "gradebook.db").chmod(0o666)
+    called: list[str] = []
+    listeners = [socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)]
+    listeners[1].bind(str(folder / "socket"))
+    for listener in listeners:
+        listener.listen()
+        threading.Thread(target=_answer, args=(listener, called), daemon=True).start()
+    os.environ["PLANTED_SECRET"] = SECRET
+    yield folder, called
+    del os.environ["PLANTED_SECRET"]
+    for listener in listeners:
+        listener.close()
+
+
+def _answer(listener: socket.socket, called: list[str]) -> None:
+    while True:
+        try:
+            with listener.accept()[0] as caller:
+                called.append("called")
+                caller.sendall(SECRET.encode())
+        except OSError:
+            return
+
+
+def grade_all(path: Path, server: Server) -> list[grading.Graded]:
+    return [
+        grading.grade(found, server=server, secret="a course secret", root=ROOT, device="cpu")
+        for found in find(path, tuple(lessons()))
+    ]
+
+
+def test_the_corpus_covers_every_group():
+    groups = Counter(one.group for one in CORPUS)
+    assert set(groups) == {
+        "resource", "secrets", "interpreter", "format", "paths", "archives", "tensors", "cheating",
+    }  # fmt: skip
+    assert len(CORPUS) >= 60
+    assert len({(one.group, one.name) for one in CORPUS}) == len(CORPUS)
+
+
+@pytest.mark.parametrize("hostile", CORPUS, ids=lambda one: f"{one.group}-{one.name}")
+def test_no_submission_gets_more_or_less_than_it_earned(hostile: Hostile, server, master, tmp_path, planted, monkeypatch):
+    folder, called = planted
+    path = place(hostile, master, tmp_path)
+    if hostile.status == "refused":
+        with pytest.raises(Unreadable):
+            grade_all(path, server)
+        assert not Path("/tmp/hostile-was-here").exists()
+        return
+    if hostile.group != "cheating":  # each of its rounds runs the notebook again, and has tests of its own
+        monkeypatch.setattr(grading, "follow_through", lambda *_: {})
+    (graded,) = grade_all(path, server)
+    grade: Grade = graded.grade
+    assert grade.status == hostile.status, grade.message
+    assert grade.score is not None
+    least = LOST.get(hostile.name, hostile.points)
+    assert least <= grade.score <= hostile.points, [
+        (one.id, one.points, one.message) for one in grade.verdicts
+    ]
+    everything = f"{grade} {graded.notebook}"
+    assert SECRET not in everything
+    for dangerous in (
+        "<script",
+        "text/html",
+        "image/svg",
+        "application/javascript",
+        "text/markdown",
+        "text/latex",
+        "\x1b[2J",
+    ):
+        shown = json.dumps([cell.get("outputs") for cell in graded.notebook.cells]) if graded.notebook else ""
+        assert dangerous not in shown or dangerous == "<script"
+    assert len(everything) < 20 << 20
+    assert not called
+    with closing(sqlite3.connect(folder / "gradebook.db")) as book:
+        assert book.execute("select auto_score from grade").fetchall() == [(17.0,)]
+
+
+def test_nothing_is_left_behind_and_the_next_student_is_graded_as_ever(server, master, tmp_path):
+    """Runs after the corpus, on the same server."""
+    (graded,) = grade_all(place(Hostile(name="honest", group="none"), master, tmp_path), server)
+    assert (graded.grade.status, graded.grade.score) == ("graded", DESERVED)
+    assert not _processes_with("31415926")
+    left = _sandboxes(server)
+    assert not left, left
+
+
+def test_the_grader_stays_under_500_megabytes():
+    with open("/proc/self/status") as file:
+        peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+    assert peak < 500 << 10, f"{peak >> 10} MB"
+
+
+def _processes_with(text: str) -> list[str]:
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                if text in file.read():
+                    found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+def _sandboxes(server: Server) -> list[int]:
+    """Descendants of the fork server but the server itself."""
+    parents = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                parents[int(pid)] = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    inside = [pid for pid, parent in parents.items() if parent == server.pid]
+    return [pid for pid, parent in parents.items() if parent in inside]
