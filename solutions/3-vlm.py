@@ -592,7 +592,8 @@ print("losses", [round(train_step(trial, optimizer, batch), 3) for _ in range(5)
 # 3. **Warm up and come down.** The learning rate climbs for 50 steps to 0.003, then falls along half a cosine.
 #    AdamW's memory of past gradients is a little shorter than usual (β₂ = 0.95).
 #
-# The cell below uses *your* model, *your* targets, *your* step. It takes some 20 seconds on a laptop's processor.
+# The cell below uses *your* model, *your* targets, *your* step. It is the one cell of the
+# lesson that takes a while, and it says how long.
 #
 # It starts by drawing all weights anew from `seed`, by name, so everybody with the same seed has the same start. And it
 # keeps a record: the losses, and how a few numbers of every weight moved, step by step. The grader looks at it to see
