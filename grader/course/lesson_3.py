@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from grader.course.probes import conduct, load, pair, strided
 from grader.course.trained_vlm import draw_held_out, judge_answers, judge_maps
-from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Limits, Value, mistake, trials
+from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Value, mistake, trials
 
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
 
@@ -2714,6 +2714,5 @@ LESSON = Lesson(
         "record": None,
         "seed": 0,
     },
-    limits=Limits(cell_seconds=120.0),
     cell_seconds={"train-vlm": 240.0},
 )
