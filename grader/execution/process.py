@@ -26,7 +26,7 @@ class ServerProcess:
     def __init__(self, tier: str, device: str = "cpu", *, trial: bool = False) -> None:
         self.tier = tier
         self._scratch = "" if tier == "full" else _make_scratch()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         ours, theirs = socket.socketpair()
         self._control = ours
         boot, server = describe_sandbox(tier, device, self._scratch or HOME)

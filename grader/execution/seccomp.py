@@ -10,7 +10,19 @@ from functools import cache
 from grader.execution.guest import linux
 
 # What a notebook has no use for and an attack on the kernel or on other processes has.
-DENIED = ["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "unshare", "setns", "mount", "umount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount", "open_tree", "mount_setattr", "statmount", "listmount", "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key", "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "open_by_handle_at", "name_to_handle_at", "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "syslog", "settimeofday", "clock_settime", "clock_settime64", "clock_adjtime", "adjtimex", "stime", "personality", "vhangup", "vmsplice", "memfd_create", "memfd_secret", "uselib", "ustat", "sysfs", "nfsservctl", "_sysctl", "mq_open", "msgget", "semget", "shmget"]
+DENIED = (
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
+    "unshare", "setns", "mount", "umount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount",
+    "fspick", "move_mount", "open_tree", "mount_setattr", "statmount", "listmount",
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "keyctl", "add_key", "request_key",
+    "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "reboot",
+    "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "open_by_handle_at", "name_to_handle_at",
+    "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "syslog", "settimeofday", "clock_settime",
+    "clock_settime64", "clock_adjtime", "adjtimex", "stime", "personality", "vhangup", "vmsplice",
+    "memfd_create", "memfd_secret", "uselib", "ustat", "sysfs", "nfsservctl", "_sysctl",
+    "mq_open", "msgget", "semget", "shmget",
+)  # fmt: skip
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # put characters into a terminal's input
 
 

@@ -153,7 +153,9 @@ def test_the_server_dying_is_survived_once_and_then_a_fault(server):
 
 
 def test_papermill_finds_the_engine_by_its_name(tmp_path):
-    nbformat.write(notebook(("a", "print(device)")), tmp_path / "in.ipynb")
+    book = notebook(("a", "print(device)"))
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(book, tmp_path / "in.ipynb")
     command = [
         sys.executable,
         "-m",

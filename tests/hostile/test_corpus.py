@@ -47,7 +47,9 @@ def tight():
     """The lesson under small limits and with fewer trials of each check: it is the walls that are tested here."""
     lesson = lessons()[ASSIGNMENT]
     exercises = tuple(
-        replace(one, checks=tuple(replace(c, seconds=3.0, trials=c.trials[:2], examples=()) for c in one.checks))
+        replace(
+            one, checks=tuple(replace(c, seconds=3.0, trials=c.trials[:2], examples=()) for c in one.checks)
+        )
         for one in lesson.exercises
     )
     small = {ASSIGNMENT: replace(lesson, limits=LIMITS, exercises=exercises, cell_seconds={})}
@@ -116,7 +118,9 @@ def test_the_corpus_covers_every_group():
 
 
 @pytest.mark.parametrize("hostile", CORPUS, ids=lambda one: f"{one.group}-{one.name}")
-def test_no_submission_gets_more_or_less_than_it_earned(hostile: Hostile, server, master, tmp_path, planted, monkeypatch):
+def test_no_submission_gets_more_or_less_than_it_earned(
+    hostile: Hostile, server, master, tmp_path, planted, monkeypatch
+):
     folder, called = planted
     path = place(hostile, master, tmp_path)
     if hostile.status == "refused":

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -350,10 +351,8 @@ class Init:
             if not others:
                 return True
             for pid in others:
-                try:
+                with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-                except OSError:
-                    pass
             self._bury()
             if time.monotonic() > deadline:
                 return False
@@ -495,10 +494,8 @@ def _send_some(channel: socket.socket, data: memoryview) -> memoryview:
 
 
 def _kill(handle: int) -> None:
-    try:
+    with suppress(OSError):
         signal.pidfd_send_signal(handle, signal.SIGKILL)
-    except OSError:
-        pass
 
 
 def _open_descriptors() -> set[int]:

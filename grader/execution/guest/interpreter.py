@@ -25,7 +25,6 @@ _exit, _fork, _getpid = os._exit, os.fork, os.getpid
 def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
     """Answer orders until the init closes the channel; never returns."""
     SINK.per_cell, SINK.left_in_all = limits["cell_output_bytes"], limits["output_bytes"]
-    most = limits["evidence_bytes"]
     greet(control)
     children: list[int] = []
     while True:

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 if __name__ == "__main__":
@@ -99,10 +100,8 @@ def _warm():
     optimizer.step()
     sklearn.datasets.load_digits()
     for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
-        try:
+        with suppress(ImportError):
             __import__(name)
-        except ImportError:
-            pass
     shell.reset(new_session=True)
     import guest.init  # noqa: F401
 

@@ -232,4 +232,4 @@ def make_shell() -> Shell:
 def attach_streams() -> None:
     """From now on, what is printed is collected."""
     sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
-    sys.stdin = open("/dev/null")
+    sys.stdin = open("/dev/null")  # noqa: SIM115 - for as long as the process lives

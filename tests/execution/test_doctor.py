@@ -1,0 +1,31 @@
+"""`grader doctor` says what there is, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+from grader.execution import doctor, isolation
+
+
+def test_it_says_the_tier_and_the_versions():
+    lines = "\n".join(doctor.examine())
+    for word in ("isolation", "memory", "Landlock", "device", "torch", "papermill"):
+        assert word in lines
+
+
+def test_it_says_what_is_open_and_what_to_do(monkeypatch):
+    monkeypatch.setattr(doctor, "why_not", lambda tier: "no user namespaces" if tier == "full" else "")
+    lines = "\n".join(doctor.examine())
+    assert "isolation   partial" in lines
+    assert "not full: no user namespaces" in lines
+    assert "apparmor" in lines
+    assert lines.count("open:") == len(doctor.OPEN["partial"])
+
+
+def test_it_says_when_there_is_nothing(monkeypatch):
+    monkeypatch.setattr(doctor, "why_not", lambda tier: "" if tier == "none" else "no Linux")
+    lines = "\n".join(doctor.examine())
+    assert "refused unless asked for" in lines
+
+
+def test_every_tier_has_its_list():
+    assert set(doctor.OPEN) == set(isolation.TIERS)
+    assert not doctor.OPEN["full"]

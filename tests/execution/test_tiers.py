@@ -1,0 +1,104 @@
+"""The tiers as an ordinary user has them: run in a process of its own, by root as another user."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+USER = 54_321
+# Where Python lives in a private home, only a mount namespace lets another user see it.
+AS_USER = """
+set -e
+python=$(dirname "$(dirname "$(readlink -f "$1")")")
+case "$python" in
+    /root/*)
+        mkdir -p "$2/python"; mount --bind "$python" "$2/python"
+        mount -t tmpfs -o mode=755 none /root; mkdir -p "$python"; mount --bind "$2/python" "$python";;
+esac
+python=$1; shift 2
+exec setpriv --reuid=54321 --regid=54321 --clear-groups "$python" "$@"
+"""
+
+SCRIPT = """
+import json, os, sys
+from grader.execution.interpreter import Server
+from grader.exercise import Limits
+from grader.execution.isolation import why_not
+tier = sys.argv[1]
+if reason := why_not(tier):
+    print(json.dumps({"skip": reason})); sys.exit()
+told = {"uid": os.getuid()}
+with Server(isolation=tier) as server:
+    python = server.spawn(Limits(memory_bytes=600 << 20), seed=0)
+    def said(source, seconds=20):
+        result = python.run_cell(source, seconds=seconds)
+        return result.status, "".join(o.get("text", "") for o in result.outputs)
+    told["first"] = said("x = 5; print('hello')")
+    told["loop"] = said("while True: pass", 1)[0]
+    told["crash"] = said("import os; os._exit(1)")[0]
+    told["state"] = said("print(x)")[1]
+    told["memory"] = said("import os, time\\nfor _ in range(12):\\n    if os.fork() == 0:\\n"
+                          "        b = b'x' * (99 << 20); time.sleep(60); os._exit(0)\\ntime.sleep(60)")[0]
+    told["secret"] = said(f"print(open({sys.argv[2]!r}).read())")
+    told["socket"] = said("import socket; socket.socket(socket.AF_INET); print('open')")
+    told["kill"] = said(f"import os; os.kill({os.getpid()}, 0); print('open')")
+    told["environ"] = said(f"print(open('/proc/{os.getpid()}/environ').read())")
+    told["bash"] = said("%%bash\\necho $((6 * 7))")[1]
+    told["draws"] = said("import matplotlib.pyplot as plt\\nplt.plot([1, 2]); plt.show()")[0]
+    told["leaves"] = said("import subprocess; subprocess.Popen(['setsid', 'sleep', '2718281'])\\n"
+                          "import os; os.makedirs('a/' * 400); open('b', 'w').write('x')")[0]
+    home = said("import os; print(os.environ['HOME'])")[1].strip()
+    python.kill()
+    told["left"] = [tier != "full" and os.path.exists(home)]
+    told["running"] = any("2718281" in open(f"/proc/{p}/cmdline").read() for p in os.listdir("/proc") if p.isdigit())
+print(json.dumps(told))
+"""
+
+
+def told_by(tier: str, tmp_path: Path) -> dict:
+    (tmp_path / "secret").write_text("the secret")
+    (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
+    for path in (tmp_path, *tmp_path.parents):
+        if path != Path(path.anchor) and path.owner() == Path.home().owner():
+            path.chmod(path.stat().st_mode | 0o055)
+    arguments = [str(tmp_path / "script.py"), tier, str(tmp_path / "secret")]
+    command = [sys.executable, *arguments]
+    if os.getuid() == 0:
+        if not shutil.which("setpriv") or not shutil.which("unshare"):
+            pytest.skip("setpriv and unshare (util-linux) are not there")
+        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", AS_USER, "sh",
+                   sys.executable, str(tmp_path), *arguments]  # fmt: skip
+    environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    if "skip" in told:
+        pytest.skip(told["skip"])
+    return told
+
+
+@pytest.mark.parametrize("tier", ["full", "partial", "none"])
+def test_an_ordinary_user_has_this_tier(tier, tmp_path):
+    told = told_by(tier, tmp_path)
+    assert told["uid"] != 0
+    assert told["first"] == ["ok", "hello\n"]
+    assert (told["loop"], told["crash"], told["state"]) == ("timeout", "died", "5\n")
+    assert told["memory"] == "died"
+    assert told["bash"] == "42\n"
+    assert (told["draws"], told["leaves"]) == ("ok", "ok")
+    assert told["left"] == [False]
+    assert not told["running"]
+    closed = tier != "none"
+    for way in ("secret", "socket", "kill", "environ"):
+        status, text = told[way]
+        assert (status == "raised") is closed, f"{way}: {status} {text}"
