@@ -61,27 +61,39 @@ class MultiHeadAttention(nn.Module):
         query = split_heads(self.W_Q(tokens), self.num_heads)
         key = split_heads(self.W_K(context), self.num_heads)
         value = split_heads(self.W_V(context), self.num_heads)
-        if mask is not None and mask.ndim > 2:
-            mask = mask.unsqueeze(-3)  # the same for every head
+        mask, nowhere = _for_all_heads(mask)
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             weights = _weights(query, key, mask)
+            weights = weights if nowhere is None else weights.masked_fill(nowhere, 0.0)
             heads = F.dropout(weights, dropout) @ value if dropout else weights @ value
         else:
             weights = None
             heads = F.scaled_dot_product_attention(query, key, value, mask, dropout)
-            if mask is not None:
-                heads = heads.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+            heads = heads if nowhere is None else heads.masked_fill(nowhere, 0.0)
         return self.W_O(merge_heads(heads)), weights
 
 
-def _weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(QKᵀ / √d_head) where the mask allows; `dot_product.masked_attention` in as few n² tensors as it goes."""
-    scores = (query / sqrt(query.shape[-1])) @ key.transpose(-2, -1)
+def _for_all_heads(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+    """The mask with an axis for the heads, and which queries may attend nowhere (..., T, 1), None if there are none.
+
+    Such a query is let look anywhere, so that its softmax is no 0/0 and its gradients are finite; what it brings
+    back is set to zero afterwards.
+    """
     if mask is None:
-        return torch.softmax(scores, dim=-1)
-    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
-    return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)  # 0/0 where a query may attend nowhere
+        return None, None
+    mask = mask.unsqueeze(-3) if mask.ndim > 2 else mask
+    somewhere = mask.any(-1, keepdim=True)
+    return (mask, None) if somewhere.all() else (mask | ~somewhere, ~somewhere)
+
+
+def _weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(QKᵀ / √d_head) where the mask allows; `dot_product.masked_attention` in two tensors of n² numbers."""
+    scores = (query / sqrt(query.shape[-1])) @ key.transpose(-2, -1)
+    if mask is not None:
+        bias = torch.where(mask, 0.0, -torch.inf).to(scores.dtype)
+        scores += bias  # in place: no gradient needs the scores
+    return torch.softmax(scores, dim=-1)
 
 
 class AlignedCrossAttention(nn.Module):
