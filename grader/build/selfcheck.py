@@ -1,7 +1,8 @@
 """The self-check that a student notebook carries: fixed small examples, and in words what is off.
 
 Inlined into the notebook by the builder, with the comparison of `grader.checks.compare`, so it must need
-nothing but torch and the names in the notebook. `EXAMPLES` is filled in by `tools`.
+nothing but torch. There it stands inside a function, so that no name of the student's can collide with one of
+these; `tools` fills in EXAMPLES, PROBES and NAMES.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from torch.nn import functional as F  # noqa: F401  (probes may use it)
 from grader.checks.compare import difference, flatten
 
 EXAMPLES: dict = {}
+PROBES: dict = {}
+NAMES: dict = {}  # what is defined in the notebook
 
 
 class NotYet(AssertionError):
@@ -35,7 +38,7 @@ def check(exercise: str) -> None:
     """
     declared = EXAMPLES[exercise]
     for name in declared["defines"]:
-        if name not in globals():
+        if name not in NAMES:
             raise NotImplementedError(
                 f"TODO {exercise}: {name} is not defined yet. Run the cell above first."
             )
@@ -60,10 +63,9 @@ def check(exercise: str) -> None:
 
 def try_example(example: dict) -> tuple[dict, str]:
     """What the student's definition returns for one example, or the error that it raised, in a line."""
-    probe, inputs = globals()[example["probe"]], unpack(example["inputs"])
+    probe, inputs = PROBES[example["probe"]], unpack(example["inputs"])
     arguments = {
-        name: inputs[name] if name in inputs else globals()[name]
-        for name in inspect.signature(probe).parameters
+        name: inputs[name] if name in inputs else NAMES[name] for name in inspect.signature(probe).parameters
     }
     try:
         return probe(**arguments), ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isclose
@@ -12,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.build.provided import extract, inline
+from grader.build.provided import inline
 from grader.build.selfcheck import fingerprint, pack, unpack
 from grader.checks.judge import run_here
 from grader.checks.plan import Planned, examples, source_of
@@ -22,7 +23,7 @@ from grader.exercise import Evidence, Exercise, Inputs, Lesson, Status, Value
 def tools(lesson: Lesson) -> str:
     """The source of the cell."""
     compare = inline("grader.checks.compare:difference flatten shape")
-    helper = _without(inline("grader.build.selfcheck"), "EXAMPLES", "pack", "_short")
+    helper = inline("grader.build.selfcheck")
     data = {exercise.id: _examples(lesson, exercise) for exercise in lesson.exercises}
     used = {example["probe"] for entry in data.values() for example in entry["examples"]}
     probes = dict.fromkeys(one.check.probe for exercise in lesson.exercises for one in examples(exercise))
@@ -32,20 +33,18 @@ def tools(lesson: Lesson) -> str:
         "from math import cos, isclose, pi\nfrom typing import Any\n\nimport torch\n"
         "from torch import Tensor, nn\nfrom torch.nn import functional as F"
     )
-    return "\n".join(
-        [
-            "from __future__ import annotations",
-            "",
-            imports,
-            "\n",
-            _definitions(compare, helper),
-            "\n",
-            _definitions(*sources),
-            "\n",
-            "EXAMPLES = json.loads(r'''",
-            json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace('},{"probe"', '},\n{"probe"'),
-            "''')",
-        ]
+    table = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace('},{"probe"', '},\n{"probe"')
+    body = [
+        _definitions(compare, helper, without=("EXAMPLES", "PROBES", "NAMES", "pack", "_short")),
+        _definitions(*sources),
+        f"PROBES = {{probe.__name__: probe for probe in ({''.join(f'{name}, ' for name in sorted(used))})}}",
+        f"EXAMPLES = json.loads(r'''\n{table}\n''')",
+        "return check",
+    ]
+    inside = textwrap.indent("\n\n".join(body), "    ", lambda line: bool(line.strip()))
+    return (
+        f"from __future__ import annotations\n\n{imports}\n\n\n"
+        f"def make_check(NAMES):\n{inside}\n\n\ncheck = make_check(globals())"
     )
 
 
@@ -135,8 +134,8 @@ def _steadier(plain: Value, exact: Value) -> Value:
     return plain
 
 
-def _definitions(*sources: str) -> str:
-    """The definitions of several sources, each once, without imports, in order."""
+def _definitions(*sources: str, without: tuple[str, ...] = ()) -> str:
+    """The definitions of several sources, each once and in order, without imports and without some names."""
     found: dict[str, str] = {}
     for source in sources:
         for node in ast.parse(source).body:
@@ -144,15 +143,7 @@ def _definitions(*sources: str) -> str:
                 continue
             start = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))])
             text = "\n".join(source.splitlines()[start - 1 : node.end_lineno])
-            found.setdefault(getattr(node, "name", text), text)
+            name = getattr(getattr(node, "target", node), "id", getattr(node, "name", text))
+            if name not in without:
+                found.setdefault(name, text)
     return "\n\n\n".join(found.values())
-
-
-def _without(source: str, *names: str) -> str:
-    """A source without some of its top-level names."""
-    kept = [
-        node.name
-        for node in ast.parse(source).body
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name not in names
-    ]
-    return extract(source, tuple(kept))

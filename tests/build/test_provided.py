@@ -62,7 +62,6 @@ def test_an_unknown_name_or_module_is_named() -> None:
 
 def test_an_inlined_module_runs_alone_and_does_the_same() -> None:
     import torch
-
     from attention.digits import draw_scenes
 
     names: dict = {}
