@@ -29,10 +29,9 @@ train_steps = None  # None: as many as the lesson says
 import math
 import random
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
 if device == "auto":
@@ -40,6 +39,7 @@ if device == "auto":
 random.seed(seed)
 np.random.seed(seed)
 torch.manual_seed(seed)
+torch.set_num_threads(1)  # the tensors here are small: several threads would mostly wait for each other
 
 
 def need(name, exercise):
