@@ -13,7 +13,7 @@ def split_heads(tokens, num_heads):
     *lead, n, d_model = tokens.shape
     return tokens.reshape(*lead, num_heads, n, d_model // num_heads)
 
-# %% [markdown] student="mask-inverted" score="85"
+# %% [markdown] student="mask-inverted" score="90"
 # In 2.6 True is taken to forbid, as nn.MultiheadAttention means it: the layer is right without a mask.
 
 # %% exercise="2.6"

@@ -1,5 +1,5 @@
 """Lesson 2, declared: token alignment and many heads."""
-# ruff: noqa: N803  (a probe asks for a class by the name that the student gave it)
+
 
 from __future__ import annotations
 
@@ -1842,7 +1842,7 @@ ALIGNED = Exercise(
     difficulty=2,
     minutes=8,
     bans=FUSED,
-    builds_on=("2.1", "2.6"),
+    builds_on=("2.1", "2.4", "2.5", "2.6"),
     checks=(
         Check(
             name="values",
@@ -2045,7 +2045,7 @@ ABLATION = Exercise(
     points=10,
     difficulty=2,
     minutes=8,
-    builds_on=("2.6",),
+    builds_on=("2.4", "2.5", "2.6"),
     checks=(
         Check(
             name="values",
@@ -2311,7 +2311,7 @@ FUSION = Exercise(
     points=0,
     difficulty=3,
     minutes=10,
-    builds_on=("2.6",),
+    builds_on=("2.4", "2.5", "2.6"),
     checks=(
         Check(
             name="values",
