@@ -138,7 +138,7 @@ class Sandbox:
         self._deadline = time.monotonic() + limits.seconds
         self._good: list[tuple[str, float]] = []  # cells that the present state consists of
         self._replays = 0
-        self._output_left = limits.output_bytes
+        self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
         self._connection: socket.socket | None = None
         self._handle = -1
         self._open()
@@ -219,7 +219,10 @@ class Sandbox:
                 )
             self._handle = handles[0]
             self._group.add(self.pid)
-            config = {"limits": limits_for_guest(self._limits, self.isolation), "seed": self._seed}
+            config = {
+                "limits": limits_for_guest(self._limits, self.isolation, self._server.device),
+                "seed": self._seed,
+            }
             deadline = time.monotonic() + READY
             frames.send(self._connection, json.dumps(config).encode(), deadline=deadline)
             if (reply := self._receive(deadline)).outcome != "ready":
@@ -341,6 +344,9 @@ class Sandbox:
                 )
             if head.get("status") != "ok":
                 raise EvidenceError(plain(head.get("message")) or "something that is no answer came back")
+            self._evidence_left -= len(reply.head) + len(reply.body)
+            if self._evidence_left < 0:
+                raise EvidenceError("more came back, over all checks together, than is accepted")
             values = decode(head.get("tree"), reply.body)
             if not isinstance(values, dict):
                 raise EvidenceError("something that is no answer of a check came back")

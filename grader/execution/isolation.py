@@ -64,12 +64,14 @@ def resolve_tier(requested: str) -> str:
     """
     if requested not in ("auto", *TIERS):
         raise IsolationError(f"isolation {requested!r} is none of auto, {', '.join(TIERS)}")
-    if requested == "none":
-        return "none"
     for tier in ("full", "partial") if requested == "auto" else (requested,):
         if not why_not(tier):
             return tier
-    reasons = "; ".join(f"{tier}: {why_not(tier)}" for tier in TIERS[:2] if requested in ("auto", tier))
+    reasons = "; ".join(
+        f"{tier}: {why_not(tier)}"
+        for tier in TIERS
+        if requested == tier or (requested == "auto" and tier != "none")
+    )
     raise IsolationError(
         f"the sandbox did not start ({reasons}). No grade was written. "
         "See `grader doctor`, or pass --isolation none to run submissions with your own rights."
@@ -79,10 +81,10 @@ def resolve_tier(requested: str) -> str:
 @cache
 def why_not(tier: str) -> str:
     """Why this machine cannot give a tier; empty if it can. The machine is asked, not its version number."""
-    if tier == "none":
-        return "" if hasattr(os, "fork") else "this system cannot fork"
     if sys.platform != "linux":
-        return "needs Linux"
+        return "needs Linux: on macOS and Windows use a container, WSL or another machine"
+    if tier == "none":
+        return "" if hasattr(os, "pidfd_open") else "needs Linux 5.3"
     if linux.MACHINE not in linux.SYS_PIVOT_ROOT:
         return f"not known to work on {linux.MACHINE} processors"
     version = linux.landlock_version()
@@ -147,8 +149,11 @@ def _python() -> tuple[str, list[str]]:
     link = python  # each link on the way from the environment's python to the real one
     while os.path.islink(link):
         link = os.path.normpath(os.path.join(os.path.dirname(link), os.readlink(link)))
-        places.add(os.path.dirname(os.path.dirname(link)))
+        folder = os.path.dirname(link)
+        places.add(os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder)
     places |= {os.path.realpath(place) for place in places}
+    if sys.base_prefix not in ("/", "/usr"):
+        places -= {"/", "/usr"}  # a link in /bin or /usr/bin on the way: that is shown already
     home = os.path.expanduser("~")
     for place in places:
         if place in ("/", home, os.path.dirname(home)):

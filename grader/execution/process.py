@@ -26,10 +26,10 @@ class ServerProcess:
     def __init__(self, tier: str, device: str = "cpu", *, trial: bool = False) -> None:
         self.tier = tier
         self._scratch = "" if tier == "full" else _make_scratch()
+        boot, server = describe_sandbox(tier, device, self._scratch or HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         ours, theirs = socket.socketpair()
         self._control = ours
-        boot, server = describe_sandbox(tier, device, self._scratch or HOME)
         server |= {"try": True, "limits": limits_for_guest(Limits(), tier)} if trial else {}
         with theirs:
             self._process = subprocess.Popen(
@@ -107,7 +107,7 @@ def attempt(tier: str) -> str:
     return ""
 
 
-def limits_for_guest(limits: Limits, tier: str) -> dict:
+def limits_for_guest(limits: Limits, tier: str, device: str = "cpu") -> dict:
     """The limits as the guest reads them."""
     names = (
         "memory_bytes",
@@ -124,7 +124,7 @@ def limits_for_guest(limits: Limits, tier: str) -> dict:
     given = {name: getattr(limits, name) for name in names}
     if tier != "full":
         given["processes"] += _tasks_of_user()
-    return {**given, "landlock": tier != "none"}
+    return {**given, "landlock": tier != "none", "cuda": device == "cuda"}
 
 
 def _tasks_of_user() -> int:

@@ -226,6 +226,31 @@ def test_a_subclass_that_lies_is_only_its_numbers(python):
     assert evidence.values["t"].tolist() == [2.0, 3.0]
 
 
+def test_answers_are_bounded_in_total_too(spawn):
+    """Each answer alone is small enough; all of them would fill the grader's memory."""
+    python = spawn(evidence_bytes=8 << 20)
+    source = "def probe():\n    return {'t': torch.ones(3 << 18)}"  # 3 MiB
+    answers = [python.call(request(source, key=f"1.1/values/hidden/{n}")) for n in range(4)]
+    assert [answer.status for answer in answers] == [Status.OK, Status.OK, Status.REFUSED, Status.REFUSED]
+    assert "over all checks together" in answers[-1].message
+
+
+def test_a_process_that_has_used_cuda_goes_on_without_forks(server, said):
+    """A stand-in for a GPU: the guest is told that CUDA is in use, which it then cannot fork."""
+    server.device = "cuda"
+    try:
+        python = server.spawn(Limits(), seed=0)
+        python.run_cell("import os, torch\nstart = os.getpid()\ntorch.cuda._initialized = True", seconds=20)
+        assert said(python, "x = 5\nfirst = os.getpid()\nprint(first)") == said(python, "print(os.getpid())")
+        evidence = python.call(request("def probe(x, t):\n    return {'t': t * x}", {"t": torch.ones(2)}))
+        assert evidence.values["t"].tolist() == [5.0, 5.0]
+        assert python.run_cell("x = 6\nwhile True: pass", seconds=1).status is Status.TIMEOUT
+        assert said(python, "x") == "5"  # run again from the start, without the cell that hung
+        python.kill()
+    finally:
+        server.device = "cpu"
+
+
 def test_kill_is_idempotent_and_leaves_nothing(spawn):
     python = spawn()
     python.run_cell("import subprocess\nsubprocess.Popen(['setsid', 'sleep', '78'])", seconds=20)

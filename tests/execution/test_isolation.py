@@ -259,6 +259,23 @@ def test_none_is_refused_unless_asked_for(monkeypatch):
     assert resolve_tier("none") == "none"
 
 
+def test_another_system_is_told_what_to_do(monkeypatch):
+    why_not.cache_clear()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(IsolationError, match="none: needs Linux: on macOS and Windows use a container"):
+        resolve_tier("none")
+    why_not.cache_clear()
+
+
+@pytest.mark.parametrize("link", ["/etc/alternatives/python3", "/bin/python3"])
+def test_a_link_on_the_way_to_python_shows_no_more_than_itself(link, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/somewhere/bin/python")
+    monkeypatch.setattr(os.path, "islink", lambda path: path == "/somewhere/bin/python")
+    monkeypatch.setattr(os, "readlink", lambda path: link)
+    boot, _ = describe_sandbox("full", "cpu", "/home/student")
+    assert not {"/", "/etc", "/usr", "/bin"} & set(boot["binds"]) - {"/bin"}
+
+
 def test_a_server_that_cannot_be_had_says_so(monkeypatch):
     monkeypatch.setattr("grader.execution.isolation.why_not", lambda tier: "no Landlock")
     with pytest.raises(IsolationError, match=r"no Landlock.*No grade was written"):

@@ -34,7 +34,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
             channel.close()
             continue
         children = [child for child in children if not _gone(child)]
-        in_place = torch.cuda.is_initialized()
+        in_place = limits["cuda"] and torch.cuda.is_initialized()
         try:
             child = 0 if in_place else _fork_cleanly(shell)
         except OSError:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import struct
+import sys
 
-libc = ctypes.CDLL(None, use_errno=True)
+# Nothing here is called on another system, but the grader's other commands work there too.
+libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x0002_0000, 0x0200_0000, 0x0400_0000
 CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000
@@ -24,7 +27,7 @@ MNT_DETACH = 2
 SYS_MOUNT_SETATTR, SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 442, 444, 445, 446
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
-MACHINE = os.uname().machine
+MACHINE = platform.machine()
 
 
 def _check(result: int, what: str) -> int:
@@ -151,7 +154,7 @@ ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 
 def landlock_version() -> int:
     """The version of Landlock's interface; 0 where there is none."""
-    return max(0, libc.syscall(SYS_LANDLOCK_CREATE, None, 0, 1))
+    return max(0, libc.syscall(SYS_LANDLOCK_CREATE, None, 0, 1)) if libc else 0
 
 
 def landlock(read: tuple[str, ...], write: tuple[str, ...]) -> None:
