@@ -52,7 +52,11 @@ def follow_through(
         replaced |= blamed
         for id, verdict in run(switched_on(notebook, {available[id] for id in replaced}), waiting).items():
             judged[id] = verdict
-            if verdict.outcome is not Outcome.FAULT and verdict.points > verdicts[id].points:
+            before = verdicts[id]
+            passed = (
+                verdict.outcome is Outcome.PASSED and before.outcome is not Outcome.PASSED
+            )  # practice, too
+            if verdict.outcome is not Outcome.FAULT and (verdict.points > before.points or passed):
                 used = tuple(sorted(replaced & set(lesson.exercise(id).builds_on)))
                 better[id] = replace(verdict, stand_ins=used, other=verdicts[id])
     return better
