@@ -1,10 +1,16 @@
 """What happens between execution and grade; the whole line is tested with the example class."""
 
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
+
+from examples.make import ROOT, Example, content
 from grader.course import lessons
+from grader.execution.interpreter import Server
 from grader.exercise import CheckResult, Outcome, Verdict
-from grader.grading import _luckier, _only_training_failed
+from grader.grading import Graded, _luckier, _only_training_failed, grade
+from grader.submission.found import Found
 
 EXERCISE = lessons()["1-attention"].exercise("1.9")
 TRAINED = {check.name for check in EXERCISE.checks if check.at}
@@ -48,3 +54,62 @@ def test_the_better_run_counts_and_says_so() -> None:
     assert "another seed" in _luckier(first, second).notes[-1]
     assert _luckier(first, first) is first
     assert _luckier(second, first) is second
+
+
+BAD_LUCK = """
+draw_fair = draw_scenes
+
+
+def draw_scenes(*arguments, **options):
+    scenes = draw_fair(*arguments, **options)
+    return scenes if seed else scenes._replace(patches=torch.zeros_like(scenes.patches))
+"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Server() as one:
+        yield one
+
+
+def grade_solution(server: Server, tmp_path: Path, *own: tuple[str, str]) -> Graded:
+    """Grade lesson 1's solution with some cells of a student's own."""
+    example = Example(student="s", assignment="1-attention", score=None, about="", own=list(own))
+    (tmp_path / "s.ipynb").write_bytes(content(example))
+    found = Found("s", "1-attention", tmp_path, ("s.ipynb",))
+    return grade(found, server=server, secret="test", root=ROOT, device="cpu")
+
+
+def test_training_that_failed_by_bad_luck_is_repeated_from_another_seed(
+    server: Server, tmp_path: Path
+) -> None:
+    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_LUCK)).grade
+    assert graded.score == 100, [(one.id, one.message) for one in graded.verdicts]
+    assert "another seed" in graded.verdicts[-1].notes[-1]
+
+
+def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tmp_path: Path) -> None:
+    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_LUCK.replace("if seed", "if False"))).grade
+    lost = sum(check.points for check in EXERCISE.checks if check.at)
+    assert graded.score == 100 - lost
+    assert graded.verdicts[-1].notes == ()
+
+
+def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(
+    server: Server, tmp_path: Path
+) -> None:
+    graded = grade_solution(server, tmp_path, ("setup", "print('hello from me')"), ("start", "1 / 0"))
+    cells = {cell.id: cell for cell in graded.notebook.cells}
+    assert graded.grade.score == 100
+    assert "hello from me" in cells["own-001"].outputs[0].text
+    assert cells["own-002"].outputs[0].ename == "ZeroDivisionError"
+    assert cells["check-1-4"].outputs[0].text.startswith("PASSED · 15 of 15 points")
+
+
+def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(
+    server: Server, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("grader.grading.judge", lambda *_: 1 / 0)
+    graded = grade_solution(server, tmp_path).grade
+    assert (graded.status, graded.score) == ("fault", None)
+    assert "ZeroDivisionError" in graded.message
