@@ -14,11 +14,10 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import torch
+from attention.digits import draw_scenes, to_images
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-
-from attention.digits import draw_scenes, to_images
 
 HERE = Path(__file__).parent
 TEXT, IMAGE, PLAIN, LEARNED = "#cfe3f2", "#fbe0b0", "#eeeeee", "#d5ecdf"

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from math import sqrt
 
 import torch
-from torch import Tensor, nn
-
 from attention.dot_product import (
     attention,
     attention_scores,
@@ -18,6 +16,8 @@ from attention.dot_product import (
 from attention.masks import causal_mask, padding_mask
 from attention.pointer import pointer_loss
 from attention.single_head import CrossAttention, SelfAttention
+from torch import Tensor, nn
+
 from grader.course.probes import conduct, load, pair
 from grader.course.trained_pointer import draw_unseen, judge_pointer
 from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Limits, Value, mistake, trials

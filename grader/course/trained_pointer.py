@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import torch
+from attention.pointing import Pointer, draw_looks, draw_start, found
 from torch import Tensor
 
-from attention.pointing import Pointer, draw_looks, draw_start, found
 from grader.checks.compare import compare
 from grader.exercise import Case, Draw, Finding, Inputs
 
