@@ -1,0 +1,56 @@
+"""README's figure, measured: train lesson 1's pointer and show where it looks. Writes assets/pointer.png."""
+
+from pathlib import Path
+from unittest import mock
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import torch
+from attention.digits import to_images
+from attention.plots import show_over_image
+from attention.pointer import pointer_loss
+from attention.pointing import Pointer, draw_looks, draw_start
+from matplotlib import pyplot as plt
+
+SEED, STEPS, SHOWN = 0, 300, [0, 1]
+
+
+def trained_pointer() -> Pointer:
+    """Lesson 1's training, with the reference."""
+    pointer = Pointer()
+    draw_start(pointer, SEED)
+    optimizer = torch.optim.Adam(pointer.parameters(), lr=3e-3)
+    generator = torch.Generator().manual_seed(SEED)
+    for _ in range(STEPS):
+        words, patches, target = draw_looks(128, generator)
+        loss = pointer_loss(pointer(words, patches), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return pointer
+
+
+def main() -> None:
+    untrained, trained = Pointer(), trained_pointer()
+    draw_start(untrained, SEED)
+    words, patches, target = draw_looks(len(SHOWN) + 3, torch.Generator().manual_seed(SEED + 1), "test")
+    with torch.no_grad():
+        maps = {
+            "chance": torch.full((len(words), 9), 1 / 9),
+            "untrained": untrained(words, patches),
+            "trained": trained(words, patches),
+        }
+    with mock.patch.object(plt, "show"):
+        show_over_image(
+            to_images(patches[SHOWN]),
+            {name: weights[SHOWN] for name, weights in maps.items()},
+            target[SHOWN],
+            [f"where is the {word}?" for word in words[SHOWN].tolist()],
+        )
+    plt.savefig(Path(__file__).with_name("pointer.png"), dpi=110, facecolor="white")
+
+
+if __name__ == "__main__":
+    main()
