@@ -1,0 +1,80 @@
+"""One list of dependencies: pyproject.toml's, pinned by constraints.txt, taken by environment.yml."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PINNED = {
+    canonicalize_name(name): version
+    for name, version in re.findall(
+        r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE
+    )
+}
+
+
+def test_every_direct_dependency_is_pinned_within_its_range() -> None:
+    extras = [one for group in PROJECT["optional-dependencies"].values() for one in group]
+    for requirement in map(Requirement, [*PROJECT["dependencies"], *extras]):
+        pinned = PINNED.get(canonicalize_name(requirement.name))
+        assert pinned, f"constraints.txt does not pin {requirement.name}"
+        assert requirement.specifier.contains(pinned), f"{requirement} excludes the pinned {pinned}"
+
+
+def test_conda_users_get_the_projects_own_list() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+    by_pip = next(one["pip"] for one in environment["dependencies"] if isinstance(one, dict))
+    named = [one for one in environment["dependencies"] if isinstance(one, str)]
+    assert by_pip == ["-c constraints.txt", "-e .[widgets]"]
+    assert {re.split(r"[<>=]", one)[0] for one in named} == {"python", "make", "pip"}
+    assert f"python{PROJECT['requires-python']}" in named
+    # Conda hands these lines to pip as a requirements file; pip must be able to read them and find them here.
+    lines = ROOT / ".conda-check.tmp"
+    lines.write_text("\n".join(by_pip), "utf-8")
+    try:
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--dry-run",
+            "--no-deps",
+            "--no-build-isolation",
+            "-q",
+        ]
+        ran = subprocess.run(
+            [*command, "-r", lines.name], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    finally:
+        lines.unlink()
+    assert ran.returncode == 0, ran.stderr
+
+
+def imported(source: str) -> set[str]:
+    """Top-level names of the modules that a cell imports."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module or "")
+    return {module.partition(".")[0] for module in modules}
+
+
+def test_what_students_need_stays_small() -> None:
+    allowed = {"torch", "numpy", "matplotlib", "sklearn", "ipywidgets", "IPython"} | sys.stdlib_module_names
+    notebooks = list((ROOT / "notebooks").glob("*/*.ipynb"))
+    assert notebooks
+    for path in notebooks:
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                assert imported(cell.source) <= allowed, f"{path}: {cell.id}"
