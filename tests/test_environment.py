@@ -48,7 +48,6 @@ def test_conda_users_get_the_projects_own_list() -> None:
             "install",
             "--dry-run",
             "--no-deps",
-            "--no-build-isolation",
             "-q",
         ]
         ran = subprocess.run(
