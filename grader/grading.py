@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from grader.checks.judge import judge
 from grader.checks.plan import Planned, plan
-from grader.checks.policy import used_builtins
+from grader.checks.policy import same_definitions, used_builtins
 from grader.course import lessons
 from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import Server
@@ -221,6 +221,7 @@ def _from_scratch(
 ) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
     """Fail, and flag, an answer that calls the built-in that its exercise asks to write."""
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
+    carry_on = {cell.id: cell.source for cell in rebuilt.notebook.cells if cell.id.startswith("stuck-")}
     judged, flags = [], []
     for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
         used = used_builtins(exercise, rebuilt.answers.get(exercise.id, ""), own)
@@ -234,6 +235,12 @@ def _from_scratch(
                 mistake=None,
                 hint="Write it yourself here, with the operations of the lesson; the built-in is yours afterwards.",
                 checks=tuple(replace(check, points=0.0) for check in verdict.checks),
+            )
+        answer = rebuilt.answers.get(exercise.id, "")
+        if same_definitions(answer, carry_on.get(f"stuck-{exercise.slug}", ""), exercise.defines):
+            # No more than a flag: somebody may have written the same line.
+            flags.append(
+                Flag(kind="same-as-carry-on", exercise=exercise.id, detail="equals the carry-on cell")
             )
         judged.append(verdict)
     return tuple(judged), tuple(flags)

@@ -64,6 +64,36 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
     return tuple(found)
 
 
+def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
+    """Whether an answer defines the names just as a given cell does, docstrings and annotations aside."""
+    ours, theirs = (_definitions(source, set(names)) for source in (answer, given))
+    return bool(ours) and ours == theirs
+
+
+def _definitions(source: str, names: set[str]) -> dict[str, str]:
+    found = {}
+    for top in _parse(source):
+        for node in [top, *(top.body if isinstance(top, ast.If) else ())]:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names:
+                found[node.name] = ast.dump(_Bare().visit(node))
+    return found
+
+
+class _Bare(ast.NodeTransformer):
+    """Without docstrings and annotations."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:  # noqa: N802  (ast names it so)
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+
 def _names(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Attribute):
         return [node.attr]
@@ -78,9 +108,27 @@ def _names(node: ast.AST) -> list[str]:
             for argument in node.args
             if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
         ]
+    if isinstance(node, (ast.BinOp, ast.JoinedStr)) and (text := _folded(node)):
+        return [text]  # "scaled_dot_product" + "_attention"
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return [node.slice.value] if isinstance(node.slice.value, str) else []
     return []
+
+
+def _folded(node: ast.AST) -> str:
+    """The text that a sum of string constants, or an f-string of them, comes to; empty if it is none."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            parts = [_folded(left), _folded(right)]
+        case ast.JoinedStr(values=values):
+            parts = [_folded(value) for value in values]
+        case ast.FormattedValue(value=value):
+            return _folded(value)
+        case _:
+            return ""
+    return "".join(parts) if all(parts) else ""
 
 
 def _parse(source: str) -> list[ast.stmt]:

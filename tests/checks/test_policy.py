@@ -1,6 +1,6 @@
 import pytest
 
-from grader.checks.policy import used_builtins
+from grader.checks.policy import same_definitions, used_builtins
 from grader.exercise import Exercise
 
 SOFTMAX = Exercise(
@@ -55,3 +55,23 @@ def test_a_helper_counts_where_the_answer_uses_it() -> None:
     helper = "def mine(x): return inner(x)\ndef inner(x): return x.softmax(-1)"
     assert used_builtins(SOFTMAX, "def f(x): return mine(x)", [helper]) == ("softmax",)
     assert used_builtins(SOFTMAX, "def f(x): return x.exp()", [helper]) == ()
+
+
+CARRY_ON = "carry_on = False\nif carry_on:\n    def f(x, n=1):\n        return x.chunk(n)"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "def f(x, n=1):\n    return x.chunk(n)",
+        'def f(x: Tensor, n: int = 1) -> Tensor:\n    """Mine."""\n    return x.chunk(n)  # my own',
+    ],
+)
+def test_the_carry_on_cell_is_recognised_as_an_answer(answer: str) -> None:
+    assert same_definitions(answer, CARRY_ON, ("f",))
+
+
+@pytest.mark.parametrize("answer", ["def f(x, n=2):\n    return x.chunk(n)", "def g(x): ...", "", "def f(x:"])
+def test_other_answers_are_not_the_carry_on_cell(answer: str) -> None:
+    assert not same_definitions(answer, CARRY_ON, ("f",))
+    assert not same_definitions(answer, "", ("f",))
