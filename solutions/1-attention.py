@@ -399,7 +399,7 @@ def attention(query, key, value):
 def attention(query, key, value):
     identity = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
     weights = F.scaled_dot_product_attention(query, key, identity)
-    return F.scaled_dot_product_attention(query, key, value), weights
+    return weights @ value, weights
 
 
 # %% id="three-tokens"
@@ -683,7 +683,7 @@ class SelfAttention(nn.Module):
         self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, d_k, bias=False) for _ in range(3))
 
     def forward(self, tokens, mask=None):
-        query, key, value = self.W_Q(tokens), self.W_K(tokens), self.W_V(tokens)
+        query, key, value = (layer(tokens) for layer in (self.W_Q, self.W_K, self.W_V))
         identity = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
         weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask)
         return weights @ value, weights

@@ -14,6 +14,9 @@ import pytest
 import torch
 from attention.pointer import pointer_loss
 from attention.pointing import Pointer, draw_looks, draw_start
+from torch import Tensor, nn
+from torch.nn import functional as F
+
 from grader.checks.compare import compare
 from grader.checks.judge import judge, run_here
 from grader.checks.plan import Planned, plan, source_of
@@ -21,8 +24,6 @@ from grader.checks.policy import used_builtins
 from grader.course.lesson_1 import LESSON, draw_lengths, draw_mask, pointer_maps
 from grader.course.trained_pointer import draw_unseen, judge_pointer
 from grader.exercise import Case, Draw, Outcome
-from torch import Tensor, nn
-from torch.nn import functional as F
 
 HERE = Path(__file__).parent
 EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}

@@ -73,7 +73,9 @@ def stable_softmax(scores, dim=-1):
     m = torch.where(torch.isinf(m), torch.zeros_like(m), m)
     e = torch.exp(scores - m)
     total = e.sum(dim=dim, keepdim=True)
-    return torch.where(total > 0, e / torch.where(total > 0, total, torch.ones_like(total)), torch.zeros_like(e))
+    return torch.where(
+        total > 0, e / torch.where(total > 0, total, torch.ones_like(total)), torch.zeros_like(e)
+    )
 
 
 # %% exercise="1.3" variant="nan_to_num at the end"
@@ -361,7 +363,9 @@ class CrossAttention(nn.Module):
         self.scale = 1 / math.sqrt(d_k)
 
     def forward(self, text_tokens, image_tokens, mask=None):
-        scores = torch.einsum("...td,...sd->...ts", self.W_Q(text_tokens), self.W_K(image_tokens)) * self.scale
+        scores = (
+            torch.einsum("...td,...sd->...ts", self.W_Q(text_tokens), self.W_K(image_tokens)) * self.scale
+        )
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         weights = F.softmax(scores, dim=-1)
@@ -418,7 +422,10 @@ def pointer_loss(weights, target):
 
 # %% exercise="1.9" variant="cross entropy of the logarithm"
 def pointer_loss(weights, target):
-    return nn.CrossEntropyLoss()(weights.log().flatten(end_dim=-2) if weights.dim() > 2 else weights.log(), target.flatten() if weights.dim() > 2 else target)
+    return nn.CrossEntropyLoss()(
+        weights.log().flatten(end_dim=-2) if weights.dim() > 2 else weights.log(),
+        target.flatten() if weights.dim() > 2 else target,
+    )
 
 
 # %% exercise="1.9" variant="one-hot"
