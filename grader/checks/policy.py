@@ -82,10 +82,10 @@ def _definitions(source: str, names: set[str]) -> dict[str, str]:
 class _Bare(ast.NodeTransformer):
     """Without docstrings and annotations."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:  # noqa: N802  (ast names it so)
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
         return self.generic_visit(node)
 
