@@ -216,7 +216,7 @@ class Limits:
     cpu_seconds: float = 600.0  # CPU time of one process
     cell_output_bytes: int = 1 << 20
     output_bytes: int = 8 << 20  # of the whole submission
-    evidence_bytes: int = 64 << 20  # one answer to a probe
+    evidence_bytes: int = 16 << 20  # all answers to probes together; the lessons need 3 MB at most
     threads: int = 1  # torch threads: a class runs side by side
 
 

@@ -125,7 +125,7 @@ class _Reply:
     outcome: str  # as the guest's init names them
     raw: bytes = b""
     head: bytes = b""
-    body: bytes = b""
+    body: bytes | memoryview = b""
     lost: bool = False  # the state, and the checkpoint with it, is gone
 
 
@@ -268,7 +268,11 @@ class Sandbox:
             return _Reply(outcome, head=said.get("message", "").encode())
         lost = outcome.endswith("lost")
         return _Reply(
-            outcome.removesuffix(" lost"), body[: said["raw"]], body[said["raw"] : cut], body[cut:], lost=lost
+            outcome.removesuffix(" lost"),
+            bytes(body[: said["raw"]]),
+            bytes(body[said["raw"] : cut]),
+            body[cut:],
+            lost=lost,
         )
 
     def _signal(self) -> None:

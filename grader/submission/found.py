@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-MAX_BYTES = 64 << 20  # a notebook with all its outputs; a Colab copy with many pictures is about 20 MB
+MAX_BYTES = 48 << 20  # a notebook with all its outputs; a Colab copy with many pictures is about 20 MB
 
 
 class Unreadable(Exception):

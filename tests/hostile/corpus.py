@@ -194,6 +194,7 @@ INTERPRETER = {
     "fork that goes on": "import os\nos.fork()",
 }
 LOST = {
+    "builtins patched": 5.0,
     "later cells emptied": 5.0,
     "run_cell replaced": 5.0,
     "daemon thread": 5.0,
@@ -309,7 +310,7 @@ add(
 add(
     "format",
     "NaN and Infinity",
-    write=lambda text: text.replace('"metadata": {', '"metadata": {"x": NaN, "y": -Infinity, ', 1).encode(),
+    write=lambda text: text.replace('"nbformat": 4', '"x": NaN, "y": -Infinity, "nbformat": 4', 1).encode(),
 )
 add(
     "format",
@@ -392,7 +393,11 @@ def _named(name: str) -> Place:
     return place
 
 
-def _zip(*members: tuple[str, bytes | None], link: bool = False) -> Place:
+def _bytes(data: bytes | int | None, content: bytes) -> bytes:
+    return bytes(data) if isinstance(data, int) else content if data is None else data
+
+
+def _zip(*members: tuple[str, bytes | int | None], link: bool = False) -> Place:
     def place(folder: Path, content: bytes) -> Path:
         path = folder / "class.zip"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -400,7 +405,7 @@ def _zip(*members: tuple[str, bytes | None], link: bool = False) -> Place:
                 info = zipfile.ZipInfo(name)
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.external_attr = (0o120777 if link else 0o100644) << 16
-                archive.writestr(info, content if data is None else data)
+                archive.writestr(info, _bytes(data, content))
         return path
 
     return place
@@ -425,7 +430,7 @@ add(
     **refused,
 )
 add("archives", "absolute members", place=_zip(("/tmp/hostile-was-here", b"x"), (GOOD, None)), **refused)
-add("archives", "a bomb", place=_zip((GOOD, b"\0" * (300 << 20))), **refused)
+add("archives", "a bomb", place=_zip((GOOD, 300 << 20)), **refused)
 add(
     "archives",
     "too many members",

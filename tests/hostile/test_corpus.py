@@ -6,6 +6,8 @@ import json
 import os
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections import Counter
 from contextlib import closing
@@ -13,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, place
+from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, content, place
 
 from grader import grading
 from grader.course import lessons
@@ -166,10 +168,42 @@ def test_nothing_is_left_behind_and_the_next_student_is_graded_as_ever(server, m
     assert not left, left
 
 
-def test_the_grader_stays_under_500_megabytes():
-    with open("/proc/self/status") as file:
-        peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
-    assert peak < 500 << 10, f"{peak >> 10} MB"
+MEASURE = """
+import sys
+from pathlib import Path
+from grader import grading
+from grader.course import lessons
+from grader.execution.interpreter import Server
+from grader.submission.intake import find
+with Server() as server:
+    for found in find(Path(sys.argv[1]), tuple(lessons())):
+        grade = grading.grade(found, server=server, secret="x", root=Path(sys.argv[2]), device="cpu").grade
+        assert grade.status in ("graded", "unreadable"), grade.message
+print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
+"""
+
+
+def test_the_grader_stays_under_500_megabytes(master, tmp_path):
+    """What would fill its memory, if anything did: floods, a file just small enough to be read, large answers."""
+    large = "def attention(query, key, value):\n    return torch.ones(3 << 20), torch.ones(1 << 10)"
+    greedy = [
+        *(one for one in CORPUS if one.name in ("raw flood", "print flood", "display flood", "2^38 expanded")),
+        Hostile(name="answers", group="none", answers={"1.4": large}),
+        Hostile(name="file", group="none",
+                write=lambda text: text.replace('"outputs": []', '"outputs": ["' + "x" * (46 << 20) + '"]', 1).encode()),
+    ]  # fmt: skip
+    for index, one in enumerate(greedy):
+        file = tmp_path / "submitted" / f"student{index}" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(content(one, master))
+    limited = MEASURE.replace("with Server", "import dataclasses\nfrom grader.exercise import Limits\n"
+        "small = {name: dataclasses.replace(lesson, limits=Limits(seconds=20, cell_seconds=2)) for name, lesson in lessons().items()}\n"
+        "grading.lessons = lambda: small\nwith Server", 1)  # fmt: skip
+    command = [sys.executable, "-c", limited, str(tmp_path / "submitted"), str(ROOT)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    peak = int(done.stdout.split()[-1]) >> 10
+    assert peak < 500, f"{peak} MB"
 
 
 def _processes_with(text: str) -> list[str]:

@@ -36,8 +36,8 @@ class Inbox:
         whole = PRELUDE.size + (sum(self._sizes) if self._sizes else 0)
         return whole - len(self._got)
 
-    def feed(self, data: bytes) -> tuple[bytes, bytes] | None:
-        """Header and body once the frame is whole.
+    def feed(self, data: bytes) -> tuple[bytes, memoryview] | None:
+        """Header and body once the frame is whole; the body, which may be large, is not copied.
 
         Raises:
             FrameError: it is no frame, or larger than allowed.
@@ -53,15 +53,18 @@ class Inbox:
         if self._sizes is None or self.missing:
             return None
         cut = PRELUDE.size + self._sizes[0]
-        return bytes(self._got[PRELUDE.size : cut]), bytes(self._got[cut:])
+        frame = memoryview(self._got)
+        return bytes(frame[PRELUDE.size : cut]), frame[cut:]
 
 
-def pack(header: bytes, body: bytes = b"") -> bytes:
+def pack(header: bytes, body: bytes | memoryview = b"") -> bytes:
     """The bytes of one frame."""
-    return PRELUDE.pack(MAGIC, len(header), len(body)) + header + body
+    return b"".join((PRELUDE.pack(MAGIC, len(header), len(body)), header, body))
 
 
-def send(sock: socket.socket, header: bytes, body: bytes = b"", *, deadline: float | None = None) -> None:
+def send(
+    sock: socket.socket, header: bytes, body: bytes | memoryview = b"", *, deadline: float | None = None
+) -> None:
     """Send one frame; deadline is in time.monotonic()'s seconds.
 
     Raises:
@@ -81,7 +84,7 @@ def send(sock: socket.socket, header: bytes, body: bytes = b"", *, deadline: flo
 
 def receive(
     sock: socket.socket, *, most_header: int, most_body: int, deadline: float | None = None
-) -> tuple[bytes, bytes]:
+) -> tuple[bytes, memoryview]:
     """Header and body of the next frame.
 
     Raises:

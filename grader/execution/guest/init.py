@@ -61,7 +61,7 @@ class Answer:
 
     outcome: str
     head: bytes = b""
-    body: bytes = b""
+    body: bytes | memoryview = b""
 
 
 class Init:
@@ -174,14 +174,14 @@ class Init:
 
     # ------------------------------------------------------------ one order
 
-    def _carry_out(self, order: dict, request: bytes, blob: bytes) -> Answer:
+    def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Answer:
         self.raw.clear()
         if order["op"] == "call":
             return self._call(order["group"], order["seconds"], request, blob)
         self._dismiss()
         return self._run_cell(order["seconds"], request)
 
-    def _run_cell(self, seconds: float, request: bytes) -> Answer:
+    def _run_cell(self, seconds: float, request: memoryview) -> Answer:
         before = set(self.meter.pids())
         process = self._fork("cell")
         if process is None:
@@ -197,7 +197,7 @@ class Init:
         process.close()
         return self._go_back(answer, before, in_place)
 
-    def _call(self, group: str, seconds: float, request: bytes, blob: bytes) -> Answer:
+    def _call(self, group: str, seconds: float, request: memoryview, blob: memoryview) -> Answer:
         """Requests of one group are answered by one fork, as long as nothing goes wrong."""
         if self.prober is None or self.prober.group != group or self.prober.process.ended():
             self._dismiss()
@@ -229,7 +229,7 @@ class Init:
             return self._lose(f"{answer.outcome} lost")
         return answer
 
-    def _converse(self, process: Process, seconds: float, request: bytes, blob: bytes) -> Answer:
+    def _converse(self, process: Process, seconds: float, request: memoryview, blob: memoryview) -> Answer:
         deadline = time.monotonic() + seconds
         channel, outgoing = process.channel, memoryview(frames.pack(request, blob))
         channel.setblocking(False)
@@ -282,7 +282,7 @@ class Init:
 
     # ------------------------------------------------------------ keeping house
 
-    def _next_order(self) -> tuple[bytes, bytes]:
+    def _next_order(self) -> tuple[bytes, memoryview]:
         while True:
             if select.select([self.connection, self.raw_read], [], [], 1.0)[0]:
                 self._tend()
@@ -297,13 +297,16 @@ class Init:
         except frames.FrameError:
             self._end()
 
-    def _reply(self, outcome: str, head: bytes = b"", body: bytes = b"") -> None:
+    def _reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"") -> None:
         self._drain()
         header = {"outcome": outcome, "raw": len(self.raw), "head": len(head)}
         try:
             deadline = time.monotonic() + 60
             frames.send(
-                self.connection, json.dumps(header).encode(), bytes(self.raw) + head + body, deadline=deadline
+                self.connection,
+                json.dumps(header).encode(),
+                b"".join((self.raw, head, body)),
+                deadline=deadline,
             )
         except frames.FrameError:
             self._end()

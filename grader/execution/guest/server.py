@@ -35,7 +35,7 @@ def main() -> None:
         home=config["home"],
         read=tuple(config["read"]),
         write=tuple(config["write"]),
-        filter=program,
+        filter=bytes(program),
         below_tmp=tuple(config["below_tmp"]),
         device=config["device"],
     )

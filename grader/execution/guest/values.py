@@ -33,7 +33,7 @@ class Refused(Exception):
     """What came back is no evidence; the message is for the student."""
 
 
-def decode(tree: Any, blob: bytes) -> Any:
+def decode(tree: Any, blob: bytes | memoryview) -> Any:
     """What the trusted side sent."""
     tensors = _tensors(blob)
 
@@ -50,11 +50,11 @@ def decode(tree: Any, blob: bytes) -> Any:
     return build(tree)
 
 
-def _tensors(blob: bytes) -> dict[str, torch.Tensor]:
+def _tensors(blob: bytes | memoryview) -> dict[str, torch.Tensor]:
     if not blob:
         return {}
     (length,) = struct.unpack_from("<Q", blob)
-    header = json.loads(blob[8 : 8 + length])
+    header = json.loads(bytes(blob[8 : 8 + length]))
     body, found = bytearray(blob[8 + length :]), {}
     for name, entry in header.items():
         if name == "__metadata__":
