@@ -182,7 +182,7 @@ def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     path = hand_in(tmp_path, "bob", "")
     with path.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    with pytest.raises(Unreadable, match="more than 64 MiB"):
+    with pytest.raises(Unreadable, match="more than 48 MiB"):
         read(only(tmp_path))
 
 
