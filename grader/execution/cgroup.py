@@ -45,6 +45,14 @@ class ControlGroup:
             with suppress(OSError):
                 (group / "cgroup.procs").write_text(str(pid))
 
+    def used(self) -> int | None:
+        """Bytes that the group's processes took for themselves; None where nobody counts."""
+        for group in self._places:
+            for file in ("memory.usage_in_bytes", "memory.current"):
+                with suppress(OSError):
+                    return int((group / file).read_text())
+        return None
+
     def remove(self) -> None:
         """Take the group away once its processes are gone; idempotent."""
         deadline = time.monotonic() + 2

@@ -202,6 +202,11 @@ class Sandbox:
         with open(f"/proc/self/fdinfo/{self._handle}") as file:
             return int(re.search(r"^Pid:\s*(-?\d+)", file.read(), re.MULTILINE)[1])
 
+    @property
+    def memory_bytes(self) -> int | None:
+        """What all its processes took for themselves, beside what they share with the server; None if unknown."""
+        return self._group.used()
+
     # ------------------------------------------------------------ the connection
 
     def _open(self) -> None:

@@ -46,6 +46,14 @@ def test_the_watchdog_alone_is_enough(spawn, said, monkeypatch):
     assert said(python, "x") == "5"
 
 
+def test_what_one_interpreter_takes_for_itself(python):
+    if python.memory_bytes is None:
+        pytest.skip("no control groups here")
+    before = python.memory_bytes
+    python.run_cell("held = bytearray(b'x' * (100 << 20))", seconds=20)
+    assert 90 << 20 < python.memory_bytes - before < 220 << 20
+
+
 def test_fifty_gigabytes_are_an_error_in_the_cell(python):
     result = python.run_cell("x = bytearray(50 << 30)", seconds=20)
     assert (result.status, result.error) == (Status.RAISED, "MemoryError")
