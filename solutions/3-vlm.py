@@ -38,6 +38,7 @@ if device == "auto":
 random.seed(seed)
 np.random.seed(seed)
 torch.manual_seed(seed)
+torch.set_num_threads(1)  # the tensors here are small: sharing them out would cost more than it brings
 
 
 def need(name, exercise):

@@ -1,6 +1,5 @@
 """Lesson 2, declared: token alignment and many heads."""
 
-
 from __future__ import annotations
 
 import re

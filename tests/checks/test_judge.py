@@ -183,3 +183,9 @@ def test_hostile_evidence_is_a_verdict_and_not_an_exception() -> None:
     ):
         evidence = {one.key: Evidence(key=one.key, status=Status.OK, values={"y": got}) for one in PLANNED}
         assert judge(LESSON, EXERCISE, PLANNED, evidence).outcome is Outcome.FAILED
+
+
+def test_a_check_that_was_never_tried_is_our_fault_and_earns_nothing() -> None:
+    untried = judge(LESSON, EXERCISE, [], {})
+    assert untried.outcome is Outcome.FAULT
+    assert untried.points == 0
