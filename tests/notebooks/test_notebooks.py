@@ -125,9 +125,13 @@ def code_lines(source: str) -> Iterator[str]:
 
 
 def drawers(name: str) -> set[str]:
-    """Names of what draws a lesson's trials."""
+    """Names of what draws a lesson's trials; what is imported from the reference is given in the notebook."""
     declared = vars(import_module(f"grader.course.lesson_{name[0]}"))
-    return {function for function in declared if function.startswith("draw_")}
+    return {
+        name
+        for name, function in declared.items()
+        if name.startswith("draw_") and function.__module__.startswith("grader.")
+    }
 
 
 # What a task itself declares: attributes, arguments and their defaults, errors, the parts of a batch.
