@@ -20,7 +20,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 system:
-	@sh grader/execution/install-bubblewrap.sh
+	@sh grader/execution/install-libseccomp.sh
 
 build: setup  ## make the solution and student notebooks from solutions/*.py
 	$(RUN)/grader build
