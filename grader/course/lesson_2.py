@@ -2167,7 +2167,7 @@ ENTROPY = Exercise(
 def draw_patterns(draw: Draw, *, n: int) -> Inputs:
     """One map of each kind, well inside its definition, with a little noise."""
     position = torch.arange(n)
-    near = ((position[:, None] - position).abs() <= 1).float()
+    near = torch.ones(n, n).tril(1).triu(-1)
     hub, far = torch.zeros(n, n), torch.zeros(n, n)
     hub[:, int(draw.integers(1, n - 1))] = 1
     far[position, (position + n // 2) % n] = 1
