@@ -122,7 +122,7 @@ def judged(
     names = {check.name for check in kept}
     kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
     part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
-    planned = [one for one in plan(replace(lesson, exercises=(part,)), secret, "truth")]
+    planned = plan(replace(lesson, exercises=(part,)), secret, "truth")
     evidence: dict[str, Evidence] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -86,7 +86,7 @@ def source_of(probe: Callable) -> str:
         if function.__name__ in found:
             return
         found[function.__name__] = ""  # being visited: a cycle ends here
-        for name in _names(function.__code__):
+        for name in sorted(_names(function.__code__)):
             called = function.__globals__.get(name)
             if isinstance(called, FunctionType) and called.__module__.startswith("grader.course"):
                 visit(called)
