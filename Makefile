@@ -30,7 +30,7 @@ grade: build  ## grade the example class; prints the table and where the results
 
 test: setup lint  ## all tests: what CI runs
 	$(RUN)/grader build --check
-	$(RUN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(RUN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lint: setup
 	$(RUN)/ruff check .
