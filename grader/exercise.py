@@ -185,6 +185,10 @@ class Exercise:
         if len(set(names)) != len(names):
             raise ValueError(f"exercise {self.id}: two checks have one name: {names}")
         for check in self.checks:
+            if not check.trials:
+                raise ValueError(
+                    f"exercise {self.id}: check {check.name!r} has no hidden trial: it would always pass"
+                )
             if unknown := set(check.needs) - set(names):
                 raise ValueError(
                     f"exercise {self.id}: check {check.name!r} needs unknown checks {sorted(unknown)}"

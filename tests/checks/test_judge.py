@@ -185,7 +185,6 @@ def test_hostile_evidence_is_a_verdict_and_not_an_exception() -> None:
         assert judge(LESSON, EXERCISE, PLANNED, evidence).outcome is Outcome.FAILED
 
 
-def test_a_check_that_was_never_tried_is_our_fault_and_earns_nothing() -> None:
-    untried = judge(LESSON, EXERCISE, [], {})
-    assert untried.outcome is Outcome.FAULT
-    assert untried.points == 0
+def test_a_check_without_a_hidden_trial_cannot_be_declared() -> None:
+    with pytest.raises(ValueError, match=r"exercise 9\.1: check 'values' has no hidden trial"):
+        replace(EXERCISE, checks=(replace(EXERCISE.checks[0], trials=(), points=5),))
