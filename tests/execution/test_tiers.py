@@ -58,7 +58,13 @@ with Server(isolation=tier) as server:
     home = said("import os; print(os.environ['HOME'])")[1].strip()
     python.kill()
     told["left"] = [tier != "full" and os.path.exists(home)]
-    told["running"] = any("2718281" in open(f"/proc/{p}/cmdline").read() for p in os.listdir("/proc") if p.isdigit())
+    def command_of(pid):
+        try:
+            return open(f"/proc/{pid}/cmdline").read()
+        except OSError:  # it ended while we looked
+            return ""
+
+    told["running"] = any("2718281" in command_of(p) for p in os.listdir("/proc") if p.isdigit())
 print(json.dumps(told))
 """
 
