@@ -210,6 +210,7 @@ class Limits:
     """What a submission may use; one place, overridable per lesson. Defaults as in the design."""
 
     memory_bytes: int = 4 << 30  # in total, over all processes
+    gpu_memory_bytes: int = 4 << 30  # of tensors; the driver takes some more for each process
     processes: int = 256  # processes and threads
     open_files: int = 512
     scratch_bytes: int = 1 << 30

@@ -148,6 +148,8 @@ def _grade(
     )
     verdicts = tuple(count(lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
     verdicts, flags = _from_scratch(lesson, rebuilt, verdicts)
+    if execution.moved:
+        flags = (*flags, Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:200]))
     fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
     grade = Grade(
         student=student,

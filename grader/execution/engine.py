@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import nbformat
@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.parameterize import parameterize_notebook
 
+from grader.execution import gpu
 from grader.execution.interpreter import CellResult, Interpreter, Server, ServerLost
 from grader.exercise import Evidence, Limits, Request, Status
 
@@ -28,9 +29,10 @@ class Execution:
     evidence: Mapping[str, Evidence]  # by key
     cells: Mapping[str, CellResult]  # by cell id
     isolation: str
-    device: str
+    device: str  # where it ran
     seconds: float
     fault: str = ""  # ours: the sandbox failed, twice
+    moved: str = ""  # why it ran on the CPU and not on the GPU that was asked for
 
 
 @dataclass
@@ -57,6 +59,7 @@ class IsolatedEngine(Engine):
         cell_seconds: Mapping[str, float] | None = None,
         skip: Collection[str] = (),
         seed: int = 0,
+        device: str | None = None,
         **_: Any,
     ) -> None:
         with Server() if server is None else nullcontext(server) as serving:
@@ -69,6 +72,7 @@ class IsolatedEngine(Engine):
                 cell_seconds or {},
                 frozenset(skip),
                 seed,
+                device,
             )
 
 
@@ -84,15 +88,18 @@ def execute(
 ) -> Execution:
     """Run a rebuilt notebook and ask the requests, each right after the cell that it belongs to.
 
-    Cells that raise do not stop the run. Where the fork server dies, the run is repeated once.
+    Cells that raise do not stop the run. Where the fork server dies, the run is repeated once. Where the GPU comes in
+    the way, the run is repeated on the CPU, and that one counts: the mark does not depend on the device.
 
     Args:
-        parameters: put into the cell after the one tagged `parameters`; "seed" also seeds the interpreter.
+        parameters: put into the cell after the one tagged `parameters`; "seed" also seeds the interpreter, and "device"
+            is where the inputs of the requests are moved.
         requests: by the id of the cell after which they are asked.
         cell_seconds: of cells that have a time limit of their own, by id.
         skip: ids of cells that are left as they are.
     """
     started, fault = time.monotonic(), ""
+    device = str(parameters.get("device", server.device))
     papermill_engines.register(NAME, IsolatedEngine)
     for _ in range(2):
         run = _Run()
@@ -110,17 +117,29 @@ def execute(
                 cell_seconds=cell_seconds or {},
                 skip=skip,
                 seed=int(parameters.get("seed", 0)),
+                device=device,
             )
             fault = ""
             break
         except ServerLost as error:
             fault = f"{error} while it served this submission, twice"
+    if device != "cpu" and not fault and (why := gpu.trouble(run.cells, run.evidence)):
+        on_cpu = execute(
+            server,
+            notebook,
+            parameters={**parameters, "device": "cpu"},
+            requests=requests,
+            limits=limits,
+            cell_seconds=cell_seconds,
+            skip=skip,
+        )
+        return replace(on_cpu, seconds=time.monotonic() - started, moved=why)
     return Execution(
         notebook=prepared,
         evidence=run.evidence,
         cells=run.cells,
         isolation=server.isolation,
-        device=server.device,
+        device=device,
         seconds=time.monotonic() - started,
         fault=fault,
     )
@@ -151,10 +170,11 @@ def _run_all(
     cell_seconds: Mapping[str, float],
     skip: frozenset[str],
     seed: int,
+    device: str | None,
 ) -> None:
     # It trips over a cell that ends in "papermill_description=".
     nb_man.get_cell_description = lambda *_: None
-    interpreter = server.spawn(limits, seed=seed)
+    interpreter = server.spawn(limits, seed=seed, device=device)
     try:
         for index, cell in enumerate(nb_man.nb.cells):
             nb_man.cell_start(cell, index)

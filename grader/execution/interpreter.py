@@ -24,6 +24,7 @@ from grader.exercise import Evidence, Limits, Request, Status
 
 READY = 60.0  # seconds until a fork is ready, on a busy machine
 GRACE = 120.0  # seconds that the init may take beyond a cell's own limit before it is given up
+GPU_START = 20.0  # seconds that the first use of a GPU may take on top, in each process
 MOST_REPLAYS = 5  # how often the good cells are run again for one submission
 USED_UP = "the time for the whole submission was used up before"
 
@@ -75,8 +76,11 @@ class Server:
         cgroup.remove_stale()
         self._process = ServerProcess(self.isolation, device)
 
-    def spawn(self, limits: Limits, *, seed: int) -> Sandbox:
+    def spawn(self, limits: Limits, *, seed: int, device: str | None = None) -> Sandbox:
         """A new interpreter.
+
+        Args:
+            device: cpu, or the server's own.
 
         Raises:
             IsolationError: the server could not be started again.
@@ -85,7 +89,25 @@ class Server:
         if not self._process.alive():
             self._process.close()
             self._process = ServerProcess(self.isolation, self.device)
-        return Sandbox(self, limits, seed)
+        return Sandbox(self, limits, seed, device or self.device)
+
+    def require_gpu(self) -> None:
+        """Add two numbers on the GPU, from within the sandbox.
+
+        Raises:
+            IsolationError: that does not work.
+        """
+        python = self.spawn(Limits(), seed=0)
+        try:
+            source = "import torch\nassert torch.ones(2, device='cuda').sum().item() == 2"
+            result = python.run_cell(source, seconds=GPU_START)
+        finally:
+            python.kill()
+        if result.status is not Status.OK:
+            said = f"{result.error}: {result.message}" if result.error else result.message
+            raise IsolationError(
+                f"the sandbox cannot use the GPU ({said}). No grade was written. Pass --device cpu, or see docs/gpu.md"
+            )
 
     @property
     def report(self) -> dict[str, Any]:
@@ -132,8 +154,8 @@ class _Reply:
 class Sandbox:
     """An interpreter behind the connection to its init."""
 
-    def __init__(self, server: Server, limits: Limits, seed: int) -> None:
-        self.isolation = server.isolation
+    def __init__(self, server: Server, limits: Limits, seed: int, device: str = "cpu") -> None:
+        self.isolation, self.device = server.isolation, device
         self._server, self._limits, self._seed = server, limits, seed
         self._deadline = time.monotonic() + limits.seconds
         self._good: list[tuple[str, float]] = []  # cells that the present state consists of
@@ -166,7 +188,12 @@ class Sandbox:
         started = time.monotonic()
         tree, blob = encode(request.inputs)
         group = request.key.rpartition("/")[0].rpartition("/")[0]  # "1.4/values": its trials share a fork
-        order = {"source": request.source, "function": request.function, "inputs": tree}
+        order = {
+            "source": request.source,
+            "function": request.function,
+            "inputs": tree,
+            "device": self.device,
+        }
         for _ in range(2):
             reply = self._order("call", order, blob, request.seconds, group)
             if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
@@ -225,7 +252,7 @@ class Sandbox:
             self._handle = handles[0]
             self._group.add(self.pid)
             config = {
-                "limits": limits_for_guest(self._limits, self.isolation, self._server.device),
+                "limits": limits_for_guest(self._limits, self.isolation, self.device),
                 "seed": self._seed,
             }
             deadline = time.monotonic() + READY
@@ -246,7 +273,7 @@ class Sandbox:
             return _Reply("used up")
         if self._connection is None:
             return _Reply("over")
-        seconds = min(seconds, left)
+        seconds = min(seconds + (GPU_START if self.device == "cuda" else 0.0), left)
         text = json.dumps(request).encode()
         order = {"op": op, "group": group, "seconds": seconds, "request": len(text)}
         header = json.dumps(order).encode()

@@ -14,6 +14,7 @@ import sysconfig
 from functools import cache
 from pathlib import Path
 
+from grader.execution import gpu
 from grader.execution.guest import linux
 
 TIERS = ("full", "partial", "none")
@@ -107,10 +108,10 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
     """What boot.py and server.py are told: the root to build, the user to become, the cage of each child."""
     guest = GUEST_INSIDE if tier == "full" else str(GUEST)
     python, prefixes = _python()
-    shown = _outermost([path for path in (*SYSTEM, *prefixes) if os.path.exists(path)])
-    devices = [*DEVICES, *(_graphics_devices() if device == "cuda" else [])]
-    if device == "cuda":
-        shown += [path for path in ("/sys",) if os.path.isdir(path)]
+    graphics = gpu.shown() if device == "cuda" else gpu.NOTHING
+    places = (*SYSTEM, *prefixes, *(("/sys", *graphics.libraries) if device == "cuda" else ()))
+    shown = _outermost([path for path in places if os.path.exists(path)])
+    devices = [*DEVICES, *graphics.devices]
     boot = {
         "tier": tier,
         "python": python,
@@ -123,7 +124,7 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
         "masks": _masks(shown),
         "devices": devices,
         "files": _etc(),
-        "environment": _environment(home, python),
+        "environment": {**_environment(home, python), **graphics.environment},
     }
     if tier == "full":
         read = ["/"]
@@ -229,7 +230,3 @@ def _environment(home: str, python: str) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
     }
-
-
-def _graphics_devices() -> list[str]:
-    return sorted(str(path) for path in Path("/dev").glob("nvidia*"))

@@ -111,6 +111,7 @@ def limits_for_guest(limits: Limits, tier: str, device: str = "cpu") -> dict:
     """The limits as the guest reads them."""
     names = (
         "memory_bytes",
+        "gpu_memory_bytes",
         "open_files",
         "scratch_bytes",
         "scratch_files",

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
-from guest import frames, interpreter, probe
+from guest import frames, gpu, interpreter, probe
 from guest.cage import Cage
 from guest.shell import Shell, attach_streams
 
@@ -114,6 +114,8 @@ class Init:
         tempfile.tempdir = None  # cached before the fork, for another home
         attach_streams()
         torch.set_num_threads(self.limits["threads"])
+        if self.limits["cuda"]:
+            gpu.prepare(self.limits["gpu_memory_bytes"])
         probe.seed(seed)
         interpreter.serve(control, self.shell, self.limits)
 

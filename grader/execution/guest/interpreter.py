@@ -14,9 +14,10 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import nullcontext
 
 import torch
-from guest import frames, linux, probe
+from guest import frames, gpu, linux, probe
 from guest.shell import SINK, Shell, said
 
 _exit, _fork, _getpid = os._exit, os.fork, os.getpid
@@ -34,7 +35,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
             channel.close()
             continue
         children = [child for child in children if not _gone(child)]
-        in_place = limits["cuda"] and torch.cuda.is_initialized()
+        in_place = limits["cuda"] and gpu.in_use()
         try:
             child = 0 if in_place else _fork_cleanly(shell)
         except OSError:
@@ -50,7 +51,8 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
         if order == b"call":
             if not in_place and limits["landlock"]:
                 linux.landlock_apart()
-            _answer(channel, shell, limits["evidence_bytes"])
+            with gpu.same_random_numbers() if in_place else nullcontext():
+                _answer(channel, shell, limits["evidence_bytes"])
             channel.close()
             if not in_place:
                 _exit(0)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 import torch
 import torch.nn.functional as F
-from guest import values
+from guest import gpu, values
 from guest.shell import said
 from torch import Tensor, nn
 
@@ -48,7 +48,10 @@ def answer(request: dict, blob: bytes, namespace: dict, most_bytes: int) -> tupl
 
 
 def _run(request: dict, blob: bytes, namespace: dict) -> Any:
-    inputs = values.decode(request["inputs"], blob)
+    device = request.get("device", "cpu")
+    if device != "cpu":
+        gpu.compute_exactly()
+    inputs = values.decode(request["inputs"], blob, device)
     scope = {**NAMES, "__name__": "check", "__builtins__": builtins}
     exec(compile(request["source"], "<check>", "exec", dont_inherit=True), scope)
     function = scope[request["function"]]

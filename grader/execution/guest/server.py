@@ -43,7 +43,12 @@ def main() -> None:
     if config.get("try"):
         _try(control, cage, config["limits"])
         return
-    shell, warmed = _warm()
+    from guest import gpu
+
+    with gpu.hidden():
+        shell, warmed = _warm()
+    if cage.device == "cuda" and gpu.in_use():
+        raise RuntimeError("the fork server has initialised CUDA: its children could not use it")
     cage = replace(cage, warm=_fonts(cage.home))
     from guest import init
 

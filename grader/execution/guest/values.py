@@ -33,9 +33,9 @@ class Refused(Exception):
     """What came back is no evidence; the message is for the student."""
 
 
-def decode(tree: Any, blob: bytes | memoryview) -> Any:
-    """What the trusted side sent."""
-    tensors = _tensors(blob)
+def decode(tree: Any, blob: bytes | memoryview, device: str = "cpu") -> Any:
+    """What the trusted side sent, moved to the device."""
+    tensors = {name: tensor.to(device) for name, tensor in _tensors(blob).items()}
 
     def build(node: Any) -> Any:
         if isinstance(node, list):
