@@ -1337,7 +1337,8 @@ def small_model(weights: Mapping, dropout: float = 0.0) -> nn.Module:
 
         def forward(self, token_ids: Tensor, image_patches: Tensor):
             self.calls.append((self.training, torch.is_grad_enabled(), token_ids.shape[-1]))
-            position = torch.arange(1, token_ids.shape[-1] + 1, dtype=self.head.bias.dtype).unsqueeze(-1)
+            bias, count = self.head.bias, token_ids.shape[-1]
+            position = torch.arange(1, count + 1, dtype=bias.dtype, device=bias.device).unsqueeze(-1)
             seen = self.words(token_ids).cumsum(-2) / position.sqrt()
             seen = torch.tanh(seen + self.look(image_patches.mean(-2)).unsqueeze(-2))
             return self.head(self.dropout(seen)), []
@@ -2576,18 +2577,17 @@ def patient(image_patches: Tensor, illness: str) -> nn.Module:
                 seen = seen.mean(0).expand_as(seen)
             logits = (self.scale * seen + self.offset).unsqueeze(1).expand(batch, T, vocabulary)
             if illness != "no gradient":
-                logits = logits + self.spare.sum() * torch.linspace(0, 0.01, vocabulary)
-            scores = torch.arange(batch).reshape(-1, 1, 1, 1) + torch.arange(2).reshape(1, 2, 1, 1)
-            scores = (
-                4.0 * F.one_hot((scores + torch.arange(T).reshape(1, 1, -1, 1)).squeeze(-1) % S, S).float()
-            )
+                logits = logits + self.spare.sum() * torch.linspace(0, 0.01, vocabulary, device=seen.device)
+            scene, head, word = (torch.arange(size, device=seen.device) for size in (batch, 2, T))
+            patch = scene[:, None, None] + head[:, None] + word  # (batch, 2, T)
+            scores = 4.0 * F.one_hot(patch % S, S).float()
             if illness == "uniform":
                 scores = 0.0 * scores
             if illness == "one patch":
-                scores = 9.0 * F.one_hot(torch.ones(batch, 2, T, dtype=torch.long), S).float()
+                scores = 9.0 * F.one_hot(torch.ones_like(patch), S).float()
             return logits, [scores.softmax(-1)]
 
-    model = Patient()
+    model = Patient().to(image_patches.device)
     if illness == "frozen":
         model.offset.requires_grad_(False)
     return model

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 
 def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype."""
-    layer = layer.to(next(iter(weights.values())).dtype)
+    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device."""
+    first = next(iter(weights.values()))
+    layer = layer.to(device=first.device, dtype=first.dtype)
     with torch.no_grad():
         for name, value in weights.items():
             owner, _, parameter = name.rpartition(".")
