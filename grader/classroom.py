@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
-from grader import grading
-from grader.execution.interpreter import Server
+from grader import job
+from grader.course import lessons
+from grader.executors import Workers
 from grader.exercise import Grade
 from grader.grading import Graded
-from grader.store import Store, environment
+from grader.job import Job, pack
+from grader.store import code_digest, key_of
 from grader.submission.found import Found, Unreadable
-from grader.submission.intake import read
+from grader.submission.intake import content
+from grader.submission.notebook import parse
 
 WORKER_BYTES = 3 << 30  # what one job may take at most times: a fork server, a submission and its judge
+TRIES = 2  # how often a submission is given to a worker that does not come back
+
+
+class WorkersLost(Exception):
+    """Nobody is left to grade; the message says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +36,26 @@ class Course:
     root: Path
     secret: str
     device: str  # cpu or cuda
-    isolation: str  # the tier that was asked for
-    jobs: int = 1
+    tier: str  # of isolation
     force: bool = False
     run_all: bool = False  # given cells that only draw, too
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """One submission with its grade."""
+
+    found: Found
+    graded: Graded
+    key: str  # what the grade depends on
+    known: bool = False  # the grade was there already
+
+
+@dataclass(frozen=True)
+class _Task:
+    job: Job
+    key: str
+    tries: int = 1
 
 
 def default_jobs(submissions: int) -> int:
@@ -40,103 +64,123 @@ def default_jobs(submissions: int) -> int:
     return max(1, min(os.cpu_count() or 1, memory // WORKER_BYTES, submissions))
 
 
-def grade_class(found: Sequence[Found], course: Course, tier: str) -> Iterator[tuple[Found, Graded, bool]]:
-    """Grade a class; each submission once, as soon as it is done.
+def grade_class(
+    found: Iterable[Found], course: Course, workers: Workers, known: Callable[[Found, str], Grade | None]
+) -> Iterator[Done]:
+    """Grade a class; each submission once, as soon as it is done. Only a few are held at a time.
 
     Args:
-        tier: the isolation tier that `course.isolation` comes to on this machine.
+        known: the grade that was given under a key already, if its record is whole.
 
-    Yields:
-        The submission, its grade, and whether the grade was there already.
+    Raises:
+        WorkersLost: the cluster's scheduler is gone; what was yielded stands.
     """
-    store = Store(course.root / ".grader" / "grades")
-    todo, keys = [], {}
-    for one in found:
-        key = _key(one, course, tier)
-        known = None if course.force or not key else store.get(one.student, one.assignment, key)
-        if known is not None:
-            yield one, Graded(grade=known), True
-        else:
-            todo.append(one)
-            keys[one] = key
-    for one, graded in _grade_all(todo, course):
-        store.put(graded.grade, keys[one])
-        yield one, graded, False
+    prepare = _Preparation(course)
+    rest = iter(found)
+    waiting: dict[Future, _Task] = {}
+    suspects: deque[_Task] = deque()  # one of them took a worker with it: each is tried again alone
+    executor: Executor | None = None
+    finished = False
+
+    def hand_out(task: _Task) -> None:
+        nonlocal executor
+        executor = executor or workers.start()
+        try:
+            waiting[executor.submit(job.run, task.job)] = task
+        except BrokenExecutor as error:  # a worker died while nobody looked
+            future: Future = Future()
+            future.set_exception(error)
+            waiting[future] = task
+
+    try:
+        while True:
+            while not suspects and len(waiting) < workers.ahead() and (one := next(rest, None)) is not None:
+                task = prepare(one)
+                if not course.force and (grade := known(one, task.key)) is not None:
+                    yield Done(found=one, graded=Graded(grade=grade), key=task.key, known=True)
+                else:
+                    hand_out(task)
+            if suspects and not waiting:
+                hand_out(suspects.popleft())
+            if not waiting:
+                finished = True
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                task = waiting.pop(future)
+                error = _error(future)
+                if isinstance(error, BrokenExecutor):
+                    if executor is not None:
+                        executor.shutdown(wait=False)
+                        executor = None
+                    if task.tries < TRIES:
+                        suspects.append(replace(task, tries=task.tries + 1))
+                        continue
+                graded = _lost(task.job, error) if error else future.result()
+                yield Done(found=task.job.found, graded=graded, key=task.key)
+    finally:
+        if executor is not None:
+            executor.shutdown(wait=finished)
 
 
-def _key(one: Found, course: Course, tier: str) -> str:
-    """What the grade depends on; empty where the submission cannot be read."""
-    with suppress(Unreadable):
-        sha = read(one).sha256
-        return f"{sha}-{environment(course.root, one.assignment, course.secret, course.device, tier)}"
-    return ""
+class _Preparation:
+    """Reads submissions and makes jobs of them."""
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._released: dict[str, tuple[bytes, str]] = {}  # student notebook and code digest, by assignment
+
+    def __call__(self, one: Found) -> _Task:
+        course = self._course
+        try:
+            raw = content(one)
+            sha = sha256(raw).hexdigest()
+            one = replace(one, submission=parse(raw))
+        except Unreadable as error:
+            sha = sha256(str(error).encode("utf-8", "replace")).hexdigest()
+            one = replace(one, problem=str(error))
+        released, code = self._course_of(one.assignment)
+        key = key_of(sha, code, course.secret, course.device, course.tier, str(course.run_all))
+        return _Task(
+            Job(
+                found=one,
+                released=released,
+                code=code,
+                secret=course.secret,
+                device=course.device,
+                tier=course.tier,
+                run_all=course.run_all,
+            ),
+            key,
+        )
+
+    def _course_of(self, assignment: str) -> tuple[bytes, str]:
+        if assignment not in self._released:
+            path = self._course.root / "notebooks" / assignment / f"{assignment}.ipynb"
+            raw = path.read_bytes() if path.is_file() else b""  # an unknown assignment has none
+            self._released[assignment] = pack(raw), code_digest(raw)
+        return self._released[assignment]
 
 
-def _grade_all(todo: Sequence[Found], course: Course) -> Iterator[tuple[Found, Graded]]:
-    if not todo:
-        return
-    if course.jobs == 1:
-        with Server(isolation=course.isolation, device=course.device) as server:
-            for one in todo:
-                yield one, _grade(one, course, server)
-        return
-    # Fresh processes, not forks: this one may have used torch's threads.
-    with ProcessPoolExecutor(
-        course.jobs, get_context("spawn"), initializer=_start, initargs=(course,)
-    ) as pool:
-        waiting: dict[Future, Found] = {}
-        rest = iter(todo)
-        exhausted = False
-        while waiting or not exhausted:
-            # A few ahead of the workers, not the whole class: the coordinator's memory does not grow with it.
-            while not exhausted and len(waiting) < 2 * course.jobs:
-                one = next(rest, None)
-                exhausted = one is None
-                if one is not None:
-                    waiting[pool.submit(_work, one)] = one
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                one = waiting.pop(future)
-                error = future.exception()
-                yield one, _lost(one, error) if error else future.result()
+def _error(future: Future) -> BaseException | None:
+    try:
+        return future.exception()
+    except CancelledError as error:
+        raise WorkersLost(
+            "the connection to the scheduler was lost. The grades that were finished are kept; start the scheduler "
+            "and the workers again, and run this again: it goes on where it stopped."
+        ) from error
 
 
-def _grade(one: Found, course: Course, server: Server) -> Graded:
-    return grading.grade(
-        one,
-        server=server,
-        secret=course.secret,
-        root=course.root,
-        device=course.device,
-        run_all=course.run_all,
-    )
-
-
-def _lost(one: Found, error: BaseException) -> Graded:
-    text = f"a grading process was lost ({type(error).__name__}: {error}); run this again"
+def _lost(lost: Job, error: BaseException) -> Graded:
+    lesson = lessons().get(lost.found.assignment)
+    text = f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
     return Graded(
         grade=Grade(
-            student=one.student,
-            assignment=one.assignment,
+            student=lost.found.student,
+            assignment=lost.found.assignment,
             status="fault",
             score=None,
-            max_score=0.0,
+            max_score=lesson.max_score if lesson else 0.0,
             message=text,
         )
     )
-
-
-_worker: tuple[Course, Server] | None = None  # of this process, where it is a worker
-
-
-def _start(course: Course) -> None:
-    global _worker
-    import torch
-
-    torch.set_num_threads(1)
-    _worker = course, Server(isolation=course.isolation, device=course.device)
-
-
-def _work(one: Found) -> Graded:
-    course, server = _worker
-    return _grade(one, course, server)

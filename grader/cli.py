@@ -108,14 +108,15 @@ def grade(
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
     from grader.commands.grade import run
 
-    if scheduler:
-        _stop("--scheduler is not supported yet; use --jobs N on this machine")
+    if scheduler and jobs:
+        _stop("--jobs is for this machine, --scheduler for a cluster; give one of them")
     code = run(
         paths,
         root=_root(),
         assignment=assignment,
         device=device.value,
         jobs=jobs,
+        scheduler=scheduler,
         isolation=isolation.value,
         json=json,
         html=html,

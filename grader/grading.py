@@ -50,11 +50,20 @@ def master(root: Path, assignment: str) -> NotebookNode:
 
 
 def grade(
-    found: Found, *, server: Server, secret: str, root: Path, device: str, run_all: bool = False
+    found: Found,
+    *,
+    server: Server,
+    secret: str,
+    device: str,
+    root: Path | None = None,
+    released: NotebookNode | None = None,
+    run_all: bool = False,
 ) -> Graded:
     """Grade one submission. Whatever it is, a grade comes back: graded, unreadable, or a fault of ours.
 
     Args:
+        root: the course, where the student notebook is; or else
+        released: the student notebook itself.
         run_all: run the given cells that only draw, too, and the self-checks.
     """
     started = time.monotonic()
@@ -65,7 +74,7 @@ def grade(
         sha = submission.sha256
         if lesson is None:
             raise Unreadable(f"unknown assignment {found.assignment!r}; known are {', '.join(lessons())}")
-        rebuilt = rebuild(lesson, master(root, lesson.assignment), submission)
+        rebuilt = rebuild(lesson, released or master(root, lesson.assignment), submission)
         graded = _grade(
             found.student,
             lesson,

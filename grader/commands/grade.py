@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from rich.console import Console
 
-from grader.classroom import Course, default_jobs, grade_class
+from grader.classroom import Course, WorkersLost, default_jobs, grade_class
 from grader.commands.device import NoDevice, resolve_device
 from grader.course import lessons
 from grader.execution.isolation import IsolationError, resolve_tier
+from grader.executors import NoCluster, Workers, cluster_workers, local_workers
 from grader.exercise import Grade
-from grader.grading import Graded, master
+from grader.grading import master
 from grader.record.errors import RecordError, StudentNameError
-from grader.record.folders import unreadable_notebook, write_autograded, write_feedback
-from grader.record.gradebook import GradeWriter, open_gradebook
-from grader.record.lateness import course_id, late_penalty, submitted_at
+from grader.record.gradebook import open_gradebook
+from grader.record.lateness import course_id, late_penalty
+from grader.recorder import Recorder, summary_of
 from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
-from grader.report.page import feedback_page
 from grader.report.terminal import progress, table
 from grader.secret import SecretError, course_secret
+from grader.store import Store
 from grader.submission.found import Found, Unreadable
 from grader.submission.intake import find
 
@@ -36,6 +37,7 @@ def run(
     assignment: str | None,
     device: str,
     jobs: int | None,
+    scheduler: str | None,
     isolation: str,
     json: Path | None,
     html: Path | None,
@@ -46,63 +48,93 @@ def run(
     err: Console,
 ) -> int:
     """Grade, record and report; returns the exit status."""
+
+    def say(text: object) -> None:
+        err.print(f"grader: {text}", markup=False, soft_wrap=True)
+
     known = tuple(lessons())
     if assignment is not None and assignment not in known:
-        err.print(
-            f"grader: no assignment {assignment!r}; there are {', '.join(known)}",
-            markup=False,
-            soft_wrap=True,
-        )
+        say(f"no assignment {assignment!r}; there are {', '.join(known)}")
         return WRONG_USE
-    try:
-        found, unfound = _find(paths, known, assignment)
-        course = Course(
-            root=root,
-            secret=course_secret(root),
-            device=resolve_device(device),
-            isolation=isolation,
-            jobs=jobs or default_jobs(len(found)),
-            force=force,
-            run_all=run_all,
-        )
-        tier = resolve_tier(isolation)
-    except (SecretError, NoDevice, IsolationError, Twice) as error:
-        err.print(f"grader: {error}", markup=False, soft_wrap=True)
-        return WRONG_USE
-
-    url = gradebook or f"sqlite:///{root / 'gradebook.db'}"
-    grades = list(unfound)
-    masters = {name: master(root, name) for name in known}
-    try:
-        with ExitStack() as stack:
-            # Opened before the first grade: what cannot be recorded is found out now, not after an hour.
-            settings = {"course": course_id(root), "late_penalty": late_penalty(root)}
-            writer = stack.enter_context(open_gradebook(url, lessons(), masters, **settings))
-            lines = stack.enter_context(_lines(json)) if json else None
-            for grade in unfound:
-                _line(lines, grade)
-            advance = stack.enter_context(progress(len(found), err))
-            for one, graded, known_already in grade_class(found, course, tier):
-                try:
-                    _record(root, html, writer, one, graded, known_already)
-                except StudentNameError as error:  # of this one; the others go on
-                    err.print(f"grader: {error}", markup=False, soft_wrap=True)
-                _line(lines, graded.grade)
-                grades.append(graded.grade)
-                advance(graded.grade)
-    except (RecordError, OSError) as error:
-        err.print(f"grader: {error}", markup=False, soft_wrap=True)
-        return SOME_NOT_GRADED
-
-    grades.sort(key=lambda grade: (grade.assignment, grade.student))
+    with ExitStack() as stack:
+        try:
+            found, unfound = _find(paths, known, assignment)
+            secret = course_secret(root)
+            if scheduler is None:
+                workers = local_workers(jobs or default_jobs(len(found)))
+                device, tier = resolve_device(device), resolve_tier(isolation)
+            else:
+                workers = stack.enter_context(cluster_workers(scheduler, device))
+                device = workers.device
+                # The machines may differ: each must reach the same tier, and `auto` asks for the best.
+                tier = "full" if isolation == "auto" else isolation
+        except (SecretError, NoDevice, IsolationError, NoCluster, Twice) as error:
+            say(error)
+            return WRONG_USE
+        if workers.note:
+            say(workers.note)
+        course = Course(root=root, secret=secret, device=device, tier=tier, force=force, run_all=run_all)
+        url = gradebook or f"sqlite:///{root / 'gradebook.db'}"
+        pages = html or root / "feedback"
+        try:
+            grades = _grade(found, unfound, course, workers, url, json, html, err)
+            report = _write_report(pages, grades)
+        except (RecordError, WorkersLost, OSError) as error:
+            say(error)
+            return SOME_NOT_GRADED
+        except KeyboardInterrupt:
+            say("stopped. What was graded is kept; run this again, and it goes on where it stopped.")
+            return SOME_NOT_GRADED
     out.print(table(grades))
-    report = (html or root / "feedback") / "class.html"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_text(class_page(grades), "utf-8")
     out.print(f"gradebook  {url.removeprefix('sqlite:///')}", soft_wrap=True, markup=False)
-    out.print(f"feedback   {html or root / 'feedback'}", soft_wrap=True, markup=False)
+    out.print(f"feedback   {pages}", soft_wrap=True, markup=False)
     out.print(f"report     {report}", soft_wrap=True, markup=False)
     return SOME_NOT_GRADED if any(grade.status != "graded" for grade in grades) else GRADED
+
+
+def _grade(
+    found: Sequence[Found],
+    unfound: Sequence[Grade],
+    course: Course,
+    workers: Workers,
+    url: str,
+    json: Path | None,
+    html: Path | None,
+    err: Console,
+) -> list[Grade]:
+    """Grade and record; what the table shows of each grade comes back, by assignment and student."""
+    grades = list(unfound)
+    masters = {name: master(course.root, name) for name in lessons()}
+    store = Store(course.root / ".grader" / "grades")
+    store.trim()
+    with ExitStack() as stack:
+        # Opened before the first grade: what cannot be recorded is found out now, not after an hour.
+        settings = {"course": course_id(course.root), "late_penalty": late_penalty(course.root)}
+        writer = stack.enter_context(open_gradebook(url, lessons(), masters, **settings))
+        recorder = Recorder(course.root, html, store, writer)
+        lines = stack.enter_context(_lines(json)) if json else None
+        for grade in unfound:
+            _line(lines, grade)
+        advance = stack.enter_context(progress(len(found), err))
+        # Closed here, whatever happens: it ends the workers.
+        class_ = stack.enter_context(closing(grade_class(found, course, workers, recorder.known)))
+        for done in class_:
+            try:
+                recorder.record(done)
+            except StudentNameError as error:  # of this one; the others go on
+                err.print(f"grader: {error}", markup=False, soft_wrap=True)
+            _line(lines, done.graded.grade)
+            grades.append(summary_of(done.graded.grade))
+            advance(done.graded.grade)
+    store.trim()
+    return sorted(grades, key=lambda grade: (grade.assignment, grade.student))
+
+
+def _write_report(pages: Path, grades: Sequence[Grade]) -> Path:
+    report = pages / "class.html"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.write_text(class_page(grades), "utf-8")
+    return report
 
 
 class Twice(Exception):
@@ -134,29 +166,6 @@ def _find(paths: Sequence[Path], known: tuple[str, ...], only: str | None) -> tu
                 )
             )
     return list(found.values()), unfound
-
-
-def _record(
-    root: Path, html: Path | None, writer: GradeWriter, one: Found, graded: Graded, known: bool
-) -> None:
-    """The gradebook last: a score stands there only when its notebook and its page do."""
-    grade = graded.grade
-    if grade.assignment not in lessons():
-        return
-    page = feedback_page(grade)
-    when = None if one.member else submitted_at(one.path)
-    autograded = root / "autograded" / grade.student / grade.assignment / f"{grade.assignment}.ipynb"
-    if grade.status == "unreadable":
-        reason = unreadable_notebook(grade.message)
-        write_autograded(root / "autograded", grade.student, grade.assignment, reason, when)
-    elif graded.notebook is not None:
-        write_autograded(root / "autograded", grade.student, grade.assignment, graded.notebook, when)
-    elif not known and autograded.is_file():
-        pass  # a fault: what stands there is of an earlier submission, and the gradebook says so
-    write_feedback(root / "feedback", grade.student, grade.assignment, page)
-    if html is not None:
-        write_feedback(html, grade.student, grade.assignment, page)
-    writer.record(grade, when)
 
 
 def _lines(path: Path):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 import unicodedata
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.record.errors import RecordError, StudentNameError
+
+PARTIAL = ".partial-"  # how a half-written file's name begins
+STALE = 3600.0  # seconds
 
 
 def write_autograded(
@@ -30,14 +35,37 @@ def write_autograded(
         RecordError: the folder cannot be written.
     """
     folder = _folder(root, student, assignment)
+    _sweep(folder)
     path = _write(folder / f"{assignment}.ipynb", nbformat.writes(notebook) + "\n")
+    write_timestamp(folder, timestamp)
+    return path
+
+
+def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
+    """timestamp.txt beside a notebook, as nbgrader has it; without a time there is no file.
+
+    Raises:
+        RecordError: the folder cannot be written.
+    """
     stamp = folder / "timestamp.txt"
     if timestamp is None:
         stamp.unlink(missing_ok=True)
-    else:
-        aware = timestamp.replace(tzinfo=UTC) if timestamp.tzinfo is None else timestamp.astimezone(UTC)
-        _write(stamp, f"{aware:%Y-%m-%d %H:%M:%S.%f UTC}\n")
-    return path
+        return
+    aware = timestamp.replace(tzinfo=UTC) if timestamp.tzinfo is None else timestamp.astimezone(UTC)
+    text = f"{aware:%Y-%m-%d %H:%M:%S.%f UTC}\n"
+    if not stamp.is_file() or stamp.read_text("utf-8", "replace") != text:
+        _write(stamp, text)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed run left half written; a file that is young may be another run's."""
+    for entry in os.scandir(folder):
+        with suppress(OSError):
+            if (
+                entry.name.startswith(PARTIAL)
+                and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE
+            ):
+                os.unlink(entry.path)
 
 
 def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path:
@@ -47,7 +75,9 @@ def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path
         StudentNameError: the name is no folder's, or another student's only looks the same.
         RecordError: the folder cannot be written.
     """
-    return _write(_folder(root, student, assignment) / f"{assignment}.html", page)
+    folder = _folder(root, student, assignment)
+    _sweep(folder)
+    return _write(folder / f"{assignment}.html", page)
 
 
 def unreadable_notebook(message: str) -> NotebookNode:
@@ -91,7 +121,7 @@ def _write(path: Path, text: str) -> Path:
     """All or nothing: a reader, or a killed run, never sees half a file."""
     partial = None
     try:
-        handle, partial = tempfile.mkstemp(prefix=f".{path.stem[:40]}-", dir=path.parent)
+        handle, partial = tempfile.mkstemp(prefix=PARTIAL, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             # A lone surrogate in a student's output is no text in any encoding.
             file.write(text.encode("utf-8", "replace"))

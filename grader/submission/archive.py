@@ -10,10 +10,14 @@ Three layouts are known, and the student's id is the service's own:
 
 from __future__ import annotations
 
+import lzma
+import os
 import re
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from grader.submission.found import MAX_BYTES, Found, Unreadable, name_problem
@@ -121,12 +125,30 @@ def read_member(found: Found) -> bytes:
         Unreadable: it is damaged or larger than the limit.
     """
     try:
-        with zipfile.ZipFile(found.path) as archive, archive.open(found.member) as file:
+        status = os.stat(found.path)
+        archive = _opened(found.path, status.st_ino, status.st_size, status.st_mtime_ns)
+        with archive.open(found.member) as file:
             content = file.read(MAX_BYTES + 1)
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        KeyError,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
         raise Unreadable(f"it cannot be read from the zip ({error}). Download the zip again.") from error
     if len(content) > MAX_BYTES:
         raise Unreadable(
             f"the notebook is larger than {MAX_BYTES >> 20} MiB. Clear its outputs and save it again."
         )
     return content
+
+
+@lru_cache(1)
+def _opened(path: Path, *version: int) -> zipfile.ZipFile:
+    """The zip, with its list of members read once and not for each of them."""
+    return zipfile.ZipFile(path)

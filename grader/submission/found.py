@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.submission.notebook import Submission
 
 MAX_BYTES = 48 << 20  # a notebook with all its outputs; a Colab copy with many pictures is about 20 MB
 
@@ -23,6 +27,9 @@ class Found:
     parts: tuple[str, ...]  # path of the notebook below folder
     problem: str = ""  # why it cannot be read, where that shows already
     member: str = ""  # its name within a zip; then the path is the zip's
+    submission: Submission | None = field(
+        default=None, compare=False, repr=False
+    )  # where it was read already
 
     @property
     def path(self) -> Path:

@@ -43,6 +43,15 @@ def read(found: Found) -> Submission:
     Raises:
         Unreadable: it is not a notebook that can be graded; the message says why.
     """
+    return found.submission or parse(content(found))
+
+
+def content(found: Found) -> bytes:
+    """The file as it was handed in.
+
+    Raises:
+        Unreadable: it cannot be read, or must not be; the message says why.
+    """
     if found.problem:
         raise Unreadable(found.problem)
-    return parse(read_member(found) if found.member else read_file(found))
+    return read_member(found) if found.member else read_file(found)

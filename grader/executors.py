@@ -1,0 +1,149 @@
+"""Where jobs run: in this process, in processes of this machine, or on a Dask cluster; all behind one interface."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import active_children, connection, get_context, parent_process
+from typing import Any
+
+from grader.job import close_servers
+
+PATIENCE = 10.0  # seconds until a scheduler that does not answer counts as unreachable
+LOOK_AGAIN = 5.0  # seconds between two questions how many workers a cluster has
+
+
+class NoCluster(Exception):
+    """The cluster cannot be used; the message says what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """A place where jobs run."""
+
+    start: Callable[[], Executor]  # once more where the executor broke
+    ahead: Callable[[], int]  # how many jobs to hand out at a time
+    device: str = ""  # a cluster's: what `auto` came to
+    note: str = ""  # for the operator
+
+
+def local_workers(jobs: int) -> Workers:
+    """This process for one job at a time; else so many processes."""
+    if jobs == 1:
+        return Workers(start=_Here, ahead=lambda: 1)
+    # A few ahead of the workers, not the whole class: the coordinator's memory does not grow with it.
+    return Workers(start=lambda: _Processes(jobs), ahead=lambda: 2 * jobs)
+
+
+class _Here(Executor):
+    """Runs a job where it is handed in."""
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
+        future: Future = Future()
+        try:
+            future.set_result(call(*arguments, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        close_servers()
+
+
+class _Processes(ProcessPoolExecutor):
+    """Processes of this machine. What is not waited for is ended: a submission may take minutes."""
+
+    def __init__(self, jobs: int) -> None:
+        # Fresh processes, not forks: this one may have used torch's threads.
+        super().__init__(jobs, get_context("spawn"), initializer=_watch_parent)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if not wait:
+            for process in active_children():
+                process.terminate()
+        super().shutdown(wait, cancel_futures=cancel_futures or not wait)
+
+
+def _watch_parent() -> None:
+    """A worker ends with its coordinator, even where that is killed: its sandboxes then end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator sees it, and ends the workers
+
+    def watch() -> None:
+        connection.wait([parent_process().sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def cluster_workers(address: str, device: str) -> Iterator[Workers]:
+    """The workers of the Dask scheduler at this address.
+
+    Args:
+        device: where it is cuda, each job asks for the resource GPU; auto is cuda where a worker offers that.
+
+    Raises:
+        NoCluster: dask.distributed is not installed, or no scheduler answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise NoCluster(
+            "--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'"
+        ) from error
+    import logging
+
+    # It logs every attempt to connect, with tracebacks; what matters is said once, by us.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise NoCluster(
+            f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with `dask scheduler`, "
+            "and pass the address that it prints, as in tcp://10.0.0.1:8786"
+        ) from error
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        graphics = sum("GPU" in worker["resources"] for worker in workers)
+        if device == "auto":
+            device = "cuda" if graphics else "cpu"
+        wanted = {"resources": {"GPU": 1}} if device == "cuda" else {}
+        able = graphics if wanted else len(workers)
+        missing = (
+            "with the resource GPU; start them with `dask worker --resources GPU=1`" if wanted else "yet"
+        )
+        yield Workers(
+            start=lambda: client.get_executor(pure=False, **wanted),
+            ahead=_Ahead(client),
+            device=device,
+            note=f"{address}: {able} workers"
+            if able
+            else f"{address} has no worker {missing}; waiting for one",
+        )
+    finally:
+        with suppress(OSError, RuntimeError):
+            client.close(timeout=2)
+
+
+class _Ahead:
+    """Two jobs for each thread of the cluster, which may grow and shrink meanwhile."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._known, self._when = client, 2, -LOOK_AGAIN
+
+    def __call__(self) -> int:
+        if time.monotonic() - self._when >= LOOK_AGAIN:
+            with suppress(OSError, RuntimeError, AttributeError):  # lost: the jobs that are out will say so
+                self._known = 2 * max(1, sum(self._client.nthreads().values()))
+            self._when = time.monotonic()
+        return self._known
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -1,0 +1,196 @@
+"""Two real Dask workers: the same grades as --jobs 2, whatever dies on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from distributed import Client
+from rich.console import Console
+
+from grader import classroom, job
+from grader.classroom import Course, Done, WorkersLost, grade_class
+from grader.commands.grade import WRONG_USE, run
+from grader.executors import NoCluster, cluster_workers, local_workers
+from grader.report.jsonl import to_record
+from grader.submission.found import Found
+from grader.submission.intake import find
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = ("untouched", "no-scaling", "truncated")
+COURSE = Course(root=ROOT, secret="test", device="cpu", tier="full")
+
+
+def submissions() -> list[Found]:
+    found = find(ROOT / "examples" / "submitted", ("1-attention",), "1-attention")
+    return [one for one in found if one.student in NAMES]
+
+
+def nothing(one: Found, key: str) -> None:
+    """No grade is known."""
+
+
+def comparable(done: Done) -> tuple[str, dict]:
+    record = to_record(done.graded.grade)
+    for times in (record, *(check for one in record["exercises"] for check in one["checks"])):
+        del times["seconds"]
+    for one in record["exercises"]:
+        for check in (one["other"] or {}).get("checks", ()):
+            del check["seconds"]
+    return done.found.student, record
+
+
+class Cluster:
+    """A scheduler and two workers, as the command line starts them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.address = ""
+        self.folder = folder
+        file = folder / "scheduler.json"
+        command = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
+        self.scheduler = self._start(*command, "--scheduler-file", str(file))
+        _wait_for(file.is_file)
+        arguments = ["--nworkers", "2", "--nthreads", "1", "--no-dashboard", "--local-directory", str(folder)]
+        self.workers = self._start("worker", "--scheduler-file", str(file), *arguments)
+        with Client(scheduler_file=str(file), timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=120)
+            self.address = client.scheduler.address
+
+    def _start(self, *arguments: str) -> subprocess.Popen:
+        # The worker finds no course here: what it needs comes with the job.
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def pids(self) -> list[int]:
+        with Client(self.address, timeout=30, set_as_default=False) as client:
+            return list(client.run(os.getpid).values())
+
+    def stop(self) -> None:
+        for process in (self.workers, self.scheduler):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+
+def _wait_for(what) -> None:
+    deadline = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    made = Cluster(tmp_path_factory.mktemp("dask"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, dict]:
+    """What two processes of this machine say."""
+    return dict(comparable(done) for done in grade_class(submissions(), COURSE, local_workers(2), nothing))
+
+
+def test_two_workers_give_the_grades_of_two_jobs(cluster: Cluster, expected: dict[str, dict]) -> None:
+    assert set(expected) == set(NAMES)
+    assert expected["no-scaling"]["status"] == "graded"
+    with cluster_workers(cluster.address, "auto") as workers:
+        assert workers.device == "cpu"  # no worker offers the resource GPU
+        assert "2 workers" in workers.note
+        got = dict(comparable(done) for done in grade_class(submissions(), COURSE, workers, nothing))
+    assert got == expected
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(cluster: Cluster, expected: dict[str, dict]) -> None:
+    victim = cluster.pids()[0]
+    found = submissions()
+    twins = [replace(one, student=f"{one.student}-{n}") for n in range(2) for one in found]
+    with cluster_workers(cluster.address, "cpu") as workers:
+        running = grade_class(twins, COURSE, workers, nothing)
+        got = [next(running)]
+        os.kill(victim, signal.SIGKILL)
+        got += running
+    assert victim not in cluster.pids()  # the nanny started another
+    assert sorted(student for student, _ in map(comparable, got)) == sorted(one.student for one in twins)
+    for student, record in map(comparable, got):
+        assert {**record, "student": student[:-2]} == expected[student[:-2]]
+
+
+def test_a_worker_with_another_grader_grades_nothing(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classroom, "code_digest", lambda released: "another")
+    with cluster_workers(cluster.address, "cpu") as workers:
+        (done,) = grade_class(submissions()[:1], COURSE, workers, nothing)
+    assert (done.graded.grade.status, done.graded.grade.score) == ("fault", None)
+    assert "another grader" in done.graded.grade.message
+
+
+def test_a_gpu_job_asks_for_the_resource(cluster: Cluster) -> None:
+    with cluster_workers(cluster.address, "cuda") as workers:
+        assert "--resources GPU=1" in workers.note
+        future = workers.start().submit(abs, -1)
+        time.sleep(1)
+        assert not future.done()  # nobody here has one
+        future.cancel()
+
+
+def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    options = {"assignment": None, "jobs": None, "json": None, "html": None, "gradebook": None}
+    options |= {"device": "auto", "isolation": "auto", "force": False, "run_all": False}
+    code = run(
+        [ROOT / "examples" / "submitted"],
+        root=tmp_path,
+        scheduler="tcp://127.0.0.1:9",
+        out=Console(),
+        err=Console(stderr=True),
+        **options,
+    )
+    said = capsys.readouterr().err
+    assert code == WRONG_USE
+    assert said.count("\n") == 1, said
+    assert "tcp://127.0.0.1:9" in said
+    assert "dask scheduler" in said
+
+
+def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(NoCluster, match=r"attention-course\[cluster\]"),
+        cluster_workers("tcp://127.0.0.1:9", "cpu"),
+    ):
+        pass
+
+
+def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_was_graded(cluster: Cluster) -> None:
+    """The last one: it takes the cluster with it."""
+    with cluster_workers(cluster.address, "cpu") as workers:
+        running = grade_class(submissions(), COURSE, workers, nothing)
+        first = next(running)
+        assert first.graded.grade.status in ("graded", "unreadable")
+        os.killpg(cluster.scheduler.pid, signal.SIGKILL)
+        with pytest.raises(WorkersLost, match="are kept"):
+            list(running)
+
+
+def test_a_worker_refuses_a_job_of_another_version() -> None:
+    task = classroom._Preparation(COURSE)(submissions()[0])
+    with pytest.raises(job.OtherVersion, match="Install the same"):
+        job.run(replace(task.job, code="another"))
