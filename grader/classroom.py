@@ -95,11 +95,11 @@ def grade_class(
     try:
         while True:
             while not suspects and len(waiting) < workers.ahead() and (one := next(rest, None)) is not None:
-                task = prepare(one)
-                if not course.force and (grade := known(one, task.key)) is not None:
-                    yield Done(found=one, graded=Graded(grade=grade), key=task.key, known=True)
+                read = prepare(one)
+                if not course.force and (grade := known(one, read.key)) is not None:
+                    yield Done(found=one, graded=Graded(grade=grade), key=read.key, known=True)
                 else:
-                    hand_out(task)
+                    hand_out(prepare.task(read))
             if suspects and not waiting:
                 hand_out(suspects.popleft())
             if not waiting:
@@ -122,6 +122,13 @@ def grade_class(
             executor.shutdown(wait=finished)
 
 
+@dataclass(frozen=True)
+class _Read:
+    found: Found
+    content: bytes
+    key: str
+
+
 class _Preparation:
     """Reads submissions and makes jobs of them."""
 
@@ -129,29 +136,36 @@ class _Preparation:
         self._course = course
         self._released: dict[str, tuple[bytes, str]] = {}  # student notebook and code digest, by assignment
 
-    def __call__(self, one: Found) -> _Task:
-        course = self._course
+    def __call__(self, one: Found) -> _Read:
+        course, raw = self._course, b""
         try:
             raw = content(one)
-            sha = sha256(raw).hexdigest()
-            one = replace(one, submission=parse(raw))
+            digest = sha256(raw).hexdigest()
         except Unreadable as error:
-            sha = sha256(str(error).encode("utf-8", "replace")).hexdigest()
             one = replace(one, problem=str(error))
+            digest = sha256(one.problem.encode("utf-8", "replace")).hexdigest()
+        code = self._course_of(one.assignment)[1]
+        key = key_of(digest, code, course.secret, course.device, course.tier, str(course.run_all))
+        return _Read(one, raw, key)
+
+    def task(self, read: _Read) -> _Task:
+        one, course = read.found, self._course
+        if not one.problem:
+            try:
+                one = replace(one, submission=parse(read.content))
+            except Unreadable as error:
+                one = replace(one, problem=str(error))
         released, code = self._course_of(one.assignment)
-        key = key_of(sha, code, course.secret, course.device, course.tier, str(course.run_all))
-        return _Task(
-            Job(
-                found=one,
-                released=released,
-                code=code,
-                secret=course.secret,
-                device=course.device,
-                tier=course.tier,
-                run_all=course.run_all,
-            ),
-            key,
+        job = Job(
+            found=one,
+            released=released,
+            code=code,
+            secret=course.secret,
+            device=course.device,
+            tier=course.tier,
+            run_all=course.run_all,
         )
+        return _Task(job, read.key)
 
     def _course_of(self, assignment: str) -> tuple[bytes, str]:
         if assignment not in self._released:

@@ -191,6 +191,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_was_graded(cluster
 
 
 def test_a_worker_refuses_a_job_of_another_version() -> None:
-    task = classroom._Preparation(COURSE)(submissions()[0])
+    prepare = classroom._Preparation(COURSE)
+    task = prepare.task(prepare(submissions()[0]))
     with pytest.raises(job.OtherVersion, match="Install the same"):
         job.run(replace(task.job, code="another"))

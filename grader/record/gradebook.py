@@ -21,7 +21,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import api
-from sqlalchemy import and_, insert, or_, select, update
+from sqlalchemy import and_, bindparam, insert, or_, select, update
 
 from grader.exercise import Grade, Lesson, Outcome, Verdict
 from grader.record.cells import Cells, declare
@@ -35,6 +35,35 @@ HELD = (
 
 # nbgrader's signature: (student, score, seconds late) → penalty, or None for none.
 LatePenalty = Callable[[str, float, float], float | None]
+
+
+# Built once: SQLAlchemy takes longer to build a question than SQLite to answer it.
+_handed_in, _books, _due = (
+    mapped.__table__ for mapped in (api.SubmittedAssignment, api.SubmittedNotebook, api.Assignment)
+)
+SUBMISSION = (
+    select(
+        _handed_in.c.timestamp,
+        _due.c.duedate,
+        _books.c.id.label("notebook"),
+        _books.c.late_submission_penalty.label("penalty"),
+    )
+    .join(_due, _due.c.id == _handed_in.c.assignment_id)
+    .join(_books, _books.c.assignment_id == _handed_in.c.id)
+    .where(
+        _handed_in.c.assignment_id == bindparam("assignment"), _handed_in.c.student_id == bindparam("student")
+    )
+)
+ROWS = tuple(
+    (mapped, select(*columns).where(mapped.__table__.c.notebook_id == bindparam("notebook")))
+    for mapped, columns in (
+        (
+            api.Grade,
+            [api.Grade.__table__.c[name] for name in ("cell_id", "auto_score", "needs_manual_grade")],
+        ),
+        (api.Comment, [api.Comment.__table__.c[name] for name in ("cell_id", "auto_comment")]),
+    )
+)
 
 
 @contextmanager
@@ -107,6 +136,8 @@ class GradeWriter:
                 self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
             )
         cells = self._cells[grade.assignment]
+        if self._stands(grade, timestamp, cells):
+            return
         fault = grade.status == "fault"
         self._insert_once(api.Student, id=grade.student)
         keys = {"assignment_id": cells.assignment, "student_id": grade.student}
@@ -115,14 +146,38 @@ class GradeWriter:
             self._set(api.SubmittedAssignment, submission, timestamp=_utc(timestamp))
         keys = {"notebook_id": cells.notebook, "assignment_id": submission}
         notebook, _ = self._insert_once(api.SubmittedNotebook, **keys)
-        verdicts = {verdict.id: verdict for verdict in grade.verdicts}
-        scores = {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()}
-        comments = {cell: _comment(grade, verdicts.get(id)) for id, cell in cells.comments.items()}
+        scores, comments = _rows(grade, cells)
         self._fill(api.Grade, notebook, {cell: {} for cell in cells.other_grades} | scores)
         self._fill(api.Comment, notebook, {cell: {} for cell in cells.other_comments} | comments)
         if self.late_penalty and not fault:
             self._penalise(grade.student, cells, submission, notebook)
         self.gradebook.db.commit()
+
+    def _stands(self, grade: Grade, timestamp: datetime | None, cells: Cells) -> bool:
+        """Whether all of this is recorded already: the common case of a rerun, in three short questions."""
+        if grade.status == "fault":
+            return False
+        keys = {"assignment": cells.assignment, "student": grade.student}
+        row = self.gradebook.db.execute(SUBMISSION, keys).first()
+        if row is None or row.timestamp != _utc(timestamp):
+            return False
+        if row.penalty is not None or (row.timestamp and row.duedate and row.timestamp > row.duedate):
+            return False  # what being late costs may have changed
+        for (mapped, question), wanted in zip(ROWS, _rows(grade, cells), strict=True):
+            there = {
+                found.cell_id: found._mapping
+                for found in self.gradebook.db.execute(question, {"notebook": row.notebook})
+            }
+            others = cells.other_grades if mapped is api.Grade else cells.other_comments
+            if not there.keys() >= {*wanted, *others}:
+                return False
+            if any(
+                there[cell][name] != value
+                for cell, values in wanted.items()
+                for name, value in values.items()
+            ):
+                return False
+        return True
 
     def _insert_once(self, mapped: type, **keys: str) -> tuple[str, bool]:
         """The id of the row with these keys, and whether it is new."""
@@ -140,12 +195,15 @@ class GradeWriter:
         table = mapped.__table__
         mine = and_(table.c.cell_id.in_(wanted), table.c.notebook_id == notebook)
         there = {row.cell_id: row for row in self.gradebook.db.execute(select(table).where(mine))}
+        new: dict[tuple[str, ...], list[dict[str, Any]]] = {}  # by the columns that are given
         for cell, values in wanted.items():
             if cell not in there:
                 row = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values}
-                self.gradebook.db.execute(insert(table).values(**row))
+                new.setdefault(tuple(values), []).append(row)
             elif any(there[cell]._mapping[name] != value for name, value in values.items()):
                 self._set(mapped, there[cell].id, **values)
+        for rows in new.values():
+            self.gradebook.db.execute(insert(table), rows)
 
     def _set(self, mapped: type, id: str, **values: Any) -> None:
         table = mapped.__table__
@@ -183,6 +241,15 @@ class GradeWriter:
             for auto, manual, extra in rows
             if auto is not None or manual is not None
         )
+
+
+def _rows(grade: Grade, cells: Cells) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """What to set in nbgrader's grades and comments, by cell."""
+    verdicts = {verdict.id: verdict for verdict in grade.verdicts}
+    return (
+        {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()},
+        {cell: _comment(grade, verdicts.get(id)) for id, cell in cells.comments.items()},
+    )
 
 
 def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:

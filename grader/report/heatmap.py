@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import isfinite, isnan
 
 from markupsafe import Markup
@@ -101,14 +102,18 @@ def _panel(title: str, matrix: Matrix, stops: tuple[str, ...], low: float, high:
 
 
 def _legend(stops: tuple[str, ...], low: float, high: float) -> Markup:
+    return Markup(f"<span>{_end(low)}</span>{_bar(stops)}<span>{_end(high)}</span>")
+
+
+@cache
+def _bar(stops: tuple[str, ...]) -> str:
     # Steps instead of a gradient: a gradient would need an id, and ids collide between the figures of a page.
     steps = 24
     bar = "".join(
         f'<rect x="{step * 4}" width="4.5" height="6" fill="{shade(stops, step / (steps - 1))}"/>'
         for step in range(steps)
     )
-    svg = f'<svg class="bar" viewBox="0 0 {steps * 4} 6" aria-hidden="true">{bar}</svg>'
-    return Markup(f"<span>{_end(low)}</span>{svg}<span>{_end(high)}</span>")
+    return f'<svg class="bar" viewBox="0 0 {steps * 4} 6" aria-hidden="true">{bar}</svg>'
 
 
 def _end(value: float) -> str:
