@@ -105,7 +105,8 @@ def grade_class(
             if not waiting:
                 finished = True
                 return
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            wait(waiting, return_when=FIRST_COMPLETED)
+            for future in [one for one in waiting if one.done()]:
                 task = waiting.pop(future)
                 error = _error(future)
                 if isinstance(error, BrokenExecutor):

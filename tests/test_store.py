@@ -1,19 +1,25 @@
+import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from grader.classroom import Course, _Preparation
 from grader.exercise import Grade
-from grader.store import Store, environment
+from grader.store import Store, code_digest
+from grader.submission.found import Found
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADE = Grade(student="zoë", assignment="1-attention", status="graded", score=85.0, max_score=100.0)
+FILES = {"autograded": "a digest"}
 
 
 def test_a_grade_is_found_under_its_key_alone(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(GRADE, "key")
-    assert store.get("zoë", "1-attention", "key") == GRADE
+    store.put(GRADE, "key", FILES)
+    held = store.get("zoë", "1-attention", "key")
+    assert (held.grade, held.files) == (GRADE, FILES)
     assert store.get("zoë", "1-attention", "other") is None
     assert store.get("zoe", "1-attention", "key") is None
     assert store.get("zoë", "2-heads", "key") is None
@@ -21,31 +27,68 @@ def test_a_grade_is_found_under_its_key_alone(tmp_path: Path) -> None:
 
 def test_names_that_look_alike_are_two_students(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(GRADE, "key")
-    store.put(replace(GRADE, student="zoe\u0308", score=1.0), "key")
+    store.put(GRADE, "key", FILES)
+    store.put(replace(GRADE, student="zoe\u0308", score=1.0), "key", FILES)
     assert [grade.score for grade in store.all()] == [1.0, 85.0]
 
 
 def test_a_fault_is_kept_for_the_report_and_graded_anew(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(replace(GRADE, status="fault", score=None), "key")
+    store.put(replace(GRADE, status="fault", score=None), "key", FILES)
     assert store.get("zoë", "1-attention", "key") is None
     assert [grade.status for grade in store.all()] == ["fault"]
 
 
 def test_a_damaged_grade_is_graded_anew(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(GRADE, "key")
+    store.put(GRADE, "key", FILES)
     (path,) = tmp_path.glob("*/*.json")
     path.write_text(path.read_text()[:20])
     assert store.get("zoë", "1-attention", "key") is None
     assert list(store.all()) == []
 
 
-@pytest.mark.parametrize("changed", [{"secret": "b"}, {"device": "cuda"}, {"isolation": "none"}])
-def test_what_a_grade_depends_on_is_in_its_key(changed: dict) -> None:
-    given = {"root": ROOT, "assignment": "1-attention", "secret": "a", "device": "cpu", "isolation": "full"}
-    if not (ROOT / "notebooks" / "1-attention" / "1-attention.ipynb").is_file():
-        pytest.fail("the student notebook is not built; run: grader build")
-    assert environment(**given) == environment(**given)
-    assert environment(**given) != environment(**{**given, **changed})
+def test_the_oldest_grades_are_dropped_beyond_the_limit(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for age, student in enumerate(("new", "old", "oldest")):
+        store.put(replace(GRADE, student=student), "key", FILES)
+        path = store._path(student, "1-attention")
+        os.utime(path, (time.time() - age, time.time() - age))
+    size = path.stat().st_size
+    Store(tmp_path, most_grades=2).trim()
+    assert {grade.student for grade in store.all()} == {"new", "old"}
+    Store(tmp_path, most_bytes=size + 5).trim()
+    assert {grade.student for grade in store.all()} == {"new"}
+    store.trim()
+    assert {grade.student for grade in store.all()} == {"new"}
+
+
+def test_a_killed_runs_half_grade_is_swept_away_and_a_running_ones_is_not(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.put(GRADE, "key", FILES)
+    old, young = (tmp_path / "1-attention" / f"{name}.7.tmp" for name in ("old", "young"))
+    for path in (old, young):
+        path.write_text("{")
+    os.utime(old, (0, 0))
+    store.trim()
+    assert not old.exists()
+    assert young.exists()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"secret": "b"}, {"device": "cuda"}, {"tier": "none"}, {"run_all": True}, {"content": "{ }"}]
+)
+def test_what_a_grade_depends_on_is_in_its_key(tmp_path: Path, changed: dict) -> None:
+    def key(content: str = "{}", **settings: object) -> str:
+        file = tmp_path / "1-attention.ipynb"
+        file.write_text(content)
+        course = Course(**{"root": ROOT, "secret": "a", "device": "cpu", "tier": "full", **settings})
+        return _Preparation(course)(Found("zoë", "1-attention", tmp_path, (file.name,))).key
+
+    assert key() == key()
+    assert key() != key(**changed)
+
+
+def test_the_student_notebook_is_in_the_code_digest() -> None:
+    assert code_digest(b"one") == code_digest(b"one")
+    assert code_digest(b"one") != code_digest(b"another")

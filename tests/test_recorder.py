@@ -1,0 +1,210 @@
+"""What is recorded, in which order, and what a rerun finds missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from grader.classroom import Course, Done, grade_class
+from grader.course import lessons
+from grader.executors import Workers
+from grader.exercise import CheckResult, Grade, Heatmap, Outcome, Verdict
+from grader.grading import Graded
+from grader.job import Job
+from grader.record.errors import RecordError
+from grader.record.gradebook import GradeWriter, open_gradebook
+from grader.recorder import Recorder, summary_of
+from grader.store import Store
+from grader.submission.intake import find
+
+NAME = "1-attention"
+BOOK = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x = 1", id="x")])
+CHECK = CheckResult(name="values", title="", outcome=Outcome.FAILED, points=0, max_points=5, message="off")
+WRONG = Verdict(
+    id="1.1",
+    name="attention_scores",
+    title="Scores",
+    outcome=Outcome.FAILED,
+    points=0.0,
+    max_points=5.0,
+    mistake="summed",
+    hint="h",
+    checks=(CHECK,),
+    heatmaps=(Heatmap(title="t", got=((1.0,),), expected=((0.5,),)),),
+)
+
+
+class Pretended(Executor):
+    """Grades at once, and can lose a worker; the real ones are in test_kill and test_cluster."""
+
+    def __init__(self) -> None:
+        self.graded: list[str] = []
+        self.deadly: dict[str, int] = {}  # student → how many workers it takes with it
+
+    def submit(self, call, job: Job) -> Future:
+        future: Future = Future()
+        student = job.found.student
+        if self.deadly.get(student, 0):
+            self.deadly[student] -= 1
+            future.set_exception(BrokenExecutor("killed"))
+            return future
+        self.graded.append(student)
+        grade = Grade(
+            student=student, assignment=NAME, status="graded", score=0.0, max_score=100.0, verdicts=(WRONG,)
+        )
+        future.set_result(Graded(grade=grade, notebook=BOOK))
+        return future
+
+
+class Room:
+    """A course with a small class."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.executor = root, Pretended()
+        self.url = f"sqlite:///{root / 'gradebook.db'}"
+        (root / "notebooks" / NAME).mkdir(parents=True)
+        nbformat.write(BOOK, root / "notebooks" / NAME / f"{NAME}.ipynb")
+        for student in ("ada", "bob", "cem"):
+            self.hand_in(student)
+
+    def hand_in(self, student: str, source: str = "y = 1") -> None:
+        folder = self.root / "submitted" / student / NAME
+        folder.mkdir(parents=True, exist_ok=True)
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id="y")])
+        nbformat.write(book, folder / f"{NAME}.ipynb")
+
+    def grade(self, **settings: object) -> list[str]:
+        """Grade and record the class; who was graded anew."""
+        self.executor.graded.clear()
+        for done, recorder in self.grading(**settings):
+            recorder.record(done)
+        return sorted(self.executor.graded)
+
+    def grading(self, **settings: object) -> Iterator[tuple[Done, Recorder]]:
+        course = Course(**{"root": self.root, "secret": "s", "device": "cpu", "tier": "full", **settings})
+        found = find(self.root / "submitted", (NAME,))
+        workers = Workers(start=lambda: self.executor, ahead=lambda: 2)
+        with open_gradebook(self.url, lessons()) as writer:
+            recorder = Recorder(self.root, None, Store(self.root / ".grader" / "grades"), writer)
+            for done in grade_class(found, course, workers, recorder.known):
+                yield done, recorder
+
+    def scores(self) -> dict[str, float]:
+        with Gradebook(self.url) as gradebook:
+            return {one.student_id: one.score for one in gradebook.assignment_submissions(NAME)}
+
+    def page(self, student: str) -> Path:
+        return self.root / "feedback" / student / NAME / f"{NAME}.html"
+
+    def notebook(self, student: str) -> Path:
+        return self.root / "autograded" / student / NAME / f"{NAME}.ipynb"
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    return Room(tmp_path)
+
+
+def test_only_what_changed_is_graded_anew(room: Room) -> None:
+    assert room.grade() == ["ada", "bob", "cem"]  # one content, and yet each has a record of its own
+    assert set(room.scores()) == {"ada", "bob", "cem"}
+    assert room.grade() == []
+    room.hand_in("bob", "y = 2")
+    assert room.grade() == ["bob"]
+    assert room.grade(force=True) == ["ada", "bob", "cem"]
+    assert room.grade(secret="another") == ["ada", "bob", "cem"]
+
+
+def test_the_store_may_be_deleted(room: Room) -> None:
+    room.grade()
+    shutil.rmtree(room.root / ".grader")
+    assert room.grade() == ["ada", "bob", "cem"]
+
+
+def test_a_rerun_completes_what_is_missing(room: Room) -> None:
+    room.grade()
+    (room.root / "gradebook.db").unlink()
+    room.page("ada").unlink()
+    room.page("bob").write_text("something else")
+    room.notebook("cem").unlink()
+    assert room.grade() == ["cem"]  # only a notebook that is gone must be run again
+    assert set(room.scores()) == {"ada", "bob", "cem"}
+    assert "ada" in room.page("ada").read_text("utf-8")
+    assert "bob" in room.page("bob").read_text("utf-8")
+    assert room.notebook("cem").is_file()
+
+
+def test_an_older_submission_that_comes_back_is_not_shown_with_the_newer_ones_notebook(room: Room) -> None:
+    """Graded, handed in anew, and killed after the notebook was written; then the older one comes back."""
+    room.grade()
+    room.notebook("ada").write_text("of another submission")
+    assert room.grade() == ["ada"]
+
+
+def test_a_later_hand_in_of_the_same_content_keeps_its_new_time(room: Room) -> None:
+    room.grade()
+    stamp = room.root / "submitted" / "ada" / NAME / "timestamp.txt"
+    stamp.write_text("2026-03-01 12:00:00 UTC")
+    assert room.grade() == []
+    assert room.notebook("ada").with_name("timestamp.txt").read_text().startswith("2026-03-01 12:00:00")
+    with Gradebook(room.url) as gradebook:
+        assert gradebook.find_submission(NAME, "ada").timestamp == datetime(2026, 3, 1, 12)
+
+
+def test_what_was_graded_before_the_gradebook_failed_is_kept(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise RecordError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GradeWriter, "record", full)
+        with pytest.raises(RecordError, match="full"):
+            room.grade()
+    (kept,) = Store(room.root / ".grader" / "grades").all()
+    assert kept.student not in room.grade()
+    assert set(room.scores()) == {"ada", "bob", "cem"}
+
+
+def test_a_manual_score_survives_a_regrade(room: Room) -> None:
+    room.grade()
+    with Gradebook(room.url) as gradebook:
+        cell = gradebook.find_submission(NAME, "ada").notebooks[0].grades[0]
+        cell.manual_score = 3.0
+        gradebook.db.commit()
+    room.grade(force=True)
+    assert room.scores()["ada"] == 3.0
+
+
+def test_a_worker_that_dies_costs_only_time(room: Room) -> None:
+    room.executor.deadly = {"bob": 1}
+    assert room.grade() == ["ada", "bob", "cem"]
+
+
+def test_a_submission_that_takes_its_worker_with_it_twice_is_a_fault_and_alone(room: Room) -> None:
+    room.executor.deadly = {"bob": 99}
+    statuses = {}
+    for done, recorder in room.grading():
+        recorder.record(done)
+        statuses[done.found.student] = (done.graded.grade.status, done.graded.grade.score)
+    assert statuses == {"ada": ("graded", 0.0), "bob": ("fault", None), "cem": ("graded", 0.0)}
+    assert room.executor.deadly["bob"] == 97
+    room.executor.deadly = {}
+    assert room.grade() == ["bob"]  # a rerun goes on
+
+
+def test_a_class_is_kept_as_summaries() -> None:
+    grade = Grade(
+        student="ada", assignment=NAME, status="graded", score=1.0, max_score=2.0, verdicts=(WRONG,)
+    )
+    (short,) = summary_of(grade).verdicts
+    assert short == replace(WRONG, checks=(), heatmaps=())
+    assert short.mistake == "summed"
