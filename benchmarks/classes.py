@@ -1,0 +1,89 @@
+"""Classes for the benchmarks: copies of the lesson 1 examples, each with a content of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+
+from grader.paths import course_root
+
+NAME = "1-attention"
+# A mixed sample: right, wrong in one place, wrong in many, other styles, not begun. The endless loop is left out, as
+# it takes its time limit in every program, and so are the two that no program can read.
+EXAMPLES = (
+    "full-marks",
+    "mask-inverted",
+    "no-scaling",
+    "other-style",
+    "own-helper",
+    "softmax-over-queries",
+    "syntax-error",
+    "untouched",
+    "uses-the-builtin",
+    "keys-from-text",
+)
+
+
+def make_course(folder: Path, submissions: int) -> Path:
+    """A course's folder with the notebooks and a class of so many in submitted/."""
+    root = course_root()
+    folder.mkdir(parents=True)
+    for name in ("solutions", "notebooks"):
+        (folder / name).symlink_to(root / name, target_is_directory=True)
+    for student, notebook in submitted(submissions):
+        place = folder / "submitted" / student / NAME
+        place.mkdir(parents=True)
+        (place / f"{NAME}.ipynb").write_text(json.dumps(notebook), "utf-8")
+    return folder
+
+
+def submitted(count: int) -> Iterator[tuple[str, dict]]:
+    """Students and their notebooks; no two have the same content, so that none is known by another."""
+    examples = course_root() / "examples" / "submitted"
+    books = [(examples / name / NAME / f"{NAME}.ipynb").read_text("utf-8") for name in EXAMPLES]
+    for number, text in enumerate(islice(cycle(books), count)):
+        notebook = json.loads(text)
+        cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
+        notebook["cells"].append({**cell, "source": f"# handed in by student {number}"})
+        yield f"s{number:05}", notebook
+
+
+def grader(folder: Path, *arguments: str) -> subprocess.Popen:
+    """`grader grade` of the class, started."""
+    command = [sys.executable, "-m", "grader", "grade", str(folder / "submitted"), "--assignment", NAME]
+    command += ["--device", "cpu", "--json", str(folder / "grades.jsonl"), *arguments]
+    environment = {**os.environ, "GRADER_COURSE": str(folder), "GRADER_SECRET": "benchmark"}
+    log = (folder / "log.txt").open("w", encoding="utf-8")
+    with log:
+        return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+
+
+def check_all_graded(folder: Path, students: int) -> None:
+    """A fast run that graded nothing is no result.
+
+    Raises:
+        RuntimeError: not every submission was graded.
+    """
+    path = folder / "grades.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
+    graded = sum(line["status"] == "graded" for line in lines)
+    if graded != students:
+        raise RuntimeError(
+            f"{graded} of {students} were graded:\n{(folder / 'log.txt').read_text('utf-8')[-2000:]}"
+        )
+
+
+def run(command: Sequence[str], folder: Path) -> None:
+    """Another program, to its end.
+
+    Raises:
+        RuntimeError: it failed; with what it said.
+    """
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise RuntimeError(f"{' '.join(command)}:\n{(ran.stdout + ran.stderr)[-2000:]}")
