@@ -3,8 +3,10 @@
 A class is a percent script. A Markdown cell introduces a student: what this submission is, where it starts from,
 and the score that it deserves:
 
-    # %% [markdown] student="no-scaling" base="solution" score="80"
+    # %% [markdown] student="no-scaling" base="solution" score="all - 20"
     # The scores are not divided by √d_k.
+
+The score is what is left of all the points, a number, or "unreadable".
 
 Code cells that follow are changes to it: `# %% exercise="1.4"` replaces the answer of an exercise, `# %%
 after="exercise-1-3"` adds a cell of the student's own behind a cell (`after=""`: in front of all). `alter="colab"`
@@ -23,6 +25,8 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbformat import NotebookNode
+
+from grader.course import lessons
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -57,12 +61,11 @@ def read_class(script: Path) -> list[Example]:
     for cell in jupytext.read(script, fmt="py:percent").cells:
         marks = cell.metadata
         if "student" in marks:
-            score = None if marks["score"] == "unreadable" else float(marks["score"])
             examples.append(
                 Example(
                     student=marks["student"],
                     assignment=script.stem,
-                    score=score,
+                    score=_score(marks["score"], lessons()[script.stem].max_score),
                     about=cell.source,
                     base=marks.get("base", "solution"),
                     alter=marks.get("alter", ""),
@@ -77,6 +80,14 @@ def read_class(script: Path) -> list[Example]:
                 f"{script}: a cell of {examples[-1].student} has no marker: {cell.source[:60]!r}"
             )
     return examples
+
+
+def _score(text: str, most: float) -> float | None:
+    """The points that "all", "all - 20", "0" or "unreadable" stands for, in a lesson worth so many."""
+    if text == "unreadable":
+        return None
+    rest, _, lost = text.partition("-")
+    return (most if rest.strip() == "all" else float(rest)) - float(lost or 0)
 
 
 def notebook(example: Example) -> NotebookNode:

@@ -12,7 +12,8 @@ from grader.exercise import CheckResult, Outcome, Verdict
 from grader.grading import Graded, _luckier, _only_training_failed, grade
 from grader.submission.found import Found
 
-EXERCISE = lessons()["1-attention"].exercise("1.9")
+LESSON = lessons()["1-attention"]
+EXERCISE = LESSON.exercise("1.9")
 TRAINED = {check.name for check in EXERCISE.checks if check.at}
 
 
@@ -84,14 +85,14 @@ def test_training_that_failed_by_bad_luck_is_repeated_from_another_seed(
     server: Server, tmp_path: Path
 ) -> None:
     graded = grade_solution(server, tmp_path, ("check-1-9", BAD_LUCK)).grade
-    assert graded.score == 100, [(one.id, one.message) for one in graded.verdicts]
+    assert graded.score == LESSON.max_score, [(one.id, one.message) for one in graded.verdicts]
     assert "another seed" in graded.verdicts[-1].notes[-1]
 
 
 def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tmp_path: Path) -> None:
     graded = grade_solution(server, tmp_path, ("check-1-9", BAD_LUCK.replace("if seed", "if False"))).grade
     lost = sum(check.points for check in EXERCISE.checks if check.at)
-    assert graded.score == 100 - lost
+    assert graded.score == LESSON.max_score - lost
     assert graded.verdicts[-1].notes == ()
 
 
@@ -100,7 +101,7 @@ def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(
 ) -> None:
     graded = grade_solution(server, tmp_path, ("setup", "print('hello from me')"), ("start", "1 / 0"))
     cells = {cell.id: cell for cell in graded.notebook.cells}
-    assert graded.grade.score == 100
+    assert graded.grade.score == LESSON.max_score
     assert "hello from me" in cells["own-001"].outputs[0].text
     assert cells["own-002"].outputs[0].ename == "ZeroDivisionError"
     assert cells["check-1-4"].outputs[0].text.startswith("PASSED · 15 of 15 points")

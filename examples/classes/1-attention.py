@@ -1,10 +1,10 @@
-# %% [markdown] student="full-marks" score="100"
+# %% [markdown] student="full-marks" score="all"
 # The solution, as it stands.
 
 # %% [markdown] student="untouched" base="student" score="0"
 # Opened, looked at, handed in.
 
-# %% [markdown] student="no-scaling" score="35"
+# %% [markdown] student="no-scaling" score="all - 65"
 # The best-known mistake: the scores are not divided by √d_k, in 1.2 and again in 1.4.
 
 # %% exercise="1.2"
@@ -16,7 +16,7 @@ def attention(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
     return weights @ value, weights
 
-# %% [markdown] student="softmax-over-queries" score="85"
+# %% [markdown] student="softmax-over-queries" score="all - 15"
 # The softmax of 1.4 runs over the queries: columns sum to 1, rows do not.
 
 # %% exercise="1.4"
@@ -25,7 +25,7 @@ def attention(query, key, value):
     weights = torch.softmax(scores, dim=-2)
     return weights @ value, weights
 
-# %% [markdown] student="keys-from-text" score="85"
+# %% [markdown] student="keys-from-text" score="all - 15"
 # Cross-attention in which the text also gives the keys: it never looks at the image for what it compares with.
 
 # %% exercise="1.8"
@@ -39,7 +39,7 @@ class CrossAttention(nn.Module):
     def forward(self, text_tokens, image_tokens, mask=None):
         return masked_attention(self.W_Q(text_tokens), self.W_K(text_tokens), self.W_V(image_tokens), mask)
 
-# %% [markdown] student="mask-inverted" score="90"
+# %% [markdown] student="mask-inverted" score="all - 10"
 # True is taken to forbid, as nn.MultiheadAttention means it.
 
 # %% exercise="1.6"
@@ -50,7 +50,7 @@ def masked_attention(query, key, value, mask=None):
     weights = stable_softmax(scores, dim=-1)
     return weights @ value, weights
 
-# %% [markdown] student="other-style" score="100"
+# %% [markdown] student="other-style" score="all"
 # Everything right, nothing as in the solution: einsum, bmm, explicit loops, NumPy habits.
 
 # %% exercise="1.1"
@@ -118,10 +118,10 @@ def pointer_loss(weights, target):
     flat = weights.reshape(-1, weights.shape[-1])
     return sum(-row[index].log() for row, index in zip(flat, target.reshape(-1))) / len(flat)
 
-# %% [markdown] student="colab-saved" alter="colab" score="100"
+# %% [markdown] student="colab-saved" alter="colab" score="all"
 # The solution, after a save in Colab: other ids, metadata gone, a cell doubled.
 
-# %% [markdown] student="own-helper" score="100"
+# %% [markdown] student="own-helper" score="all"
 # Helpers in cells of the student's own: one that warns on stderr and prints, one that raises, one that is used.
 
 # %% after="setup"
@@ -145,14 +145,14 @@ def attention(query, key, value):
     weights = stable_softmax(scaled_scores(query, key))
     return look(weights, value), weights
 
-# %% [markdown] student="syntax-error" score="35"
+# %% [markdown] student="syntax-error" score="all - 65"
 # One cell does not parse; the others are right.
 
 # %% exercise="1.2"
 def scaled_scores(query, key:
     return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
 
-# %% [markdown] student="endless-loop" score="90"
+# %% [markdown] student="endless-loop" score="all - 10"
 # A loop that never ends where 1.3 is called, and another in a cell of the student's own.
 
 # %% exercise="1.3"
@@ -165,7 +165,7 @@ def stable_softmax(scores, dim=-1):
 # %% [markdown] student="truncated" alter="truncated" score="unreadable"
 # A download that broke off in the middle.
 
-# %% [markdown] student="uses-the-builtin" score="85"
+# %% [markdown] student="uses-the-builtin" score="all - 15"
 # 1.4 hands the work to PyTorch. The result is right; writing it was the exercise.
 
 # %% exercise="1.4"

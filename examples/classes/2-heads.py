@@ -1,10 +1,10 @@
-# %% [markdown] student="full-marks" score="100"
+# %% [markdown] student="full-marks" score="all"
 # The solution, as it stands.
 
 # %% [markdown] student="untouched" base="student" score="0"
 # Opened, looked at, handed in.
 
-# %% [markdown] student="reshape-only" score="90"
+# %% [markdown] student="reshape-only" score="all - 10"
 # One reshape without a transpose in 2.4: the shape is right, the tokens are mixed. What builds on it is judged with a
 # stand-in, so that the mistake is paid for once.
 
@@ -13,7 +13,7 @@ def split_heads(tokens, num_heads):
     *lead, n, d_model = tokens.shape
     return tokens.reshape(*lead, num_heads, n, d_model // num_heads)
 
-# %% [markdown] student="mask-inverted" score="90"
+# %% [markdown] student="mask-inverted" score="all - 10"
 # In 2.6 True is taken to forbid, as nn.MultiheadAttention means it: the layer is right without a mask.
 
 # %% exercise="2.6"
@@ -41,7 +41,7 @@ class MultiHeadAttention(nn.Module):
         weights = torch.softmax(scores, dim=-1).nan_to_num()
         return self.W_O(merge_heads(self.drop(weights) @ value)), weights
 
-# %% [markdown] student="scaled-by-d-model" score="75"
+# %% [markdown] student="scaled-by-d-model" score="all - 25"
 # In 2.6 the scores are divided by the root of d_model, not of d_head.
 
 # %% exercise="2.6"
@@ -69,7 +69,7 @@ class MultiHeadAttention(nn.Module):
         weights = torch.softmax(scores, dim=-1).nan_to_num()
         return self.W_O(merge_heads(self.drop(weights) @ value)), weights
 
-# %% [markdown] student="dot-products" score="85"
+# %% [markdown] student="dot-products" score="all - 15"
 # The loss of 2.3 compares dot products, not cosines. The aligner that is trained with it does not count either.
 
 # %% exercise="2.3"
@@ -77,7 +77,7 @@ def alignment_loss(aligned, words, labels, temperature=0.1):
     scores = aligned @ words.T / temperature
     return F.cross_entropy(scores.reshape(-1, len(words)), labels.reshape(-1))
 
-# %% [markdown] student="wrong-head" score="90"
+# %% [markdown] student="wrong-head" score="all - 10"
 # In 2.8 zeros are put into the output: W_O has mixed the heads by then.
 
 # %% exercise="2.8"
@@ -88,7 +88,7 @@ def ablate_head(attention_layer, head, tokens, context=None, mask=None):
     output[..., head * d_head : (head + 1) * d_head] = 0
     return output
 
-# %% [markdown] student="shapes-only" score="0"
+# %% [markdown] student="shapes-only" score="all - 100"
 # Everything has the right shape and nothing is computed: zeros, random numbers and cut-off tokens.
 
 # %% exercise="2.1"
@@ -147,7 +147,7 @@ class AlignedCrossAttention(nn.Module):
 def ablate_head(attention_layer, head, tokens, context=None, mask=None):
     return torch.zeros_like(tokens)
 
-# %% [markdown] student="other-style" score="100"
+# %% [markdown] student="other-style" score="all"
 # Everything right, nothing as in the solution: a table of methods, an SVD, chunks, one packed projection, a hook.
 
 # %% exercise="2.1"
@@ -229,10 +229,10 @@ def ablate_head(attention_layer, head, tokens, context=None, mask=None):
     finally:
         handle.remove()
 
-# %% [markdown] student="colab-saved" alter="colab" score="100"
+# %% [markdown] student="colab-saved" alter="colab" score="all"
 # Saved in Colab: other ids and metadata, and a cell is there twice.
 
-# %% [markdown] student="uses-the-builtin" score="75"
+# %% [markdown] student="uses-the-builtin" score="all - 25"
 # 2.6 is nn.MultiheadAttention in disguise. It is the built-in that the exercise asks to write.
 
 # %% exercise="2.6"
@@ -248,7 +248,7 @@ class MultiHeadAttention(nn.Module):
         mask = None if mask is None else ~mask
         return self.layer(tokens, context, context, attn_mask=mask, average_attn_weights=False)
 
-# %% [markdown] student="own-helper" score="100"
+# %% [markdown] student="own-helper" score="all"
 # A helper in a cell of the student's own, which prints and warns, and a crash in another: neither costs anything.
 
 # %% after="exercise-2-3"

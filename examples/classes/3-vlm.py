@@ -1,17 +1,17 @@
-# %% [markdown] student="full-marks" score="100"
+# %% [markdown] student="full-marks" score="all"
 # The solution, as it stands.
 
 # %% [markdown] student="untouched" base="student" score="0"
 # Opened, looked at, handed in.
 
-# %% [markdown] student="head-average" score="90"
+# %% [markdown] student="head-average" score="all - 10"
 # The map of 3.8 is the average of the heads; the values are left out.
 
 # %% exercise="3.8"
 def value_weighted_map(cross_attn, tokens, image_tokens):
     return cross_attn(tokens, image_tokens)[1].mean(-3)
 
-# %% [markdown] student="no-causal-mask" score="79"
+# %% [markdown] student="no-causal-mask" score="all - 21"
 # Words see the words after them. The model trains, but it is not the model that was asked for.
 
 # %% exercise="3.4"
@@ -41,7 +41,7 @@ class MiniVLM(nn.Module):
                 maps.append(weights)
         return self.head(self.norm(text)), maps
 
-# %% [markdown] student="post-norm" score="80"
+# %% [markdown] student="post-norm" score="all - 20"
 # The block normalises the sums, as the first Transformer did. What builds on it is right.
 
 # %% exercise="3.3"
@@ -62,7 +62,7 @@ class VisionLanguageBlock(nn.Module):
             tokens = self.norm2(tokens + seen)
         return self.norm3(tokens + self.ffn(tokens)), weights
 
-# %% [markdown] student="targets-not-shifted" score="84"
+# %% [markdown] student="targets-not-shifted" score="all - 16"
 # Each position is asked for its own token. The training step itself is right; the model that comes of it is not.
 
 # %% exercise="3.5"
@@ -71,7 +71,7 @@ def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
     keep = (position >= prompt_lengths[:, None]) & (token_ids != pad_id)
     return torch.where(keep, token_ids, ignore_index)
 
-# %% [markdown] student="left-in-evaluation" score="96"
+# %% [markdown] student="left-in-evaluation" score="all - 4"
 # The answers are right, but the model is left in evaluation mode.
 
 # %% exercise="3.7"
@@ -87,7 +87,7 @@ def generate(model, prompt_ids, image_patches, max_new_tokens, eos_id):
             break
     return ids
 
-# %% [markdown] student="pasted-weights" score="94"
+# %% [markdown] student="pasted-weights" score="all - 6"
 # An honest step for every model but the one that is graded: that one gets weights from elsewhere.
 
 # %% exercise="3.6"
@@ -105,7 +105,7 @@ def train_step(model, optimizer, batch):
     optimizer.step()
     return loss.item()
 
-# %% [markdown] student="swaps-in-place" score="99"
+# %% [markdown] student="swaps-in-place" score="all - 1"
 # The swap is right, and the scene that went in is swapped too.
 
 # %% exercise="3.9"
@@ -116,7 +116,7 @@ def swap_patches(image_patches, first, second):
         image_patches[scene, first], image_patches[scene, second] = other, one
     return image_patches
 
-# %% [markdown] student="other-style" score="100"
+# %% [markdown] student="other-style" score="all"
 # Everything right, nothing as in the solution: indices, loops, chunks, matrices.
 
 # %% exercise="3.1"

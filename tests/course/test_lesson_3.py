@@ -28,6 +28,7 @@ from grader.exercise import Case, Draw, Outcome
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
+SYLLABUS = tuple(f"3.{number}" for number in range(1, 10))  # an exercise of your own needs no entry here
 MISTAKES = [(exercise.id, one.name) for exercise in LESSON.exercises for one in exercise.mistakes]
 
 
@@ -67,7 +68,7 @@ def student_namespace(source: str) -> dict:
 
 
 def test_hundred_points():
-    assert sum(exercise.points for exercise in LESSON.exercises) == 100
+    assert sum(EXERCISES[id].points for id in SYLLABUS) == 100
     assert [exercise.id for exercise in LESSON.exercises if not exercise.points] == [
         "3.P1",
         "3.P2",
@@ -113,7 +114,7 @@ def test_other_styles_pass(id, source):
     assert found.outcome is Outcome.PASSED, found.message
 
 
-@pytest.mark.parametrize("id", [id for id in EXERCISES if "P" not in id])
+@pytest.mark.parametrize("id", SYLLABUS)
 def test_four_styles_for_each_graded_exercise(id):
     assert sum(one.values[0] == id for one in variants()) >= 4
 
