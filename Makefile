@@ -5,7 +5,7 @@ RUN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 JOBS   ?= 2
 
-.PHONY: help setup system build grade test lint lab bench clean
+.PHONY: help setup system build grade test lint lab release bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,8 +40,11 @@ lint: setup
 lab: setup  ## open the course in JupyterLab
 	$(RUN)/jupyter lab --notebook-dir=notebooks
 
+release: build  ## write dist/attention-course.zip, which students get
+	$(RUN)/python -m grader.build.bundle dist
+
 bench: setup  ## all benchmarks (minutes)
 	for name in lesson interpreter attention alignment training; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
 clean:  ## remove what was made, not what is committed
-	rm -rf $(VENV) .grader autograded feedback gradebook.db
+	rm -rf $(VENV) .grader autograded feedback gradebook.db dist

@@ -10,12 +10,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from grader.build.links import Home, badge, home, with_badge
 from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
 from grader.course import lessons
 from grader.exercise import Lesson
 
 LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
+COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
 
 
 def build(root: Path) -> list[Path]:
@@ -44,17 +46,17 @@ def drift(root: Path) -> list[str]:
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Every generated notebook of the course, and the README with its table of lessons, as text."""
-    made = {}
+    """Every generated notebook of the course, and the pages with a table of lessons, as text."""
+    made, where = {}, home(root)
     for lesson in lessons().values():
         name = lesson.assignment
         script = root / "solutions" / f"{name}.py"
-        solution = solution_notebook(script, lesson, root)
+        solution = with_badge(solution_notebook(script, lesson, root), where.colab(name))
         made[root / "solutions" / name / f"{name}.ipynb"] = _text(solution)
         made[root / "notebooks" / name / f"{name}.ipynb"] = _text(student_notebook(name, solution))
-    readme = root / "README.md"
-    if readme.is_file():
-        made[readme] = with_lessons(readme.read_text("utf-8"), lessons().values())
+    for page in (root / "README.md", root / "docs" / "students.md"):
+        if page.is_file():
+            made[page] = with_lessons(page.read_text("utf-8"), lessons().values(), where)
     return made
 
 
@@ -62,15 +64,21 @@ def _text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def with_lessons(readme: str, declared: Iterable[Lesson]) -> str:
-    """The README with the table of lessons between its two marks."""
-    rows = [
-        f"| [{lesson.assignment}](notebooks/{lesson.assignment}/{lesson.assignment}.ipynb) | {lesson.title} | "
-        f"{sum(exercise.points > 0 for exercise in lesson.exercises)} | {lesson.max_score:g} |"
-        for lesson in declared
-    ]
-    table = "\n".join(["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows])
-    return LESSONS.sub(lambda match: f"{match[1]}\n{table}\n{match[2]}", readme)
+def with_lessons(page: str, declared: Iterable[Lesson], where: Home) -> str:
+    """The README, or the students' page, with the table of lessons between its two marks."""
+    rows, links = [], []
+    for lesson in declared:
+        name, colab = lesson.assignment, where.colab(lesson.assignment)
+        graded = sum(exercise.points > 0 for exercise in lesson.exercises)
+        first = f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} "
+        rows.append(f"{first}| {lesson.max_score:g} | [Colab]({colab}) |")
+        links.append(f"| {name} | {lesson.title} | {badge(colab)} |")
+    lessons_table = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|", *rows]
+    colab_table = ["| notebook | lesson | |", "|---|---|---|", *links]
+    for marks, table in ((LESSONS, lessons_table), (COLAB, colab_table)):
+        text = "\n".join(table)
+        page = marks.sub(lambda match, text=text: f"{match[1]}\n{text}\n{match[2]}", page)
+    return page
 
 
 def _difference(root: Path, path: Path, text: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import typer
+
 from grader.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
