@@ -15,6 +15,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from grader.report.text import SYMBOLS, clean, exercise_ids, kind, number
 
 SERVICES = ("canvas", "moodle", "gradescope", "csv")
 FORMULA = ("=", "+", "-", "@")  # spreadsheets run a cell that starts so
+NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 def export(service: str, grades: Iterable[Grade]) -> str:
@@ -170,7 +172,10 @@ def _csv(grades: Sequence[Grade]) -> str:
 
 
 def _table(rows: Iterable[Sequence[str]], trusted: set[str] = frozenset()) -> str:
-    """CSV as RFC 4180 has it; a cell that a spreadsheet would run as a formula is made text by an apostrophe."""
+    """CSV as RFC 4180 has it; a cell that a spreadsheet would run as a formula is made text by an apostrophe.
+
+    Numbers stay as they are, negative ones too: a platform would not read a score or an id with an apostrophe.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerows([cell if cell in trusted else _inert(cell) for cell in row] for row in rows)
@@ -180,4 +185,5 @@ def _table(rows: Iterable[Sequence[str]], trusted: set[str] = frozenset()) -> st
 def _inert(cell: str) -> str:
     # Kept as it is: Canvas's own indentation, which `clean` would take away.
     text = cell if cell.isprintable() else clean(cell)
-    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+    formula = text.lstrip().startswith(FORMULA) and not NUMBER.fullmatch(text)
+    return f"'{text}" if formula else text

@@ -1,11 +1,14 @@
 """A zip from an LMS, read in place: nothing is unpacked to disk, and what cannot be trusted is refused whole.
 
-Three layouts are known, and the student's id is the service's own:
-- Canvas, "Download submissions": `lovelaceada_12345_678910_1-attention.ipynb`, `lovelaceada_LATE_12345_…`; the
-  id is the user's (12345).
-- Moodle, "Download all submissions": `Ada Lovelace_4711_assignsubmission_file/1-attention.ipynb`; the id is the
-  participant's (4711).
+These layouts are known, and the student's id is the service's own:
+- Canvas, "Download Submissions": `lovelaceada_12345_678910_1-attention.ipynb`, `lovelaceada_LATE_12345_…`; the id is the
+  user's (12345). Where grading is anonymous, `anon_x7Kq2_678910_…` and `LATE_anon_x7Kq2_…`; the id is x7Kq2. As
+  lib/content_zipper.rb of canvas-lms writes them.
+- Moodle, "Download all submissions": `Ada Lovelace_4711_assignsubmission_file/1-attention.ipynb`, or without folders
+  `Ada Lovelace_4711_assignsubmission_file_1-attention.ipynb`; the id is the participant's (4711), or the group's. As
+  mod/assign/classes/downloader.php of Moodle writes them; older versions end the folder's name with `_`.
 - nbgrader: `submitted/<id>/<assignment>/<assignment>.ipynb`, with or without folders in front.
+- Plain, where no member has any of these: `<id>/1-attention.ipynb`, and with --assignment `<id>.ipynb`.
 """
 
 from __future__ import annotations
@@ -17,46 +20,88 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from grader.submission.found import MAX_BYTES, Found, Unreadable, name_problem
+from grader.submission.found import MAX_BYTES, Found, Unreadable, assignment_in, name_problem
 
 MAX_MEMBERS = 50_000
 MAX_TOTAL = 64 << 30  # bytes when unpacked, over all members; nothing is unpacked to disk
 MAX_RATIO = 200  # a notebook with text outputs packs about 10:1
 
-CANVAS = re.compile(r"^(?P<name>[^_/]+)(?:_LATE)?_(?P<id>\d+)_(?P<file>\d+)_(?P<rest>.+)\.ipynb$")
-MOODLE = re.compile(
-    r"^(?:.*/)?(?P<name>[^/]*)_(?P<id>\d+)_assignsubmission_file_?/(?:.*/)?(?P<rest>[^/]+)\.ipynb$"
-)
-NBGRADER = re.compile(r"^(?:.*/)?(?P<id>[^/]+)/(?P<assignment>[^/]+)/(?P<rest>[^/]+)\.ipynb$")
+FOLDERS = r"^(?:.*/)?"
+NOTEBOOK = r"(?P<rest>[^/]+)\.(?i:ipynb)$"
+MOODLE = re.compile(FOLDERS + r"[^/]*_(?P<id>[0-9]{1,20})_assignsubmission_file(?:_?/(?:.*/)?|_)" + NOTEBOOK)
+CANVAS = re.compile(FOLDERS + r"[^/]+?(?:_LATE)?_(?P<id>[0-9]{1,20})_[0-9]{1,20}_" + NOTEBOOK)
+ANONYMOUS = re.compile(FOLDERS + r"(?:LATE_)?anon_(?P<id>[A-Za-z0-9]+)_[0-9]{1,20}_" + NOTEBOOK)
+NBGRADER = re.compile(FOLDERS + r"(?P<id>[^/]+)/(?P<assignment>[^/]+)/" + NOTEBOOK)
+PLAIN_FOLDER = re.compile(FOLDERS + r"(?P<id>[^/]+)/" + NOTEBOOK)
+PLAIN_FILE = re.compile(r"^(?P<id>(?P<rest>[^/]+))\.(?i:ipynb)$")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A notebook in the zip: whose, and which assignment its name says."""
+
+    name: str
+    student: str
+    assignment: str | None
 
 
 def find_in_zip(path: Path, assignments: tuple[str, ...], only: str | None = None) -> Iterator[Found]:
     """The submissions in a zip.
 
+    A student's notebook whose name does not say the assignment counts where it is the only one of that student, and
+    the assignment is given or all others are of one. Several that may count: that student's are unreadable.
+
     Raises:
-        Unreadable: it is no zip, cannot be trusted, or holds no submission in a layout that is known.
+        Unreadable: the file is no zip, cannot be trusted, or holds no submission in a layout that is known.
     """
-    members = _members(path)
-    found: dict[tuple[str, str], Found] = {}
-    for name in members:
-        if (one := _recognise(path, name, assignments, only)) is not None:
-            key = (one.student, one.assignment)
-            if key in found:
-                raise Unreadable(
-                    f"{path.name}: two notebooks of {one.student} for {one.assignment}: "
-                    f"{found[key].member!r} and {name!r}. Remove one of them."
-                )
-            found[key] = one
-    if not found:
+    names = [name for name in _members(path) if not _is_debris(name)]
+    members = [one for name in names if (one := _of_a_service(name, assignments)) is not None]
+    members = members or [one for name in names if (one := _plain(name, assignments, only)) is not None]
+    said = {one.assignment for one in members if one.assignment}
+    usual = only or (next(iter(said)) if len(said) == 1 else None)
+    by_student: dict[str, list[Member]] = {}
+    for one in members:
+        by_student.setdefault(one.student, []).append(one)
+    count = 0
+    for student, mine in by_student.items():
+        for found in _choose(path, student, mine, only, usual):
+            count += 1
+            yield found
+    if not count:
         raise Unreadable(
             f"{path.name} holds no submission: expected are the names of Canvas, of Moodle, or "
             f"submitted/<student>/{only or assignments[0]}/{only or assignments[0]}.ipynb. "
             "Where the notebooks' names do not say the assignment, pass --assignment."
         )
-    yield from found.values()
+
+
+def _choose(
+    path: Path, student: str, mine: list[Member], only: str | None, usual: str | None
+) -> Iterator[Found]:
+    """A student's submissions, one for each assignment."""
+    by_assignment: dict[str, list[Member]] = {}
+    for one in mine:
+        if one.assignment:
+            by_assignment.setdefault(one.assignment, []).append(one)
+    unnamed = [one for one in mine if not one.assignment]
+    if not by_assignment and usual:
+        by_assignment = {usual: unnamed}
+    for assignment, candidates in by_assignment.items():
+        if only and assignment != only:
+            continue
+        problem = ""
+        if len(candidates) > 1:
+            names = " and ".join(repr(one.name) for one in candidates)
+            problem = (
+                f"two notebooks of {student} for {assignment}: {names}. Remove all but one from the zip."
+            )
+        yield Found(
+            student, assignment, path.parent, (path.name,), problem=problem, member=candidates[0].name
+        )
 
 
 def _members(path: Path) -> list[str]:
@@ -94,27 +139,27 @@ def _members(path: Path) -> list[str]:
     return names
 
 
-def _recognise(path: Path, name: str, assignments: tuple[str, ...], only: str | None) -> Found | None:
-    if name.startswith("__MACOSX/") or "/.ipynb_checkpoints/" in name:
-        return None
-    if (match := MOODLE.match(name)) or (match := CANVAS.match(name)):
-        assignment = only or _assignment(match["rest"], assignments)
-    elif (match := NBGRADER.match(name)) and match["assignment"] == match["rest"]:
-        assignment = match["assignment"] if match["assignment"] in assignments else None
-        if only and assignment != only:
-            return None
-    else:
-        return None
-    if assignment is None:
-        return None
-    return Found(match["id"], assignment, path.parent, (path.name,), member=name)
+def _is_debris(name: str) -> bool:
+    """What operating systems and Jupyter leave in folders."""
+    last = name.rpartition("/")[2]
+    return name.startswith("__MACOSX/") or ".ipynb_checkpoints/" in name or last.startswith("._")
 
 
-def _assignment(stem: str, assignments: tuple[str, ...]) -> str | None:
-    """Canvas numbers what is handed in again: 1-attention-2; browsers write 1-attention (1)."""
-    for name in assignments:
-        if re.fullmatch(re.escape(name) + r"(-\d+|[ _]?\(\d+\))?", stem):
-            return name
+def _of_a_service(name: str, assignments: tuple[str, ...]) -> Member | None:
+    for layout in (MOODLE, ANONYMOUS, CANVAS):
+        if match := layout.match(name):
+            return Member(name, match["id"], assignment_in(match["rest"], assignments))
+    match = NBGRADER.match(name)
+    if match and match["assignment"] == match["rest"] and match["assignment"] in assignments:
+        return Member(name, match["id"], match["assignment"])
+    return None
+
+
+def _plain(name: str, assignments: tuple[str, ...], only: str | None) -> Member | None:
+    if (match := PLAIN_FOLDER.match(name)) and match["id"] not in assignments:
+        return Member(name, match["id"], assignment_in(match["rest"], assignments))
+    if only and (match := PLAIN_FILE.match(name)):
+        return Member(name, match["id"], only)
     return None
 
 

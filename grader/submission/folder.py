@@ -8,13 +8,13 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.submission.found import MAX_BYTES, Found, Unreadable, name_problem
+from grader.submission.found import MAX_BYTES, Found, Unreadable, assignment_in, name_problem
 
 
 def assignment_of(path: Path, assignments: tuple[str, ...]) -> str:
-    for name in (path.stem, path.parent.name):
-        if name in assignments:
-            return name
+    for said in (assignment_in(path.stem, assignments), path.parent.name):
+        if said in assignments:
+            return said
     raise Unreadable(
         f"{path}: which assignment is it? Its name says none of {', '.join(assignments)}. "
         "Pass --assignment, as in --assignment " + assignments[0]

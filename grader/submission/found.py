@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,3 +44,16 @@ def name_problem(student: str) -> str:
     if "/" in student or "\\" in student or student in (".", ".."):
         return "the student's name holds a path separator; rename the folder"
     return ""
+
+
+def assignment_in(stem: str, assignments: tuple[str, ...]) -> str | None:
+    """The assignment that a notebook's name says, as services and browsers change it.
+
+    Canvas numbers what is handed in again (1-attention-2), browsers what is downloaded again (1-attention (1)), Jupyter
+    its duplicates (1-attention-Copy1), and Colab puts "Copy of" in front.
+    """
+    plain = re.sub(r"^(?:copy[ _]of[ _])+", "", stem, flags=re.IGNORECASE)
+    for name in assignments:
+        if re.fullmatch(re.escape(name) + r"(?:-Copy[0-9]*)?(?:-[0-9]+)?(?:[ _]?\([0-9]+\))?", plain):
+            return name
+    return None

@@ -114,6 +114,14 @@ def test_no_cell_is_a_formula(service: str, start: str):
     assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
 
 
+@pytest.mark.parametrize("service", ["canvas", "moodle", "csv"])
+def test_a_negative_number_is_no_formula(service: str):
+    cells = [cell for row in rows(service, [replace(FULL, student="-12345", score=-2.5)]) for cell in row]
+    assert {"-12345", "-2.5"} <= set(cells)
+    cells = [cell for row in rows(service, [replace(FULL, student="-1+2")]) for cell in row]
+    assert "'-1+2" in cells
+
+
 def test_names_with_commas_quotes_and_line_breaks_stay_in_their_cell():
     name = 'Lovelace, "Ada"\nCountess'
     assert rows("moodle", [replace(FULL, student=name)])[1] == ['Lovelace, "Ada" Countess', "100"]
