@@ -171,10 +171,25 @@ def export(
         Path | None, typer.Option("--out", help="The file to write; default: standard output.")
     ] = None,
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
+    autograder: Annotated[
+        Path | None,
+        typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret."),
+    ] = None,
+    isolation: Annotated[
+        Isolation, typer.Option(help="With --autograder: the tier there; none must be asked for.")
+    ] = Isolation.auto,
 ) -> None:
     """The grades as a file that a learning management system reads."""
-    from grader.commands.export import run
+    from grader.commands.export import run, write_autograder
 
+    if autograder is not None:
+        if service is not Service.gradescope:
+            _stop(f"--autograder is for gradescope, not for {service.value}")
+        raise typer.Exit(
+            write_autograder(
+                autograder, root=_root(), assignment=assignment, isolation=isolation.value, out=out, err=err
+            )
+        )
     raise typer.Exit(run(service.value, root=_root(), to=to, assignment=assignment, out=out, err=err))
 
 

@@ -1,0 +1,87 @@
+"""One submission inside Gradescope's container: `python -m grader.commands.gradescope /autograder`.
+
+Reads source/settings.json and submission/, writes results/results.json. The zip that brings it there is made by
+`grader export gradescope --autograder`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from grader.commands.device import resolve_device
+from grader.course import lessons
+from grader.execution.interpreter import Server
+from grader.exercise import Grade
+from grader.grading import grade
+from grader.paths import course_root
+from grader.report.export import export
+from grader.submission.found import Found, Unreadable, assignment_in
+
+STUDENT = "submission"  # Gradescope knows whose it is
+
+
+def main(root: Path) -> int:
+    """Grade what lies in submission/; whatever happens, results.json says so. Returns the exit status."""
+    assignment = ""
+    try:
+        settings = json.loads((root / "source" / "settings.json").read_text("utf-8"))
+        assignment = settings["assignment"]
+        graded = _grade(root / "submission", settings)
+    except Unreadable as error:
+        graded = _without(assignment, "unreadable", str(error))
+    except Exception as error:  # ours: no score is given, and the instructor reads why
+        graded = _without(assignment, "fault", f"{type(error).__name__}: {error}")
+    # Standard output is the instructor's; students see results.json alone.
+    print(f"status {graded.status}, isolation {graded.isolation or 'unknown'}, score {graded.score}")
+    if graded.message:
+        print(graded.message)
+    path = root / "results" / "results.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".tmp")
+    partial.write_text(export("gradescope", [graded]), "utf-8")
+    os.replace(partial, path)
+    return 1 if graded.status == "fault" else 0
+
+
+def _grade(folder: Path, settings: dict) -> Grade:
+    device = resolve_device("auto")
+    found = find_one(folder, settings["assignment"])
+    with Server(isolation=settings["isolation"], device=device) as server:
+        done = grade(found, server=server, secret=settings["secret"], root=course_root(), device=device)
+    return done.grade
+
+
+def find_one(folder: Path, assignment: str) -> Found:
+    """The notebook among what was handed in: the only one, or the only one that is named after the assignment.
+
+    Raises:
+        Unreadable: there is none, or more than one that it may be.
+    """
+    notebooks = sorted(
+        path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.name[:2] != "._"
+    )
+    named = [path for path in notebooks if assignment_in(path.stem, (assignment,))]
+    chosen = named if len(named) == 1 else notebooks
+    if len(chosen) != 1:
+        count = f"{len(notebooks)} notebooks were" if notebooks else "no notebook was"
+        raise Unreadable(f"{count} handed in. Hand in one file, {assignment}.ipynb.")
+    return Found(STUDENT, assignment, folder, chosen[0].relative_to(folder).parts)
+
+
+def _without(assignment: str, status: str, message: str) -> Grade:
+    lesson = lessons().get(assignment)
+    return Grade(
+        student=STUDENT,
+        assignment=assignment,
+        status=status,
+        score=0.0 if status == "unreadable" else None,
+        max_score=lesson.max_score if lesson else 0.0,
+        message=message,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
