@@ -33,9 +33,10 @@ test: setup lint  ## all tests: what CI runs
 	$(RUN)/grader build --check
 	$(RUN)/python -m pytest -n $(JOBS) --dist loadfile
 
-lint: setup
+lint: setup  ## style and types
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check grader source tests benchmarks examples assets
+	$(RUN)/mypy
 
 lab: setup  ## open the course in JupyterLab
 	$(RUN)/jupyter lab --notebook-dir=notebooks

@@ -17,6 +17,7 @@ from grader.course import lessons
 from grader.exercise import Lesson
 
 LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
+TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # in docs/classroom/grade.yml
 COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
 
 
@@ -57,6 +58,9 @@ def generated(root: Path) -> dict[Path, str]:
     for page in (root / "README.md", root / "docs" / "students.md"):
         if page.is_file():
             made[page] = with_lessons(page.read_text("utf-8"), lessons().values(), where)
+    template = root / "docs" / "classroom" / "grade.yml"
+    if template.is_file():
+        made[template] = with_home(template.read_text("utf-8"), where)
     return made
 
 
@@ -75,10 +79,18 @@ def with_lessons(page: str, declared: Iterable[Lesson], where: Home) -> str:
         links.append(f"| {name} | {lesson.title} | {badge(colab)} |")
     lessons_table = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|", *rows]
     colab_table = ["| notebook | lesson | |", "|---|---|---|", *links]
-    for marks, table in ((LESSONS, lessons_table), (COLAB, colab_table)):
-        text = "\n".join(table)
-        page = marks.sub(lambda match, text=text: f"{match[1]}\n{text}\n{match[2]}", page)
-    return page
+    return _between(COLAB, colab_table, _between(LESSONS, lessons_table, page))
+
+
+def with_home(workflow: str, where: Home) -> str:
+    """The workflow for GitHub Classroom, with the course's repository and branch."""
+    values = {"COURSE": where.repository, "BRANCH": where.branch}
+    return TEMPLATE.sub(lambda match: match[1] + values[match[1].strip(" :")], workflow)
+
+
+def _between(marks: re.Pattern[str], lines: list[str], page: str) -> str:
+    text = "\n".join(lines)
+    return marks.sub(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)
 
 
 def _difference(root: Path, path: Path, text: str) -> str:
@@ -88,7 +100,7 @@ def _difference(root: Path, path: Path, text: str) -> str:
     if path.read_text("utf-8") == text:
         return ""
     if path.suffix != ".ipynb":
-        return f"{name}: its table of lessons is out of date; run: grader build"
+        return f"{name}: what is generated in it is out of date; run: grader build"
     old, new = nbformat.read(path, as_version=4).cells, nbformat.reads(text, as_version=4).cells
     for before, after in zip(old, new, strict=False):
         if before != after:

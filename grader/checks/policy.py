@@ -51,7 +51,7 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
                 helpers[name] = node
     found: list[str] = []
     seen: set[int] = set()
-    todo: list[ast.AST] = list(_parse(answer))
+    todo = list(_parse(answer))
     while todo:
         node = todo.pop(0)
         if id(node) in seen:

@@ -16,7 +16,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from grader import __version__
@@ -171,7 +171,7 @@ def _csv(grades: Sequence[Grade]) -> str:
     return _table(rows)
 
 
-def _table(rows: Iterable[Sequence[str]], trusted: set[str] = frozenset()) -> str:
+def _table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:
     """CSV as RFC 4180 has it; a cell that a spreadsheet would run as a formula is made text by an apostrophe.
 
     Numbers stay as they are, negative ones too: a platform would not read a score or an id with an apostrophe.

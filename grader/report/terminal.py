@@ -75,7 +75,9 @@ def _marks(grade: Grade, ids: Sequence[str]) -> Text:
     for id in ids:
         width = len(id.partition(".")[2] or id)
         name = kinds.get(id)
-        marks.append(f"{SYMBOLS[name][0] if name else ' ':<{width}} ", style=COLOURS.get(name, ""))
+        marks.append(
+            f"{SYMBOLS[name][0] if name else ' ':<{width}} ", style=COLOURS.get(name, "") if name else ""
+        )
     return marks
 
 

@@ -85,7 +85,7 @@ def _choose(
         and names & defined(cell.source, names, strictly=True)
         and _given(cell, given) is None  # "Stuck? Carry on" defines the name, too, and is no answer
     ]
-    remarks = ()
+    remarks: tuple[str, ...] = ()
     if defining:
         if len(defining) > 1:
             remarks = (
@@ -204,7 +204,8 @@ def _assemble(
     sources = {f"exercise-{lesson.exercise(id).slug}": source for id, source in answers.items()}
     absent = {f"exercise-{exercise.slug}" for exercise in lesson.exercises if exercise.id not in answers}
     rebuilt = deepcopy(master)
-    cells, added = [], []
+    cells: list[NotebookNode] = []
+    added: list[str] = []
 
     def add(behind: str) -> None:
         for source in own.get(behind, ()):

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 
-from grader.build.build import with_lessons
+from grader.build.build import with_home, with_lessons
 from grader.build.links import Home, badge, home, with_badge
 from grader.build.scripts import BuildError
 from grader.course import lessons
@@ -48,6 +49,10 @@ def test_another_setting_changes_the_pages_and_the_badge() -> None:
         text = with_lessons((ROOT / page).read_text("utf-8"), lessons().values(), ELSEWHERE)
         assert LINK in text
         assert home(ROOT).repository not in text
+    template = (ROOT / "docs/classroom/grade.yml").read_text("utf-8")
+    assert with_home(template, home(ROOT)) == template
+    environment = yaml.safe_load(with_home(template, ELSEWHERE))["env"]
+    assert (environment["COURSE"], environment["BRANCH"]) == ("a-school/course", "spring/24")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title", id="title")])
     assert [cell.id for cell in with_badge(book, LINK).cells] == ["colab", "title"]
     assert [cell.id for cell in book.cells] == ["title"]
