@@ -4,8 +4,10 @@ VENV   := .venv
 RUN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 JOBS   ?= 2
+GPU_PYTHON  ?= $(RUN)/python
+GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system build grade test lint lab release bench clean
+.PHONY: help setup system build grade test lint lab release bench gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,6 +48,11 @@ release: build  ## write dist/attention-course.zip, which students get
 
 bench: setup  ## all benchmarks (minutes)
 	for name in lesson interpreter attention alignment training; do $(RUN)/python -m benchmarks.$$name || exit 1; done
+
+gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU_PYTHON=python3: another PyTorch)
+	PYTHONPATH=source:. $(GPU_PYTHON) -m pytest tests/gpu -W default
+	{ date -u +%F; PYTHONPATH=source:. $(GPU_PYTHON) -m benchmarks.gpu; } > $(GPU_RESULTS).partial || { rm $(GPU_RESULTS).partial; exit 1; }
+	mv $(GPU_RESULTS).partial $(GPU_RESULTS)
 
 clean:  ## remove what was made, not what is committed
 	rm -rf $(VENV) .grader autograded feedback gradebook.db dist

@@ -108,7 +108,8 @@ class Case:
     inputs: Inputs
     got: Mapping[str, Value]  # the evidence: what the probe returned in the sandbox
     expected: Callable[[], Mapping[str, Value]]  # what it returns with the reference
-    rtol: float  # multiplies the tolerance of the dtype
+    rtol: float  # multiplies the tolerance of dtype and device
+    device: str = "cpu"  # where the submission ran
 
 
 Judge = Callable[[Case], Finding]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from grader.checks.policy import same_definitions, used_builtins
 from grader.course import lessons
 from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import Server
-from grader.exercise import Evidence, Exercise, Flag, Grade, Lesson, Outcome, Request, Verdict
+from grader.exercise import Exercise, Flag, Grade, Lesson, Outcome, Request, Verdict
 from grader.follow import count, follow_through
 from grader.submission.found import Found, Unreadable
 from grader.submission.intake import read
@@ -144,8 +144,7 @@ def _grade(
             raise RuntimeError(execution.fault)
         exercises = (exercise for exercise in lesson.exercises if exercise.id in ids)
         return execution, {
-            exercise.id: _verdict(lesson, exercise, chosen, execution.evidence, rebuilt)
-            for exercise in exercises
+            exercise.id: _verdict(lesson, exercise, chosen, execution, rebuilt) for exercise in exercises
         }
 
     execution, submitted = run(rebuilt.notebook, [exercise.id for exercise in lesson.exercises])
@@ -217,11 +216,11 @@ def _verdict(
     lesson: Lesson,
     exercise: Exercise,
     planned: Sequence[Planned],
-    evidence: Mapping[str, Evidence],
+    execution: Execution,
     rebuilt: Rebuilt,
 ) -> Verdict:
     mine = [one for one in planned if one.exercise is exercise]
-    verdict = judge(lesson, exercise, mine, evidence)
+    verdict = judge(lesson, exercise, mine, execution.evidence, execution.device)
     if exercise.id not in rebuilt.answers:
         verdict = replace(verdict, message="there is no cell for this exercise")
     return replace(verdict, notes=tuple(rebuilt.notes.get(exercise.id, ())))

@@ -11,23 +11,40 @@ from torch import Tensor
 
 from grader.exercise import Case, Finding, Value
 
-# Relative to the scale of the expected tensor. float32 keeps about 7 digits and a sum of a few hundred products
-# loses one or two of them; float64 keeps 16, so anything above 1e-7 is another computation, not rounding.
-TOLERANCE = {torch.float64: 1e-7, torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 3e-2}
+# By the device that the answer was computed on, relative to the scale of the expected tensor. What is expected is
+# always computed on the CPU; the difference is always taken there, in float64.
+TOLERANCE = {
+    "cpu": {
+        torch.float64: 1e-7,  # keeps 16 digits: anything above is another computation, not rounding
+        torch.float32: 1e-5,  # keeps 7 digits, and a sum of a few hundred products loses one or two of them
+        torch.float16: 1e-2,  # keeps 3 digits, and loses one
+        torch.bfloat16: 3e-2,  # keeps 2 digits (8 bits): four units in the last place
+    },
+    "cuda": {
+        torch.float64: 1e-7,  # 16 digits there, too: the order of a sum moves the last one or two
+        # Twice the CPU's. Without TensorFloat-32, which keeps 3 digits and is switched off, only the order of sums and
+        # the last two bits of exp differ: both sides round, and each has the room that the CPU has alone.
+        torch.float32: 2e-5,
+        torch.float16: 1e-2,  # sums are kept in float32 (reduced-precision reductions are off), so no more than above
+        torch.bfloat16: 3e-2,
+    },
+}
 
 
 def equals_reference(case: Case) -> Finding:
     """The default judge: everything that the reference returns came back, equal within the tolerance."""
-    return compare(case.got, case.expected(), rtol=case.rtol)
+    return compare(case.got, case.expected(), rtol=case.rtol, device=case.device)
 
 
-def compare(got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0) -> Finding:
+def compare(
+    got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu"
+) -> Finding:
     """Every expected value is there and equal; what else came back does not matter."""
     found = dict(flatten(got))
     for name, want in flatten(expected):
         if name not in found:
             return Finding(passed=False, message=f"{name} did not come back")
-        if message := difference(name, found[name], want, rtol):
+        if message := difference(name, found[name], want, rtol, device):
             return Finding(passed=False, message=message)
     return Finding(passed=True)
 
@@ -45,10 +62,10 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, list(tree) if isinstance(tree, tuple) else tree
 
 
-def difference(name: str, got: Any, want: Any, rtol: float = 1.0) -> str:
+def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu") -> str:
     """What is wrong with one value; empty if nothing is."""
     if isinstance(want, Tensor):
-        return _tensor_difference(name, got, want, rtol)
+        return _tensor_difference(name, got, want, rtol, device)
     if isinstance(got, Tensor):
         got = got.item() if got.ndim == 0 else f"a tensor of shape {shape(got)}"
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
@@ -61,7 +78,7 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0) -> str:
     return f"{name}: {_say(got)}, expected {_say(want)}"
 
 
-def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float) -> str:
+def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str) -> str:
     if got is None:
         return (
             f"no {name.split(' of ')[0]} reaches {name.split(' of ')[1]}"
@@ -86,7 +103,7 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float) -> str:
     off = torch.where(same, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
     if not off.numel():
         return ""
-    allowed = TOLERANCE.get(want.dtype, 1e-5) * rtol * scale(exact)
+    allowed = TOLERANCE[device].get(want.dtype, 1e-5) * rtol * scale(exact)
     largest = off.max().item()
     return f"{name} is off by {largest:.2g}, allowed {allowed:.0e}" if largest > allowed else ""
 

@@ -61,15 +61,20 @@ def _clone(value: Value) -> Value:
 
 
 def judge(
-    lesson: Lesson, exercise: Exercise, planned: Sequence[Planned], evidence: Mapping[str, Evidence]
+    lesson: Lesson,
+    exercise: Exercise,
+    planned: Sequence[Planned],
+    evidence: Mapping[str, Evidence],
+    device: str = "cpu",
 ) -> Verdict:
     """The verdict on one exercise.
 
     Args:
         planned: the trials of this exercise.
         evidence: what came back, by key; a trial without evidence counts as missing.
+        device: where it was computed.
     """
-    findings = {one.key: _find(lesson, one, _evidence(one, evidence)) for one in planned}
+    findings = {one.key: _find(lesson, one, _evidence(one, evidence), device) for one in planned}
     passed: set[str] = set()
     results = []
     for check in exercise.checks:
@@ -139,7 +144,7 @@ def _evidence(one: Planned, evidence: Mapping[str, Evidence]) -> Evidence:
     return evidence.get(one.key, missing)
 
 
-def _find(lesson: Lesson, one: Planned, got: Evidence) -> tuple[Outcome, str]:
+def _find(lesson: Lesson, one: Planned, got: Evidence, device: str) -> tuple[Outcome, str]:
     """The outcome of one trial, and what to say about it."""
     if got.status is Status.OK:
         expected: list[Mapping[str, Value]] = []
@@ -152,7 +157,7 @@ def _find(lesson: Lesson, one: Planned, got: Evidence) -> tuple[Outcome, str]:
                 expected.append(ours.values)
             return expected[0]
 
-        case = Case(inputs=one.inputs, got=got.values, expected=reference, rtol=one.check.rtol)
+        case = Case(inputs=one.inputs, got=got.values, expected=reference, rtol=one.check.rtol, device=device)
         try:
             finding: Finding = (one.check.judge or equals_reference)(case)
         except Exception as error:  # whatever it is, it is ours: it must not cost the student anything

@@ -7,8 +7,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.dot_product import masked_attention
-
 
 def window_mask(n: int, window: int, device: torch.device | str | None = None) -> Tensor:
     """Position i may attend to i − window … i + window: (n, n) bool."""
@@ -20,7 +18,8 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
     """Attention to neighbours at most `window` places away: time and memory O(n · window).
 
     Beltagy et al. 2020, section 3.1: https://arxiv.org/abs/2004.05150. The sequence is cut into blocks as long as
-    the window; a block of queries needs its own keys and those of the blocks on either side, never an n×n matrix.
+    the window; a block of queries needs its own keys and those of the blocks on either side, never an n×n matrix. All
+    blocks go through the fused kernel at once, so the scores are not written to memory either.
 
     Args:
         query, key: (..., n, d)
@@ -42,9 +41,12 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
     position = torch.arange(blocks * size, device=query.device).reshape(blocks, size)
     neighbour = position[:, :1] - size + torch.arange(3 * size, device=query.device)  # (blocks, 3 size)
     near = (position.unsqueeze(-1) - neighbour.unsqueeze(-2)).abs() <= window
-    real = (neighbour >= 0) & (neighbour < n)
-    output, _ = masked_attention(queries, keys, values, near & real.unsqueeze(-2))
-    return output.flatten(-3, -2)[..., :n, :]
+    real = ((neighbour >= 0) & (neighbour < n)).unsqueeze(-2)
+    # A query of the padding is thrown away; until then it may look anywhere, since nowhere would be 0/0.
+    mask = (near & real) | (position >= n).unsqueeze(-1)
+    flat = (part.reshape(-1, *part.shape[-3:]) for part in (queries, keys, values))  # the kernels know four axes
+    output = F.scaled_dot_product_attention(*flat, attn_mask=mask)
+    return output.reshape(*query.shape[:-2], blocks * size, value.shape[-1])[..., :n, :]
 
 
 def _blocks(tokens: Tensor, size: int, blocks: int) -> Tensor:

@@ -33,6 +33,15 @@ def test_float64_is_compared_more_strictly_than_float32() -> None:
     assert difference("x", want.double() + 2e-6, want.double()) == "x is off by 2e-06, allowed 1e-07"
 
 
+def test_a_gpu_has_twice_the_room_in_float32_and_none_more_in_float64() -> None:
+    want = torch.ones(5)
+    assert difference("x", want + 1.5e-5, want) != ""
+    assert difference("x", want + 1.5e-5, want, device="cuda") == ""
+    assert difference("x", want + 2.5e-5, want, device="cuda") == "x is off by 2.5e-05, allowed 2e-05"
+    assert difference("x", want.double() + 2e-7, want.double(), device="cuda") != ""
+    assert compare({"x": want + 1.5e-5}, {"x": want}, device="cuda").passed
+
+
 def test_infinities_must_stand_where_they_are_expected() -> None:
     want = torch.tensor([0.5, -torch.inf])
     assert difference("scores", want.clone(), want) == ""
