@@ -76,7 +76,6 @@ def available() -> bool:
 def register() -> str:
     """Make the device known to PyTorch, once in this process; returns its name."""
     if not _registered:
-        torch.tensor, torch.as_tensor = _carried(torch.tensor), _carried(torch.as_tensor)
         backend_registration._setup_privateuseone_for_python_backend(NAME)
         library = torch.library.Library("_", "IMPL")
         library.fallback(lambda operation, *args, **kwargs: compute(operation, args, kwargs), "PrivateUse1")
@@ -84,17 +83,17 @@ def register() -> str:
     return NAME
 
 
-def _carried(make: Any) -> Any:
+def carried(make: Any) -> Any:
     """torch.tensor and torch.as_tensor cannot make a tensor of a device that is written in Python: make it here first."""
 
-    def carried(data: Any, *, device: Any = None, requires_grad: bool = False, **more: Any) -> torch.Tensor:
+    def made(data: Any, *, device: Any = None, requires_grad: bool = False, **more: Any) -> torch.Tensor:
         if isinstance(data, Elsewhere):
             return data.to(device=device or data.device, **more)
-        made = make(data, **more)
-        made = made if device is None else made.to(device)
-        return made.requires_grad_() if requires_grad else made
+        tensor = make(data, **more)
+        tensor = tensor if device is None else tensor.to(device)
+        return tensor.requires_grad_() if requires_grad else tensor
 
-    return carried
+    return made
 
 
 def _lists_as_tensors(index: Any) -> Any:
@@ -106,8 +105,9 @@ def _lists_as_tensors(index: Any) -> Any:
 def compute(operation: Any, args: tuple, kwargs: dict) -> Any:
     """One operation, on the numbers; its results are on the second device again."""
     name, leaves = operation._schema.name, tree_leaves((args, kwargs))
-    if name not in CARRIES and name not in INDEXES:
-        for leaf in leaves:  # a scalar from the CPU may take part, as on a GPU
+    if name not in CARRIES:
+        meeting = tree_leaves((args[0], args[2:])) if name in INDEXES else leaves
+        for leaf in meeting:  # a scalar from the CPU may take part, as on a GPU
             if isinstance(leaf, torch.Tensor) and not isinstance(leaf, Elsewhere) and leaf.ndim:
                 raise RuntimeError(
                     f"Expected all tensors to be on the same device, but {name} got one on {NAME} and one on {leaf.device}"

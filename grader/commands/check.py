@@ -42,6 +42,8 @@ def run(
             raise Unreadable(f"{notebook} holds {len(found)} submissions; `grader grade` grades a class")
         where = resolve_device(device)
         with Server(isolation=isolation, device=where) as server:
+            if where == "cuda":
+                server.require_gpu()
             graded = grade(found[0], server=server, secret=course_secret(root), root=root, device=where).grade
     except Unreadable as error:
         err.print(f"grader: {error}", markup=False, soft_wrap=True)

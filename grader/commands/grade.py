@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from grader.classroom import Course, WorkersLost, default_jobs, grade_class
-from grader.commands.device import NoDevice, resolve_device
+from grader.commands.device import NoDevice, jobs_on, usable_device
 from grader.course import lessons
 from grader.execution.isolation import IsolationError, resolve_tier
 from grader.executors import NoCluster, Workers, cluster_workers, local_workers
@@ -61,8 +61,8 @@ def run(
             found, unfound = _find(paths, known, assignment)
             secret = course_secret(root)
             if scheduler is None:
-                workers = local_workers(jobs or default_jobs(len(found)))
-                device, tier = resolve_device(device), resolve_tier(isolation)
+                device, tier = usable_device(device, isolation), resolve_tier(isolation)
+                workers = local_workers(jobs or jobs_on(device, default_jobs(len(found))))
             else:
                 workers = stack.enter_context(cluster_workers(scheduler, device))
                 device = workers.device

@@ -188,3 +188,12 @@ def test_hostile_evidence_is_a_verdict_and_not_an_exception() -> None:
 def test_a_check_without_a_hidden_trial_cannot_be_declared() -> None:
     with pytest.raises(ValueError, match=r"exercise 9\.1: check 'values' has no hidden trial"):
         replace(EXERCISE, checks=(replace(EXERCISE.checks[0], trials=(), points=5),))
+
+
+def test_the_device_decides_on_the_tolerance() -> None:
+    evidence = {
+        one.key: run_here(one.check.probe, {"double": lambda x: 2 * x * (1 + 1.5e-5)}, one.inputs, one.key)
+        for one in PLANNED
+    }
+    assert judge(LESSON, EXERCISE, PLANNED, evidence).outcome is Outcome.FAILED
+    assert judge(LESSON, EXERCISE, PLANNED, evidence, "cuda").outcome is Outcome.PASSED

@@ -33,8 +33,11 @@ SUBCLASSING = (lesson_3.window_memory, lesson_3.linear_memory)
 
 
 @pytest.fixture(scope="module")
-def device() -> str:
-    return second_device.register()
+def device() -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(torch, "tensor", second_device.carried(torch.tensor))
+        patched.setattr(torch, "as_tensor", second_device.carried(torch.as_tensor))
+        yield second_device.register()
 
 
 def evidence_there(
