@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
-from grader.paths import course_root
+from grader.paths import course_root, tools_on_path
 
 NAME = "1-attention"
 # A mixed sample: right, wrong in one place, wrong in many, other styles, not begun. The endless loop is left out, as
@@ -84,6 +84,7 @@ def run(command: Sequence[str], folder: Path) -> None:
     Raises:
         RuntimeError: it failed; with what it said.
     """
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    with tools_on_path():
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise RuntimeError(f"{' '.join(command)}:\n{(ran.stdout + ran.stderr)[-2000:]}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from grader import job
+from grader import job as work
 from grader.course import lessons
 from grader.executors import Workers
 from grader.exercise import Grade
@@ -86,7 +86,7 @@ def grade_class(
         nonlocal executor
         executor = executor or workers.start()
         try:
-            waiting[executor.submit(job.run, task.job)] = task
+            waiting[executor.submit(work.run, task.job)] = task
         except BrokenExecutor as error:  # a worker died while nobody looked
             future: Future = Future()
             future.set_exception(error)
@@ -98,8 +98,12 @@ def grade_class(
                 read = prepare(one)
                 if not course.force and (grade := known(one, read.key)) is not None:
                     yield Done(found=one, graded=Graded(grade=grade), key=read.key, known=True)
+                    continue
+                task = prepare.task(read)
+                if task.job.found.problem:  # nothing of it needs a worker
+                    yield Done(found=one, graded=_unreadable(task.job), key=task.key)
                 else:
-                    hand_out(prepare.task(read))
+                    hand_out(task)
             if suspects and not waiting:
                 hand_out(suspects.popleft())
             if not waiting:
@@ -186,16 +190,26 @@ def _error(future: Future) -> BaseException | None:
         ) from error
 
 
-def _lost(lost: Job, error: BaseException) -> Graded:
-    lesson = lessons().get(lost.found.assignment)
-    text = f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
-    return Graded(
-        grade=Grade(
-            student=lost.found.student,
-            assignment=lost.found.assignment,
-            status="fault",
-            score=None,
-            max_score=lesson.max_score if lesson else 0.0,
-            message=text,
-        )
+def _unreadable(job: Job) -> Graded:
+    return _withheld(job, "unreadable", 0.0, job.found.problem)
+
+
+def _lost(job: Job, error: BaseException) -> Graded:
+    return _withheld(
+        job, "fault", None, f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
     )
+
+
+def _withheld(job: Job, status: str, score: float | None, message: str) -> Graded:
+    lesson = lessons().get(job.found.assignment)
+    grade = Grade(
+        student=job.found.student,
+        assignment=job.found.assignment,
+        status=status,
+        score=score,
+        max_score=lesson.max_score if lesson else 0.0,
+        message=message,
+        isolation=job.tier,
+        device=job.device,
+    )
+    return Graded(grade=grade)

@@ -138,7 +138,7 @@ def test_a_worker_with_another_grader_grades_nothing(
 ) -> None:
     monkeypatch.setattr(classroom, "code_digest", lambda released: "another")
     with cluster_workers(cluster.address, "cpu") as workers:
-        (done,) = grade_class(submissions()[:1], COURSE, workers, nothing)
+        (done,) = grade_class(submissions()[:1], COURSE, workers, nothing)  # no-scaling
     assert (done.graded.grade.status, done.graded.grade.score) == ("fault", None)
     assert "another grader" in done.graded.grade.message
 
@@ -181,10 +181,10 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_was_graded(cluster: Cluster) -> None:
     """The last one: it takes the cluster with it."""
+    found = [one for one in submissions() if one.student != "truncated"]
     with cluster_workers(cluster.address, "cpu") as workers:
-        running = grade_class(submissions(), COURSE, workers, nothing)
-        first = next(running)
-        assert first.graded.grade.status in ("graded", "unreadable")
+        running = grade_class(found, COURSE, workers, nothing)
+        assert next(running).graded.grade.status == "graded"
         os.killpg(cluster.scheduler.pid, signal.SIGKILL)
         with pytest.raises(WorkersLost, match="are kept"):
             list(running)
