@@ -43,7 +43,9 @@ def run_here(probe, namespace: Mapping[str, object], inputs: Inputs, key: str = 
     try:
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)
+            if torch.cuda.is_initialized():  # torch.manual_seed would note a traceback for later if it is not
+                torch.cuda.manual_seed_all(0)
             return Evidence(key=key, status=Status.OK, values=probe(**arguments))
     except Exception as error:
         lineage = tuple(base.__name__ for base in type(error).__mro__)

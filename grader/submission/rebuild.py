@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 import nbformat
 from nbformat import NotebookNode
@@ -22,6 +23,7 @@ from grader.submission.notebook import Cell, Submission
 
 MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 MAX_OWN_CELLS = 300
+LONG = 50_000  # characters of a cell that is not worth remembering
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,10 +112,8 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
 
     Where a cell does not parse, a line that begins with `def name` counts, unless strictly.
     """
-    lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?"))]
-    try:
-        tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    bound = _bound(source) if len(source) < LONG else _bound.__wrapped__(source)
+    if bound is None:
         if strictly:
             return set()
         return {
@@ -121,7 +121,18 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
             for name in names
             if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
         }
-    return {name for node in tree.body for name in _binds(node)} & names
+    return bound & names
+
+
+@lru_cache(256)
+def _bound(source: str) -> frozenset[str] | None:
+    """The names that a cell binds at its top level; None where it does not parse. Each exercise asks this of each cell."""
+    lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?"))]
+    try:
+        tree = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return frozenset(name for node in tree.body for name in _binds(node))
 
 
 def _binds(node: ast.stmt) -> list[str]:
