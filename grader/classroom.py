@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -124,7 +125,8 @@ def grade_class(
                 yield Done(found=task.job.found, graded=graded, key=task.key)
     finally:
         if executor is not None:
-            executor.shutdown(wait=finished)
+            with suppress(RuntimeError, OSError):  # a cluster may be gone already
+                executor.shutdown(wait=finished)
 
 
 @dataclass(frozen=True)
