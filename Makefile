@@ -7,7 +7,7 @@ JOBS   ?= 2
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system build grade test lint lab release bench gpu clean
+.PHONY: help setup system build grade test lint lab release bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -48,6 +48,10 @@ release: build  ## write dist/attention-course.zip, which students get
 
 bench: setup  ## all benchmarks (minutes)
 	for name in lesson interpreter attention alignment training; do $(RUN)/python -m benchmarks.$$name || exit 1; done
+
+scale: setup  ## throughput beside nbgrader and otter, and a class of 1,000 (an hour or two)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	for name in throughput scale; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
 gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU_PYTHON=python3: another PyTorch)
 	PYTHONPATH=source:. $(GPU_PYTHON) -m pytest tests/gpu -W default

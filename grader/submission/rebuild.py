@@ -121,7 +121,7 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
             for name in names
             if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
         }
-    return bound & names
+    return {*bound} & names
 
 
 @lru_cache(256)
