@@ -129,6 +129,7 @@ def otter(folder: Path, course: Path) -> float:
         notebook["cells"] = [
             cell for cell in notebook["cells"] if not cell["metadata"].get("nbgrader", {}).get("grade")
         ]
+        (folder / book.parts[-3]).mkdir()
         (folder / f"{book.parts[-3]}.ipynb").write_text(json.dumps(notebook), "utf-8")
     started = perf_counter()
     for book in books:
