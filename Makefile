@@ -4,10 +4,12 @@ VENV   := .venv
 RUN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 JOBS   ?= 2
+LAB    ?=
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system build grade test lint lab release bench scale gpu clean
+LAB    ?=
+.PHONY: help setup system browser build grade test lint lab release bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,7 +33,10 @@ grade: build  ## grade the example class; prints the table and where the results
 	@# Status 1: some could not be graded, each is named. One example is cut off on purpose.
 	$(RUN)/grader grade examples/submitted --jobs $(JOBS) || test $$? = 1
 
-test: setup lint  ## all tests: what CI runs
+browser:
+	@sh tests/browser/install-chromium.sh
+
+test: setup browser lint  ## all tests: what CI runs
 	$(RUN)/grader build --check
 	$(RUN)/python -m pytest -n $(JOBS) --dist loadfile
 
@@ -40,8 +45,8 @@ lint: setup  ## style and types
 	$(RUN)/ruff format --check grader source tests benchmarks examples assets
 	$(RUN)/mypy
 
-lab: setup  ## open the course in JupyterLab
-	$(RUN)/jupyter lab --notebook-dir=notebooks
+lab: setup  ## open the course in JupyterLab, with formgrader in its menu
+	$(RUN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks $(LAB)
 
 release: build  ## write dist/attention-course.zip, which students get
 	$(RUN)/python -m grader.build.bundle dist

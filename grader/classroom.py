@@ -129,6 +129,22 @@ def grade_class(
                 executor.shutdown(wait=finished)
 
 
+def grade_here(one: Found, course: Course) -> Done:
+    """Grade one submission in this process, whether it was graded before or not."""
+    prepare = _Preparation(course)
+    task = prepare.task(prepare(one))
+    try:
+        graded = work.run(task.job)
+    except Exception as error:  # as where a worker could not do it: ours, and told as a fault
+        graded = _lost(task.job, error)
+    return Done(found=one, graded=graded, key=task.key)
+
+
+def submission_key(one: Found, course: Course) -> str:
+    """What a submission's grade depends on."""
+    return _Preparation(course)(one).key
+
+
 @dataclass(frozen=True)
 class _Read:
     found: Found

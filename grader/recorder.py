@@ -43,7 +43,7 @@ class Recorder:
     def known(self, one: Found, key: str) -> Grade | None:
         """The grade that was given under this key, if the notebook that was written with it still stands."""
         held = self._store.get(one.student, one.assignment, key)
-        if held is None or held.files.get(NOTEBOOK) != _digest(self._notebook(held.grade)):
+        if held is None or held.files.get(NOTEBOOK) != file_digest(self._notebook(held.grade)):
             return None
         self._whole[one.student, one.assignment] = held
         return held.grade
@@ -73,7 +73,7 @@ class Recorder:
         if held is None or not self._pages_stand(held, pages):
             page = feedback_page(grade)
             files = {
-                NOTEBOOK: _digest(self._notebook(grade)),
+                NOTEBOOK: file_digest(self._notebook(grade)),
                 PAGE: sha256(page.encode("utf-8", "replace")).hexdigest(),
                 LOOKS: _looks(),
             }
@@ -84,7 +84,7 @@ class Recorder:
 
     def _pages_stand(self, held: Held, pages: list[Path]) -> bool:
         return held.files.get(LOOKS) == _looks() and all(
-            _digest(page) == held.files.get(PAGE) for page in pages
+            file_digest(page) == held.files.get(PAGE) for page in pages
         )
 
     def _notebook(self, grade: Grade) -> Path:
@@ -113,7 +113,8 @@ def _short(verdict: Verdict) -> Verdict:
     )
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """A digest of a file that was written with a grade; empty where there is none."""
     try:
         return sha256(path.read_bytes()).hexdigest()
     except OSError:

@@ -722,19 +722,27 @@ show_readers(to_images(unseen[few]), cells[few], maps)
 # the scenes, heads 0 and 2 at the second. Head 3 has found no work: it looks at neither. Nobody told them who does
 # what. Another seed gives them other roles.
 
-# %% id="pick-reader" hidden="Optional: pick a scene and a reader"
-try:
-    from ipywidgets import interact
-except ImportError:
-    interact = None
-if interact is not None and "reader" in globals():
+# %% id="pick-reader" hidden="Pick a scene and a reader" draws="1"
+need("reader", "2.6")
 
-    @interact(scene=(0, 20), heads=[1, 2, 4])
-    def show_one(scene=0, heads=4):
-        here = slice(scene, scene + 1)
-        with torch.no_grad():
-            weights = readers[heads](unseen[here], cells[here])[1]
-        show_readers(to_images(unseen[here]), cells[here], {"trained": weights})
+
+def show_one(scene=4, heads=2):
+    here = slice(scene, scene + 1)
+    with torch.no_grad():
+        weights = readers[heads](unseen[here], cells[here])[1]
+    show_readers(to_images(unseen[here]), cells[here], {"trained": weights})
+
+
+try:
+    from ipywidgets import IntSlider, interact
+except ImportError:
+    show_one()
+else:
+    interact(show_one, scene=IntSlider(4, 0, 20, continuous_update=False), heads=[1, 2, 4])
+
+# %% [markdown]
+# *One unseen scene and the maps of a reader's heads: choose the scene, and one, two or four heads. Without `ipywidgets`
+# it is the reader with two heads on the fifth scene.*
 
 # %% [markdown]
 # ## Taking a head away

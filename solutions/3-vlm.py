@@ -822,32 +822,57 @@ show_bars(grounding, "map is largest on the right patch", chance=1 / 9)
 # map in 0.966 to 0.996. Same models, same answers. In some trainings one head does the looking while the others rest, and their
 # resting place takes over the average. **A map is a measurement; ask what it measures.**
 
-# %% id="pick-map" hidden="Optional: pick a scene and a kind of question"
-try:
-    from ipywidgets import interact
-except ImportError:
-    interact = None
+# %% [markdown]
+# Now look for yourself. Pick a question and a scene, then a word, a layer and a head: where does this word look, in the
+# trained model and in the untrained one? Each block has a map over the words before; the last one has a map over the
+# image as well. Where `ipywidgets` is not installed, you see the map that the answer is made of.
+
+# %% id="pick-map" hidden="Pick a word, a layer and a head" draws="1"
+need("grounding", "3.8")
 
 
-def show_picked(task="where", scene=0):
-    questions = held[task]
-    one = slice(scene, scene + 1)
-    tokens, image_tokens, weights = looked(model, prompt_of(task, questions)[one], questions.image_patches[one])
+def show_picked(question="where", scene=0, word=6, layer="block 2, image", head="average"):
+    questions = held[question]
+    one, prompts = slice(scene, scene + 1), prompt_of(question, questions)
+    words = ["<bos>", *decode(prompts[scene]).split()]
+    word = min(word, len(words)) - 1
+    maps = {}
+    for name, which in (("trained", model), ("untrained", untrained)):
+        weights = every_map(which, prompts[one], questions.image_patches[one])[layer][0, :, word]
+        maps[f"{name}\n{head}"] = weights.mean(0) if head == "average" else weights[int(head[-1]) - 1]
+    print(layer, "·", " ".join(f"[{text}]" if place == word else text for place, text in enumerate(words)))
+    if layer.endswith("words"):
+        show_word_maps(words, maps)
+        return
+    tokens, image_tokens, _ = looked(model, prompts[one], questions.image_patches[one])
     with torch.no_grad():
-        weighted = value_weighted_map(model.blocks[-1].cross_attn, tokens, image_tokens)[0, -1]
-    maps = {f"head {head + 1}": row for head, row in enumerate(weights[0, :, -1])}
-    print(decode(prompt_of(task, questions)[scene]))
+        weighted = value_weighted_map(model.blocks[-1].cross_attn, tokens, image_tokens)[0, word]
     show_scene_maps(
         questions.image_patches[scene], {**maps, "value-weighted": weighted / weighted.sum()},
         int(questions.cells[scene, 0]),
     )  # fmt: skip
 
 
-need("grounding", "3.8")
-if interact is not None:
-    interact(show_picked, task=list(TASKS), scene=(0, 49))
-else:
+try:
+    from ipywidgets import IntSlider, interact
+except ImportError:
     show_picked()
+else:
+    interact(
+        show_picked,
+        question=list(TASKS),
+        scene=IntSlider(0, 0, 49, continuous_update=False),
+        word=IntSlider(6, 1, 6, continuous_update=False),
+        layer=["block 2, image", "block 2, words", "block 1, words"],
+        head=["average", *(f"head {number}" for number in range(1, 5))],
+    )
+
+# %% [markdown]
+# *A scene and three maps of it on one scale, the cell in question framed in orange: the chosen head of the trained and
+# of the untrained model, and the value-weighted map. For a layer over words: two rows of weights, one for each model.*
+#
+# What was measured above is the map of the *last* word, which the answer comes from. Nobody asks the earlier words
+# anything, so do not read too much into theirs. A word sees only itself and the words before it.
 
 # %% [markdown]
 # ## Intervene

@@ -94,6 +94,24 @@ def open_gradebook(
         gradebook.close()
 
 
+def handed_in(url: str, course: str) -> dict[tuple[str, str], datetime | None]:
+    """When each submission in the gradebook came in, by student and assignment.
+
+    Raises:
+        RecordError: the gradebook cannot be read.
+    """
+    gradebook = connect(url, course)
+    submission, assignment = api.SubmittedAssignment.__table__, api.Assignment.__table__
+    query = select(submission.c.student_id, assignment.c.name, submission.c.timestamp).join(
+        assignment, assignment.c.id == submission.c.assignment_id
+    )
+    try:
+        rows = attempt(url, lambda: gradebook.db.execute(query).all())
+    finally:
+        gradebook.close()
+    return {(student, name): timestamp for student, name, timestamp in rows}
+
+
 class GradeWriter:
     """Puts grades into an open gradebook. Made by `open_gradebook`."""
 
@@ -129,6 +147,19 @@ class GradeWriter:
                 f"known are {known}. It was not recorded."
             )
         attempt(self.url, lambda: self._write(grade, timestamp), undo=self.gradebook.db.rollback)
+
+    def date(self, student: str, assignment: str, timestamp: datetime | None) -> None:
+        """Say when the submission came in that a student's scores are of.
+
+        Raises:
+            RecordError: the gradebook is locked or read-only.
+        """
+        attempt(self.url, lambda: self._date(student, assignment, timestamp), undo=self.gradebook.db.rollback)
+
+    def _date(self, student: str, assignment: str, timestamp: datetime | None) -> None:
+        submission = self.gradebook.find_submission(assignment, student)
+        self._set(api.SubmittedAssignment, submission.id, timestamp=_utc(timestamp))
+        self.gradebook.db.commit()
 
     def _write(self, grade: Grade, timestamp: datetime | None) -> None:
         if grade.assignment not in self._cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,7 +46,14 @@ def course_id(root: Path) -> str:
 
 def late_penalty(root: Path) -> LatePenalty:
     """The late-submission plugin that nbgrader_config.py names, or nbgrader's own, which takes nothing off."""
-    assign = AssignLatePenalties(config=_configuration(root))
+    if str(root) not in sys.path:  # nbgrader finds a plugin that lies beside its configuration
+        sys.path.append(str(root))
+    return penalty_plugin(_configuration(root))
+
+
+def penalty_plugin(config: Config) -> LatePenalty:
+    """The late-submission plugin of a configuration."""
+    assign = AssignLatePenalties(config=config)
     assign.init_plugin()
     return assign.plugin_inst.late_submission_penalty
 

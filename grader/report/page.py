@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,34 @@ from grader.report.heatmap import figure
 from grader.report.text import SYMBOLS, clean, kind, number
 
 
-def feedback_page(grade: Grade) -> str:
-    """One HTML file that needs nothing else: no script, no font, no picture from elsewhere."""
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """What people decided beside the grade."""
+
+    score: float  # what counts in the end: by hand, with extra credit, less the penalty
+    penalty: float = 0.0  # for handing in late
+    points: Mapping[str, float] = field(
+        default_factory=dict
+    )  # exercise → points, where a person changed them
+    comments: Mapping[str, str] = field(default_factory=dict)  # exercise → what the instructor wrote
+
+
+def feedback_page(grade: Grade, marks: Marks | None = None) -> str:
+    """One HTML file that needs nothing else: no script, no font, no picture from elsewhere.
+
+    Args:
+        marks: what people decided; None where nobody has looked yet.
+    """
+    score = grade.score if marks is None or grade.status == "fault" else marks.score
     return (
         templates()
         .get_template("feedback.html.j2")
         .render(
             grade=grade,
             greeting=_greeting(grade),
-            share=100 * (grade.score or 0.0) / grade.max_score if grade.max_score else 0.0,
+            marks=marks or Marks(score=0.0),
+            score=score,
+            share=min(100 * (score or 0.0) / grade.max_score, 100) if grade.max_score else 0.0,
             exercises=[_exercise(verdict) for verdict in grade.verdicts if grade.status == "graded"],
             version=__version__,
         )

@@ -84,6 +84,28 @@ def looked(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> tuple[
     return *met[0], maps[-1]
 
 
+def every_map(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> dict[str, Tensor]:
+    """All attention maps of one pass, by layer: over the words (B, H, T, T), and over the image (B, H, T, S)."""
+    met, handles, training = {}, [], model.training
+    for number, block in enumerate(model.blocks, 1):
+        for part, over in (("self_attn", "words"), ("cross_attn", "image")):
+            if (layer := getattr(block, part)) is not None:
+                name = f"block {number}, {over}"
+                handles.append(
+                    layer.register_forward_hook(lambda *given, name=name: met.update({name: given[-1][1]}))
+                )
+    device = next(model.parameters()).device
+    model.eval()
+    try:
+        with torch.no_grad():
+            model(token_ids.to(device), image_patches.to(device))
+    finally:
+        for handle in handles:
+            handle.remove()
+        model.train(training)
+    return met
+
+
 def on_target(maps: Tensor, cells: Tensor) -> float:
     """Grounding: the share of maps (B, S) whose largest value is on the cell (B,) that was asked about."""
     return (maps.argmax(-1).cpu() == cells.cpu()).float().mean().item()

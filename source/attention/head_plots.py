@@ -17,7 +17,7 @@ def show_heads(weights: Tensor, title: str = "", names: Sequence[str] = ()) -> N
     height = 1.1 + min(5.6 / count * rows / columns, 3.0)
     figure, axes = plt.subplots(1, count, figsize=(7, height), layout="constrained", squeeze=False)
     for index, (ax, head) in enumerate(zip(axes[0], weights.detach().cpu(), strict=True)):
-        image = ax.imshow(head, vmin=0, vmax=1, cmap="viridis")
+        image = ax.imshow(head.numpy(), vmin=0, vmax=1, cmap="viridis")
         ax.set_title(names[index] if names else f"head {index}", fontsize=9)
         ax.set_xlabel("key", fontsize=8)
         ax.set_xticks(range(head.shape[1]), range(head.shape[1]), fontsize=7)
@@ -41,11 +41,11 @@ def show_readers(images: Tensor, cells: Tensor, maps: Mapping[str, Tensor]) -> N
     size = (7, 0.7 + 6.2 * len(images) / max(shape[1], 6))
     figure, axes = plt.subplots(*shape, figsize=size, layout="constrained", squeeze=False)
     for row, image in enumerate(images):
-        axes[row][0].imshow(image.cpu(), cmap="gray_r")
+        axes[row][0].imshow(image.cpu().numpy(), cmap="gray_r")
         _frame(axes[row][0], cells[row], size=8)
         for ax, (name, index) in zip(axes[row][1:], heads, strict=True):
             weights = maps[name][row, index].detach().cpu().reshape(3, 3)
-            shown = ax.imshow(weights, vmin=0, vmax=1, cmap="viridis")
+            shown = ax.imshow(weights.numpy(), vmin=0, vmax=1, cmap="viridis")
             _frame(ax, cells[row], size=1)
     axes[0][0].set_title("scene", fontsize=7)
     for ax, (name, index) in zip(axes[0][1:], heads, strict=True):
@@ -59,7 +59,7 @@ def show_similarities(similarities: Mapping[str, Tensor]) -> None:
     """Mean cosine similarity of the patches of each digit (rows) with each word (columns), (10, 10) for each aligner."""
     figure, axes = plt.subplots(1, len(similarities), figsize=(7, 2.6), layout="constrained", sharey=True)
     for ax, (name, table) in zip(axes, similarities.items(), strict=True):
-        image = ax.imshow(table.detach().cpu(), vmin=-1, vmax=1, cmap="cividis")
+        image = ax.imshow(table.detach().cpu().numpy(), vmin=-1, vmax=1, cmap="cividis")
         ax.set_title(name, fontsize=9)
         ax.set_xlabel("word", fontsize=8)
         ax.set_xticks(range(10), range(10), fontsize=7)

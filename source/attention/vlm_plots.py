@@ -14,7 +14,7 @@ from torch import Tensor
 def show_scene(ax, patches: Tensor, title: str = "", cell: int | None = None) -> None:
     """One scene (9, 64) as an image, with a frame around the cell in question."""
     image = patches.detach().cpu().reshape(3, 3, 8, 8).permute(0, 2, 1, 3).reshape(24, 24)
-    ax.imshow(image, cmap="gray", vmin=-0.8, vmax=1.85)
+    ax.imshow(image.numpy(), cmap="gray", vmin=-0.8, vmax=1.85)
     for line in (7.5, 15.5):
         ax.axhline(line, color="0.5", linewidth=0.6)
         ax.axvline(line, color="0.5", linewidth=0.6)
@@ -31,7 +31,7 @@ def show_scene_maps(
     show_scene(axes[0], patches, "scene", cell)
     for ax, (title, weights) in zip(axes[1:], maps.items(), strict=True):
         grid = weights.detach().cpu().reshape(3, 3)
-        drawn = ax.imshow(grid, cmap="viridis", vmin=0.0, vmax=largest)
+        drawn = ax.imshow(grid.numpy(), cmap="viridis", vmin=0.0, vmax=largest)
         for place, weight in enumerate(grid.flatten().tolist()):
             colour = "black" if weight > 0.6 * largest else "white"
             ax.text(
@@ -41,6 +41,21 @@ def show_scene_maps(
             _frame(ax, cell, 1)
         ax.set(title=title, xticks=[], yticks=[])
     figure.colorbar(drawn, ax=axes[1:], shrink=0.7)
+    plt.show()
+
+
+def show_word_maps(words: Sequence[str], maps: Mapping[str, Tensor]) -> None:
+    """Maps (T,) over the words of a question, by title, one row each on one scale from 0 to 1."""
+    _, ax = plt.subplots(figsize=(1.6 + 0.8 * len(words), 0.8 + 0.5 * len(maps)), layout="constrained")
+    rows = torch.stack(list(maps.values())).detach().cpu()
+    drawn = ax.imshow(rows.numpy(), cmap="viridis", vmin=0.0, vmax=1.0, aspect="auto")
+    for row, weights in enumerate(rows.tolist()):
+        for place, weight in enumerate(weights):
+            colour = "black" if weight > 0.6 else "white"
+            ax.text(place, row, f"{weight:.2f}", ha="center", va="center", color=colour, fontsize=8)
+    ax.set_xticks(range(len(words)), words)
+    ax.set_yticks(range(len(maps)), list(maps))
+    ax.figure.colorbar(drawn, ax=ax)
     plt.show()
 
 

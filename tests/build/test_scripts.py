@@ -166,5 +166,6 @@ def test_an_unsolved_exercise_is_named(notebook_names) -> None:
         raise NotImplementedError("TODO 1.1")
 
     notebook_names["attention_scores"] = attention_scores
-    with pytest.raises(NotImplementedError, match=r"^TODO 1\.1$"):
+    with pytest.raises(NotImplementedError, match=r"^TODO 1\.1$") as raised:
         notebook_names["check"]("1.1")
+    assert raised.value._render_traceback_() == ["☐ TODO 1.1: not solved yet"]  # what a notebook shows

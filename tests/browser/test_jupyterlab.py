@@ -1,0 +1,294 @@
+"""The course as people meet it: `make lab` in a real browser. Screenshots are left in artefacts/."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from examples.make import ROOT
+from grader.course import lessons
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if CHROMIUM is None:
+    reason = "no Chromium: run `sh tests/browser/install-chromium.sh`"
+    if os.environ.get("BROWSER_TESTS") == "required":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
+
+ARTEFACTS = ROOT / "artefacts"
+PATIENCE = 240_000  # milliseconds; a busy machine takes its time
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+STUDENT = "no-scaling"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of JupyterLab, started by `make lab` in a copy of the course."""
+    folder = tmp_path_factory.mktemp("lab")
+    course = folder / "course"
+    for name in ("solutions", "notebooks"):
+        shutil.copytree(ROOT / name, course / name, ignore=shutil.ignore_patterns("*.py"))
+    for name in ("Makefile", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, course)
+    shutil.copytree(ROOT / "examples" / "submitted" / STUDENT, course / "submitted" / STUDENT)
+    # Or a question about news from Jupyter stands on every picture.
+    settings = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
+    options = "--no-browser --allow-root --ip=127.0.0.1 --port=0 --IdentityProvider.token=test"
+    options += " --LabApp.expose_app_in_browser=True"
+    environment = {
+        **os.environ,
+        "HOME": str(folder),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "GRADER_SECRET": "test",
+    }
+    log = (folder / "log").open("w+")
+    process = subprocess.Popen(
+        ["make", "-o", "setup", "lab", f"VENV={ROOT / '.venv'}", f"LAB={options}"],
+        cwd=course,
+        env=environment,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        yield address(folder / "runtime", process, folder / "log")
+    finally:
+        for file in (folder / "runtime").glob("jpserver-*.json"):
+            os.kill(json.loads(file.read_text())["pid"], 15)
+        process.wait(30)
+        log.close()
+
+
+def address(runtime: Path, process: subprocess.Popen, log: Path) -> str:
+    """Where the server listens, once it answers."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < deadline and process.poll() is None:
+        for file in runtime.glob("jpserver-*.json"):
+            try:
+                url = json.loads(file.read_text())["url"]
+                urllib.request.urlopen(f"{url}api/status?token=test", timeout=5).close()
+            except (OSError, ValueError):
+                continue
+            return url
+        time.sleep(0.2)
+    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="module")
+def page(lab: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("chromium"),
+            executable_path=CHROMIUM,
+            args=FLAGS,
+            viewport={"width": 1400, "height": 1000},
+        )
+        one = browser.pages[0]
+        one.set_default_timeout(PATIENCE)
+        yield one
+        browser.close()
+
+
+class Notebook:
+    """A student notebook, open in JupyterLab."""
+
+    def __init__(self, page: Page, lab: str, name: str) -> None:
+        self.page, self.name = page, name
+        solution = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
+        self.answers = {cell.id: cell.source for cell in solution.cells}
+        page.goto(f"{lab}lab/tree/notebooks/{name}/{name}.ipynb?reset&token=test")
+        page.wait_for_function(
+            """name => {
+                const shown = window.jupyterapp?.shell.currentWidget;
+                return shown?.title?.label === name && shown.content?.widgets?.length > 20
+                    && shown.sessionContext.session?.kernel?.status === 'idle';
+            }""",
+            arg=f"{name}.ipynb",
+        )
+
+    def _in_notebook(self, script: str, argument: object = None) -> object:
+        start = "const notebook = window.jupyterapp.shell.currentWidget.content;"
+        start += "const place = id => notebook.widgets.findIndex(cell => cell.model.id === id);"
+        return self.page.evaluate(f"async argument => {{ {start} {script} }}", argument)
+
+    def select(self, cell: str) -> None:
+        """Make a cell the active one, in sight."""
+        script = (
+            "notebook.activeCellIndex = place(argument); notebook.deselectAll(); notebook.mode = 'command';"
+        )
+        self._in_notebook(script + "await notebook.scrollToItem(place(argument), 'start');", cell)
+        self.page.locator(".jp-Notebook .jp-mod-active").scroll_into_view_if_needed()
+
+    def type_answer(self, cell: str) -> None:
+        """Write the solution into an exercise's cell, as with the keyboard."""
+        self.select(cell)
+        self.page.locator(".jp-Notebook .jp-mod-active .cm-content").click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(self.answers[cell])
+
+    def fill(self, *cells: str) -> None:
+        """Put the solutions of other exercises in."""
+        for cell in cells:
+            script = "notebook.widgets[place(argument[0])].model.sharedModel.setSource(argument[1])"
+            self._in_notebook(script, [cell, self.answers[cell]])
+
+    def press_run(self, cell: str) -> str:
+        """Run a cell with Shift+Enter; what it says, as text."""
+        self.select(cell)
+        self.page.keyboard.press("Shift+Enter")
+        return self.said(cell)
+
+    def run_until(self, cell: str) -> str:
+        """Run everything above a cell, and the cell."""
+        self.select(cell)
+        self._in_notebook(
+            "await window.jupyterapp.commands.execute('notebook:run-all-above');"
+            "notebook.activeCellIndex = place(argument);"
+            "await window.jupyterapp.commands.execute('notebook:run-cell');",
+            cell,
+        )
+        return self.said(cell)
+
+    def said(self, cell: str) -> str:
+        """The outputs of a cell when nothing runs any more."""
+        self.page.wait_for_function(
+            """id => {
+                const panel = window.jupyterapp.shell.currentWidget;
+                const cell = panel.content.widgets.find(cell => cell.model.id === id);
+                return panel.sessionContext.session.kernel.status === 'idle'
+                    && cell.model.executionState !== 'running' && cell.model.executionCount !== null;
+            }""",
+            arg=cell,
+        )
+        self.select(cell)
+        return json.dumps(
+            self._in_notebook("return notebook.widgets[place(argument)].model.outputs.toJSON()", cell),
+            ensure_ascii=False,
+        )
+
+    def figure(self, cell: str) -> None:
+        """Wait for a picture under a cell, and see that it has a size."""
+        self.select(cell)
+        picture = self.page.locator(".jp-Notebook .jp-mod-active .jp-OutputArea img").first
+        picture.wait_for()
+        assert picture.evaluate("image => image.naturalWidth") > 200
+
+    def screenshot(self, what: str) -> None:
+        ARTEFACTS.mkdir(exist_ok=True)
+        self.page.wait_for_timeout(300)
+        self.page.screenshot(path=ARTEFACTS / f"{self.name}-{what}.png")
+
+    def close(self) -> None:
+        """Give its kernel's memory back."""
+        self._in_notebook("await window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+def solve(notebook: Notebook, exercise: str) -> None:
+    """The check says TODO before, and that it is right afterwards."""
+    slug = exercise.replace(".", "-")
+    said = notebook.run_until(f"check-{slug}")
+    assert f"TODO {exercise}: not solved yet" in said
+    assert "Traceback" not in said
+    notebook.screenshot(f"{slug}-todo")
+    notebook.type_answer(f"exercise-{slug}")
+    notebook.press_run(f"exercise-{slug}")
+    said = notebook.press_run(f"check-{slug}")
+    assert f"✔ {exercise}" in said
+    assert "TODO" not in said
+    notebook.screenshot(f"{slug}-passed")
+
+
+def test_lesson_1_solved_in_the_browser_and_the_slider_moves_the_maps(page: Page, lab: str) -> None:
+    notebook = Notebook(page, lab, "1-attention")
+    notebook.screenshot("opened")
+    solve(notebook, "1.1")
+    notebook.type_answer("exercise-1-2")
+    notebook.run_until("scale-slider")
+    notebook.figure("scale-slider")
+    notebook.screenshot("slider")
+    picture = page.locator(".jp-Notebook .jp-mod-active .jp-OutputArea img").first
+    before = picture.get_attribute("src")
+    page.locator(".jp-Notebook .jp-mod-active .widget-slider [role=slider], .noUi-handle").first.press(
+        "ArrowLeft"
+    )
+    page.wait_for_function(
+        "before => document.querySelector('.jp-Notebook .jp-mod-active .jp-OutputArea img')?.src !== before",
+        arg=before,
+    )
+    notebook.screenshot("slider-moved")
+    notebook.close()
+
+
+def test_lesson_2_solved_in_the_browser_until_its_first_maps(page: Page, lab: str) -> None:
+    notebook = Notebook(page, lab, "2-heads")
+    notebook.screenshot("opened")
+    solve(notebook, "2.1")
+    notebook.fill("exercise-2-2", "exercise-2-3")
+    notebook.run_until("draw-similarities")
+    notebook.figure("draw-similarities")
+    notebook.screenshot("maps")
+    notebook.close()
+
+
+def test_lesson_3_solved_in_the_browser_and_a_head_is_picked(page: Page, lab: str) -> None:
+    notebook = Notebook(page, lab, "3-vlm")
+    notebook.screenshot("opened")
+    solve(notebook, "3.1")
+    exercises = [one.slug for one in lessons()["3-vlm"].exercises if one.id.split(".")[1] in "2345678"]
+    notebook.fill(*(f"exercise-{slug}" for slug in exercises))
+    notebook._in_notebook(
+        "const setup = notebook.widgets[place('setup')].model.sharedModel;"
+        "setup.setSource(setup.getSource().replace('train_steps = None', 'train_steps = 30'))"
+    )
+    notebook.run_until("pick-map")
+    notebook.figure("pick-map")
+    notebook.screenshot("picker")
+    notebook.close()
+
+
+def test_formgrader_generates_autogrades_and_shows_a_score(page: Page, lab: str) -> None:
+    page.goto(f"{lab}formgrader?token=test")
+    row = page.locator("tr", has_text="1-attention")
+    row.locator(".assign a").click()
+    finished(page, "Successfully created")
+    row.locator(".preview a").wait_for()
+    page.screenshot(path=ARTEFACTS / "formgrader-assignments.png")
+    page.goto(f"{lab}formgrader/manage_submissions/1-attention")
+    row = page.locator("tr", has_text=STUDENT)
+    row.locator(".autograde a").click()
+    finished(page, "Successfully autograded")
+    row.locator(".score", has_text=re.compile(r"35\s*/\s*100")).wait_for()
+    row.locator(".generate-feedback a").click()
+    finished(page, "Successfully generated feedback")
+    row.locator(".score", has_text="35").wait_for()
+    page.screenshot(path=ARTEFACTS / "formgrader-submissions.png")
+    page.goto(f"{lab}formgrader/gradebook/1-attention/1-attention")
+    page.get_by_text("Submission #1").click()
+    page.locator(".score").first.wait_for()
+    assert page.locator("input.score").count() == 9
+    page.screenshot(path=ARTEFACTS / "formgrader-submission.png")
+
+
+def finished(page: Page, message: str) -> None:
+    """Wait for formgrader's dialogue, read it and close it."""
+    dialogue = page.locator(".modal.in, .modal.show").last
+    dialogue.wait_for()
+    assert message in dialogue.inner_text()
+    page.reload()

@@ -1,0 +1,20 @@
+"""Several nbgrader commands in one process, each as its own command line would run it.
+
+Reads [[folder, [argument, …]], …] as JSON from standard input and stops at the first that fails.
+"""
+
+import json
+import os
+import sys
+
+from nbgrader.apps.nbgraderapp import NbGraderApp
+
+for folder, arguments in json.load(sys.stdin):
+    os.chdir(folder)
+    print(f"\n$ nbgrader {' '.join(arguments)}", flush=True)
+    NbGraderApp.clear_instance()
+    try:
+        NbGraderApp.launch_instance(arguments)
+    except SystemExit as stop:
+        if stop.code:
+            raise
