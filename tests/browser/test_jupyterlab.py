@@ -190,6 +190,20 @@ class Notebook:
         picture.wait_for()
         assert picture.evaluate("image => image.naturalWidth") > 200
 
+    def picture(self) -> str:
+        """The picture under the active cell."""
+        return self.page.locator(".jp-Notebook .jp-mod-active .jp-OutputArea img").first.get_attribute("src")
+
+    def another_picture(self, before: str) -> None:
+        """Wait until another picture stands under the active cell."""
+        self.page.wait_for_function(
+            """before => {
+                const picture = document.querySelector('.jp-Notebook .jp-mod-active .jp-OutputArea img');
+                return picture && picture.src && picture.src !== before;
+            }""",
+            arg=before,
+        )
+
     def screenshot(self, what: str) -> None:
         ARTEFACTS.mkdir(exist_ok=True)
         self.page.wait_for_timeout(300)
@@ -223,15 +237,9 @@ def test_lesson_1_solved_in_the_browser_and_the_slider_moves_the_maps(page: Page
     notebook.run_until("scale-slider")
     notebook.figure("scale-slider")
     notebook.screenshot("slider")
-    picture = page.locator(".jp-Notebook .jp-mod-active .jp-OutputArea img").first
-    before = picture.get_attribute("src")
-    page.locator(".jp-Notebook .jp-mod-active .widget-slider [role=slider], .noUi-handle").first.press(
-        "ArrowLeft"
-    )
-    page.wait_for_function(
-        "before => document.querySelector('.jp-Notebook .jp-mod-active .jp-OutputArea img')?.src !== before",
-        arg=before,
-    )
+    before = notebook.picture()
+    page.locator(".jp-Notebook .jp-mod-active [role=slider]").first.press("ArrowLeft")
+    notebook.another_picture(before)
     notebook.screenshot("slider-moved")
     notebook.close()
 
@@ -260,6 +268,10 @@ def test_lesson_3_solved_in_the_browser_and_a_head_is_picked(page: Page, lab: st
     notebook.run_until("pick-map")
     notebook.figure("pick-map")
     notebook.screenshot("picker")
+    before = notebook.picture()
+    page.locator(".jp-Notebook .jp-mod-active select").last.select_option("head 2")
+    notebook.another_picture(before)
+    notebook.screenshot("picker-head-2")
     notebook.close()
 
 
