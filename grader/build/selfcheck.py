@@ -63,7 +63,7 @@ def check(exercise: str) -> None:
 def in_a_line(todo: NotImplementedError) -> NotImplementedError:
     """What is not solved yet needs no traceback: where in the checks that was found out helps nobody."""
     line = str(todo) if ":" in str(todo) else f"{todo}: not solved yet"
-    todo._render_traceback_ = lambda: [f"☐ {line}"]
+    vars(todo)["_render_traceback_"] = lambda: [f"☐ {line}"]
     return todo
 
 
