@@ -8,7 +8,6 @@ LAB    ?=
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-LAB    ?=
 .PHONY: help setup system browser build grade test lint lab release bench scale gpu clean
 
 help:  ## list the targets
