@@ -283,6 +283,18 @@ class Request:
     function: str
     inputs: Inputs
     seconds: float
+    watched: tuple[str, ...] = ()  # built-ins whose use is to be reported, as torch names them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Whose code a cell holds: a given one's ("given"), or an exercise's answer and the names that it defines."""
+
+    who: str = ""  # empty: the student's own
+    defines: tuple[str, ...] = ()
+
+
+OWN, GIVEN = Origin(), Origin(who="given")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,6 +308,8 @@ class Evidence:
     lineage: tuple[str, ...] = ()  # RAISED: the class and its bases, by name
     message: str = ""  # RAISED: the exception's text; else what happened
     seconds: float = 0.0
+    # Watched built-ins that ran, each with the other exercise in whose answer it ran, or "". It comes from the sandbox.
+    trips: tuple[tuple[str, str], ...] = ()
 
 
 # ---------------------------------------------------------------- verdicts and grades

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,12 +15,23 @@ from nbformat import NotebookNode
 
 from grader.checks.judge import judge
 from grader.checks.plan import Planned, plan
-from grader.checks.policy import same_definitions, used_builtins
+from grader.checks.policy import complaint, ran_builtins, same_definitions, used_builtins
 from grader.course import lessons
-from grader.execution.engine import Execution, execute
+from grader.execution.engine import Answered, Caution, Execution, execute
 from grader.execution.interpreter import Server
-from grader.exercise import Exercise, Flag, Grade, Lesson, Outcome, Request, Verdict
-from grader.follow import count, follow_through
+from grader.exercise import (
+    GIVEN,
+    Exercise,
+    Flag,
+    Grade,
+    Lesson,
+    Origin,
+    Outcome,
+    Request,
+    Verdict,
+)  # fmt: skip
+from grader.follow import count, follow_through, stand_ins
+from grader.names import definitions, foundations, used
 from grader.submission.found import Found, Unreadable
 from grader.submission.intake import read
 from grader.submission.notebook import Submission
@@ -79,6 +91,7 @@ def grade(
             found.student,
             lesson,
             submission,
+            master(root, lesson.assignment),
             rebuilt,
             server=server,
             secret=secret,
@@ -113,6 +126,7 @@ def _grade(
     student: str,
     lesson: Lesson,
     submission: Submission,
+    released: NotebookNode,
     rebuilt: Rebuilt,
     *,
     server: Server,
@@ -121,11 +135,13 @@ def _grade(
     run_all: bool,
 ) -> Graded:
     planned = plan(lesson, secret, submission.sha256)
+    trips: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    caution = _caution(lesson, rebuilt)
 
     def run(
-        notebook: NotebookNode, ids: Iterable[str], seed: int = SEED
+        notebook: NotebookNode, ids: Iterable[str], answered: Iterable[str] = (), seed: int = SEED
     ) -> tuple[Execution, dict[str, Verdict]]:
-        """Run the notebook and judge these exercises."""
+        """Run the notebook, with some exercises answered by the reference on this side, and judge others."""
         chosen = [one for one in planned if one.exercise.id in ids]
         asked: dict[str, list[Request]] = {}
         for one in chosen:
@@ -139,23 +155,32 @@ def _grade(
             limits=lesson.limits,
             cell_seconds=_cell_seconds(lesson, notebook, rebuilt),
             skip=[] if run_all else _not_needed(notebook),
+            caution=caution,
+            origins=_origins(lesson, notebook, rebuilt),
+            answered=_answered(lesson, answered),
         )
         if execution.fault:
             raise RuntimeError(execution.fault)
+        for key, one in execution.evidence.items():
+            trips[key.partition("/")[0]] += one.trips
         exercises = (exercise for exercise in lesson.exercises if exercise.id in ids)
         return execution, {
             exercise.id: _verdict(lesson, exercise, chosen, execution, rebuilt) for exercise in exercises
         }
 
     execution, submitted = run(rebuilt.notebook, [exercise.id for exercise in lesson.exercises])
-    if unlucky := [id for id, one in submitted.items() if _only_training_failed(lesson.exercise(id), one)]:
+    if unlucky := _unlucky(lesson, submitted):
         again = run(rebuilt.notebook, unlucky, seed=SEED + 1)[1]
         submitted |= {id: _luckier(submitted[id], again[id]) for id in unlucky}
     followed = follow_through(
-        lesson, rebuilt.notebook, submitted, lambda notebook, ids: run(notebook, ids)[1]
+        lesson,
+        rebuilt,
+        submitted,
+        lambda *what: run(*what)[1],
+        hopeless=_unwritten(lesson, released, rebuilt, execution),
     )
     verdicts = tuple(count(lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
-    verdicts, flags = _from_scratch(lesson, rebuilt, verdicts)
+    verdicts, flags = _from_scratch(lesson, rebuilt, verdicts, trips)
     if execution.moved:
         flags = (*flags, Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:200]))
     fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
@@ -172,6 +197,57 @@ def _grade(
         device=execution.device,
     )
     return Graded(grade=grade, notebook=_with_verdicts(execution.notebook, verdicts))
+
+
+def _unlucky(lesson: Lesson, submitted: Mapping[str, Verdict]) -> list[str]:
+    """Where training may have failed by bad luck; where an exercise below failed too, follow-through decides."""
+    failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
+    return [
+        id
+        for id in failed
+        if _only_training_failed(lesson.exercise(id), submitted[id]) and not foundations(lesson, id) & failed
+    ]
+
+
+def _unwritten(
+    lesson: Lesson, released: NotebookNode, rebuilt: Rebuilt, execution: Execution
+) -> frozenset[str]:
+    """Exercises that no stand-in for another can help: without an answer, or with one that does not parse."""
+    stubs = {cell.id: cell.source for cell in released.cells}
+    found = set()
+    for exercise in lesson.exercises:
+        cell = f"exercise-{exercise.slug}"
+        answer = rebuilt.answers.get(exercise.id, "")
+        ran = execution.cells.get(cell)
+        broken = ran is not None and ran.error in ("SyntaxError", "IndentationError", "TabError")
+        if broken or not answer or same_definitions(answer, stubs.get(cell, ""), exercise.defines):
+            found.add(exercise.id)
+    return frozenset(found)
+
+
+def _caution(lesson: Lesson, rebuilt: Rebuilt) -> Caution:
+    """What hangs once an exercise hangs: given cells that call it, and the probes of what builds on it.
+
+    A cell that trains is run all the same, unless follow-through will run it with a stand-in.
+    """
+    cells = [cell for cell in rebuilt.notebook.cells if cell.cell_type == "code"]
+    given = [cell for cell in cells if not cell.id.startswith("exercise-") and cell.id not in rebuilt.own]
+    provided = {name: names for cell in given for name, names in definitions(cell.source).items()}
+    answered = {
+        name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()
+    }
+    trains = {check.at for exercise in lesson.exercises for check in exercise.checks if check.at}
+    replaceable = stand_ins(lesson, rebuilt.notebook).all if lesson.follow_through else frozenset()
+    return Caution(
+        cells={
+            cell.id: used(lesson, cell.source, {**answered, **provided}) & replaceable
+            if cell.id in trains
+            else used(lesson, cell.source, provided)
+            for cell in given
+            if not cell.id.startswith("stuck-")
+        },
+        exercises={exercise.id: foundations(lesson, exercise.id) for exercise in lesson.exercises},
+    )
 
 
 def _only_training_failed(exercise: Exercise, verdict: Verdict) -> bool:
@@ -203,6 +279,23 @@ def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> d
     }
 
 
+def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, Origin]:
+    """Whose code stands in which cell; the student's own are left out."""
+    given = {cell.id: GIVEN for cell in notebook.cells if cell.id not in rebuilt.own}
+    answers = {
+        f"exercise-{exercise.slug}": Origin(who=exercise.id, defines=exercise.defines)
+        for exercise in lesson.exercises
+    }
+    return {**given, **answers}
+
+
+def _answered(lesson: Lesson, ids: Iterable[str]) -> Answered:
+    """Stand-ins right after the cells that they stand in for."""
+    after = {f"exercise-{lesson.exercise(id).slug}": lesson.exercise(id).defines for id in ids}
+    functions = {name: lesson.reference[name] for names in after.values() for name in names}
+    return Answered(after=after, functions=functions)
+
+
 def _not_needed(notebook: NotebookNode) -> list[str]:
     """Given cells without which every exercise can be judged: self-checks, and those that only draw."""
     return [
@@ -227,21 +320,31 @@ def _verdict(
 
 
 def _from_scratch(
-    lesson: Lesson, rebuilt: Rebuilt, verdicts: tuple[Verdict, ...]
+    lesson: Lesson,
+    rebuilt: Rebuilt,
+    verdicts: tuple[Verdict, ...],
+    trips: Mapping[str, Sequence[tuple[str, str]]],
 ) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
-    """Fail, and flag, an answer that calls the built-in that its exercise asks to write."""
+    """Fail, and flag, an answer that calls the built-in that its exercise asks to write.
+
+    Args:
+        trips: what the tripwire saw, by exercise id.
+    """
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
     carry_on = {cell.id: cell.source for cell in rebuilt.notebook.cells if cell.id.startswith("stuck-")}
     judged, flags = [], []
     for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
-        used = used_builtins(exercise, rebuilt.answers.get(exercise.id, ""), own)
+        paid = [flag.exercise for flag in flags if flag.kind == "uses-builtin"]
+        used = used_builtins(exercise, rebuilt.answers.get(exercise.id, ""), own) or ran_builtins(
+            exercise, trips.get(exercise.id, ()), paid
+        )
         if used and verdict.outcome is not Outcome.FAULT:
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
             verdict = replace(
                 verdict,
                 outcome=Outcome.FAILED,
                 points=0.0,
-                message=f"it calls {used[0]}, which does what this exercise asks you to write",
+                message=complaint(used),
                 mistake=None,
                 hint="Write it yourself here, with the operations of the lesson; the built-in is yours afterwards.",
                 checks=tuple(replace(check, points=0.0) for check in verdict.checks),

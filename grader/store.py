@@ -33,6 +33,7 @@ SOURCES = (
     "exercise.py",
     "follow.py",
     "grading.py",
+    "names.py",
 )
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill")
 MOST_GRADES = 500_000

@@ -4,13 +4,18 @@ import nbformat
 
 from grader.exercise import Exercise, Lesson, Outcome, Verdict
 from grader.follow import count, follow_through
+from grader.submission.rebuild import Rebuilt
+
+
+def name(id: str) -> str:
+    return f"f{id[-1]}"
 
 
 def exercise(id: str, *builds_on: str) -> Exercise:
     return Exercise(
         id=id,
         title="",
-        defines=(f"f{id}",),
+        defines=(name(id),),
         points=0,
         difficulty=1,
         minutes=1,
@@ -40,6 +45,15 @@ def stuck(id: str):
 
 
 NOTEBOOK = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2")])
+ANSWERS = {
+    one.id: f"def {name(one.id)}():\n    return {'() + '.join(map(name, one.builds_on))}()"
+    for one in LESSON.exercises
+}
+
+
+def rebuilt(**answers: str) -> Rebuilt:
+    given = {f"9.{key[-1]}": source for key, source in answers.items()}
+    return Rebuilt(notebook=NOTEBOOK, answers={**ANSWERS, **given}, own=())
 
 
 def verdict(id: str, points: float) -> Verdict:
@@ -53,9 +67,9 @@ class Runner:
     def __init__(self, *rounds: dict[str, float]) -> None:
         self.rounds, self.asked = list(rounds), []
 
-    def __call__(self, notebook, ids):
+    def __call__(self, notebook, ids, answered):
         on = {cell.id for cell in notebook.cells if "carry_on = True" in cell.source}
-        self.asked.append((on, set(ids)))
+        self.asked.append((on | answered, set(ids)))
         points = self.rounds.pop(0)
         return {id: verdict(id, points[id]) for id in ids}
 
@@ -67,15 +81,15 @@ def submitted(**points: float) -> dict[str, Verdict]:
 
 def test_nothing_is_run_again_where_nothing_that_is_built_upon_failed() -> None:
     run = Runner()
-    assert follow_through(LESSON, NOTEBOOK, submitted(), run) == {}
-    assert follow_through(LESSON, NOTEBOOK, submitted(p3=0), run) == {}
-    assert follow_through(LESSON, NOTEBOOK, submitted(p1=0), run) == {}
+    assert follow_through(LESSON, rebuilt(), submitted(), run) == {}
+    assert follow_through(LESSON, rebuilt(), submitted(p3=0), run) == {}
+    assert follow_through(LESSON, rebuilt(), submitted(p1=0), run) == {}
     assert run.asked == []
 
 
 def test_what_builds_on_a_failure_is_judged_with_a_stand_in() -> None:
     run = Runner({"9.2": 5})
-    better = follow_through(LESSON, NOTEBOOK, submitted(p1=0, p2=0), run)
+    better = follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0), run)
     assert run.asked == [({"stuck-9-1"}, {"9.2"})]
     assert better["9.2"].points == 5
     assert better["9.2"].stand_ins == ("9.1",)
@@ -83,19 +97,47 @@ def test_what_builds_on_a_failure_is_judged_with_a_stand_in() -> None:
 
 
 def test_a_failure_of_its_own_gets_a_stand_in_in_the_next_round() -> None:
-    run = Runner({"9.2": 0}, {"9.3": 5})
-    better = follow_through(LESSON, NOTEBOOK, submitted(p1=0, p2=0, p3=0), run)
-    assert run.asked == [({"stuck-9-1"}, {"9.2"}), ({"stuck-9-1", "stuck-9-2"}, {"9.3"})]
+    run = Runner({"9.2": 0, "9.3": 0}, {"9.3": 5})
+    better = follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0, p3=0), run)
+    assert run.asked == [({"stuck-9-1"}, {"9.2", "9.3"}), ({"stuck-9-1", "stuck-9-2"}, {"9.3"})]
     assert set(better) == {"9.3"}
 
 
 def test_without_a_cell_to_carry_on_with_there_is_no_stand_in() -> None:
     run = Runner()
-    assert follow_through(LESSON, NOTEBOOK, submitted(p4=0, p5=0), run) == {}
+    assert follow_through(LESSON, rebuilt(), submitted(p4=0, p5=0), run) == {}
 
 
 def test_a_verdict_that_is_no_better_changes_nothing() -> None:
-    assert follow_through(LESSON, NOTEBOOK, submitted(p1=0, p2=2), Runner({"9.2": 2})) == {}
+    assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=2), Runner({"9.2": 2})) == {}
+
+
+def test_what_does_not_use_the_failed_one_is_to_blame_itself_and_costs_no_round() -> None:
+    run = Runner({"9.3": 5})
+    alone = rebuilt(p2="def f2():\n    return 7")
+    better = follow_through(LESSON, alone, submitted(p1=0, p2=0, p3=0), run)
+    assert run.asked == [({"stuck-9-1", "stuck-9-2"}, {"9.3"})]
+    assert set(better) == {"9.3"}
+
+
+def test_an_answer_that_looks_names_up_may_use_anything() -> None:
+    run = Runner({"9.2": 5})
+    hidden = rebuilt(p2="def f2():\n    return globals()['f' + '1']()")
+    assert set(follow_through(LESSON, hidden, submitted(p1=0, p2=0), run)) == {"9.2"}
+
+
+def test_what_builds_on_something_that_builds_on_a_failure_is_judged_too() -> None:
+    run = Runner({"9.3": 5})
+    through = rebuilt(p3="def f3():\n    return f1()")
+    better = follow_through(LESSON, through, submitted(p1=0, p3=0), run)
+    assert better["9.3"].stand_ins == ("9.1",)
+
+
+def test_nothing_is_run_for_what_no_stand_in_can_help() -> None:
+    run = Runner()
+    hopeless = frozenset({"9.2", "9.3"})
+    assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0, p3=0), run, hopeless) == {}
+    assert run.asked == []
 
 
 def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from examples.make import ROOT, Example, content
+from grader import grading
 from grader.course import lessons
+from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import Server
-from grader.exercise import CheckResult, Outcome, Verdict
-from grader.grading import Graded, _luckier, _only_training_failed, grade
+from grader.exercise import CheckResult, Outcome, Status, Verdict
+from grader.grading import Graded, _luckier, _only_training_failed, _unlucky, grade
 from grader.submission.found import Found
 
 LESSON = lessons()["1-attention"]
@@ -49,6 +51,14 @@ def test_only_where_the_code_is_right_is_training_repeated() -> None:
     assert not _only_training_failed(EXERCISE, replace(verdict(*TRAINED), outcome=Outcome.FAULT))
 
 
+def test_training_is_not_repeated_where_follow_through_decides() -> None:
+    lesson = lessons()["1-attention"]
+    right = {one.id: replace(verdict(), id=one.id) for one in lesson.exercises}
+    assert _unlucky(lesson, {**right, "1.9": verdict(*TRAINED)}) == ["1.9"]
+    below = replace(right["1.3"], outcome=Outcome.FAILED)
+    assert _unlucky(lesson, {**right, "1.3": below, "1.9": verdict(*TRAINED)}) == []
+
+
 def test_the_better_run_counts_and_says_so() -> None:
     first, second = verdict(*TRAINED), verdict()
     assert _luckier(first, second).points == EXERCISE.points
@@ -81,6 +91,14 @@ def grade_solution(server: Server, tmp_path: Path, *own: tuple[str, str]) -> Gra
     return grade(found, server=server, secret="test", root=ROOT, device="cpu")
 
 
+def grade_answers(server: Server, tmp_path: Path, answers: dict[str, str], base: str = "solution") -> Graded:
+    """Grade lesson 1's solution, or the untouched notebook, with some answers replaced."""
+    example = Example(student="s", assignment="1-attention", score=None, about="", base=base, answers=answers)
+    (tmp_path / "s.ipynb").write_bytes(content(example))
+    found = Found("s", "1-attention", tmp_path, ("s.ipynb",))
+    return grade(found, server=server, secret="test", root=ROOT, device="cpu")
+
+
 def test_training_that_failed_by_bad_luck_is_repeated_from_another_seed(
     server: Server, tmp_path: Path
 ) -> None:
@@ -105,6 +123,39 @@ def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(
     assert "hello from me" in cells["own-001"].outputs[0].text
     assert cells["own-002"].outputs[0].ename == "ZeroDivisionError"
     assert cells["check-1-4"].outputs[0].text.startswith("PASSED · 15 of 15 points")
+
+
+@pytest.fixture
+def runs(monkeypatch) -> list[Execution]:
+    """Every execution that a grade took."""
+    made: list[Execution] = []
+    monkeypatch.setattr(grading, "execute", lambda *a, **k: made.append(execute(*a, **k)) or made[-1])
+    return made
+
+
+def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
+    server: Server, tmp_path: Path, monkeypatch, runs
+) -> None:
+    lesson = lessons()["1-attention"]
+    quick = tuple(
+        replace(one, checks=tuple(replace(check, seconds=1.0) for check in one.checks))
+        for one in lesson.exercises
+    )
+    monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: replace(lesson, exercises=quick)})
+    loop = "def stable_softmax(scores, dim=-1):\n    while True:\n        pass"
+    graded = grade_answers(server, tmp_path, {"1.3": loop}).grade
+    assert graded.score == 90, [(one.id, one.message) for one in graded.verdicts]
+    first, again = runs
+    for cell in ("softmax-facts", "masked-map", "train-pointer"):
+        assert first.cells[cell].status is Status.TIMEOUT
+        assert first.cells[cell].seconds == 0, cell
+        assert again.cells[cell].status is Status.OK
+    assert "did not come back" in first.cells["train-pointer"].message
+
+
+def test_an_untouched_notebook_is_run_once(server: Server, tmp_path: Path, runs) -> None:
+    assert grade_answers(server, tmp_path, {}, base="student").grade.score == 0
+    assert len(runs) == 1
 
 
 def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(

@@ -4,7 +4,7 @@
 # %% [markdown] student="untouched" base="student" score="0"
 # Opened, looked at, handed in.
 
-# %% [markdown] student="no-scaling" score="all - 65"
+# %% [markdown] student="no-scaling" score="all - 20"
 # The best-known mistake: the scores are not divided by √d_k, in 1.2 and again in 1.4.
 
 # %% exercise="1.2"
@@ -145,7 +145,7 @@ def attention(query, key, value):
     weights = stable_softmax(scaled_scores(query, key))
     return look(weights, value), weights
 
-# %% [markdown] student="syntax-error" score="all - 65"
+# %% [markdown] student="syntax-error" score="all - 5"
 # One cell does not parse; the others are right.
 
 # %% exercise="1.2"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
 
+from grader.checks.policy import operators
 from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Request, Trial
 
 
@@ -33,6 +34,7 @@ class Planned:
             function=probe.__name__,
             inputs=self.inputs,
             seconds=self.check.seconds,
+            watched=operators(self.exercise.bans),
         )
 
 

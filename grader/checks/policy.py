@@ -1,13 +1,14 @@
 """From scratch: an exercise that asks to write a thing may not call the ready-made one.
 
-Found in the source, by names: as function, method, module, import under another name, or a string handed to
-getattr. Comments and strings elsewhere are fine, and so is every other exercise.
+Found twice. In the source, by names: as function, method, module, import under another name, or a string handed to
+getattr. And by the sandbox's tripwire, as what ran while the exercise was probed, whatever it was called. Comments
+and strings elsewhere are fine, and so is every other exercise.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from grader.exercise import Exercise
 
@@ -31,6 +32,70 @@ BUILTINS: Mapping[str, frozenset[str]] = {
         }
     ),
 }  # fmt: skip
+
+_ATTENTION = (
+    "aten::_safe_softmax", "aten::_scaled_dot_product_attention_math", "aten::_scaled_dot_product_attention_math_for_mps",
+    "aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_for_cpu",
+    "aten::_scaled_dot_product_efficient_attention", "aten::_scaled_dot_product_cudnn_attention",
+    "aten::_scaled_dot_product_fused_attention_overrideable", "aten::_fused_sdp_choice",
+    "aten::_flash_attention_forward", "aten::_efficient_attention_forward", "aten::_triton_scaled_dot_attention",
+    "flex_attention",
+)  # fmt: skip
+_HEADS = (
+    "aten::_native_multi_head_attention", "aten::_triton_multi_head_attention", "aten::_transformer_encoder_layer_fwd",
+    "multi_head_attention_forward", "MultiheadAttention.forward", "TransformerEncoderLayer.forward",
+    "TransformerDecoderLayer.forward",
+)  # fmt: skip
+_SOFTMAX = (
+    "aten::_softmax", "aten::_log_softmax", "aten::logsumexp", "aten::special_logsumexp", "aten::logaddexp",
+    "aten::logaddexp2", "aten::logcumsumexp", "aten::_logcumsumexp", "aten::_sparse_softmax",
+    "aten::_sparse_log_softmax",
+)  # fmt: skip
+HIDDEN = "something out of sight"
+SWITCHED_OFF = "switched off"  # what the tripwire reports of itself
+
+# The same built-ins, as torch calls them where they run: the operators that it dispatches, and what is in Python.
+# With math only, scaled_dot_product_attention comes down to _safe_softmax, which nothing else uses.
+OPERATORS: Mapping[str, frozenset[str]] = {
+    "softmax": frozenset({*_SOFTMAX, *_ATTENTION, *_HEADS}),
+    "fused attention": frozenset({*_ATTENTION, *_HEADS}),
+}
+
+
+def operators(bans: Iterable[str]) -> tuple[str, ...]:
+    """What the tripwire is to watch for."""
+    return tuple(sorted(frozenset().union(*(OPERATORS[ban] for ban in bans))))
+
+
+def ran_builtins(
+    exercise: Exercise, trips: Iterable[tuple[str, str]], flagged: Collection[str]
+) -> tuple[str, ...]:
+    """The banned built-ins that ran while an exercise was probed, in words.
+
+    Args:
+        trips: as evidence has them; not to be trusted, and of no use to anybody.
+        flagged: exercises that have paid for theirs already: what runs in their answers is not paid for again.
+    """
+    banned = {*operators(exercise.bans), SWITCHED_OFF} if exercise.bans else set()
+    ran = [operator for operator, other in trips if operator in banned and other not in flagged]
+    return tuple(dict.fromkeys(_spoken(operator) for operator in ran))
+
+
+def complaint(used: Sequence[str]) -> str:
+    """What the student is told, in one sentence."""
+    if used[0] == HIDDEN:
+        return "it hides what it calls from the grader, so it cannot be seen that you wrote this yourself"
+    return f"it calls {used[0]}, which does what this exercise asks you to write"
+
+
+def _spoken(operator: str) -> str:
+    if operator == SWITCHED_OFF:
+        return HIDDEN
+    if operator in _ATTENTION:
+        return "flex_attention" if operator == "flex_attention" else "scaled_dot_product_attention"
+    if operator in _HEADS:
+        return "nn.Transformer" if "ransformer" in operator else "nn.MultiheadAttention"
+    return operator.removeprefix("aten::").removeprefix("special_").lstrip("_")
 
 
 def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:

@@ -1803,6 +1803,7 @@ LESSON = Lesson(
     assignment="1-attention",
     title="Attention from scratch",
     limits=Limits(given_seconds=10.0),
+    cell_seconds={"train-pointer": 60.0},
     exercises=(
         SCORES,
         SCALED,

@@ -1557,6 +1557,7 @@ STEP = Exercise(
     points=10,
     difficulty=2,
     minutes=8,
+    builds_on=("3.5",),
     checks=(
         Check(
             name="values",

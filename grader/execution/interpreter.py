@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,12 +21,14 @@ from grader.execution.guest import frames
 from grader.execution.isolation import IsolationError, resolve_tier
 from grader.execution.outputs import clean, size
 from grader.execution.process import ServerProcess, limits_for_guest
-from grader.exercise import Evidence, Limits, Request, Status
+from grader.execution.stand_in import StandIns
+from grader.exercise import OWN, Evidence, Limits, Origin, Request, Status
 
 READY = 60.0  # seconds until a fork is ready, on a busy machine
 GRACE = 120.0  # seconds that the init may take beyond a cell's own limit before it is given up
 GPU_START = 20.0  # seconds that the first use of a GPU may take on top, in each process
 MOST_REPLAYS = 5  # how often the good cells are run again for one submission
+MOST_TRIPS = 16  # of one probe
 USED_UP = "the time for the whole submission was used up before"
 
 
@@ -46,8 +49,10 @@ class Interpreter(Protocol):
 
     isolation: str
 
-    def run_cell(self, source: str, *, seconds: float) -> CellResult:
-        """Run a cell. After TIMEOUT or DIED the state is the one before the cell."""
+    def run_cell(
+        self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
+    ) -> CellResult:
+        """Run a cell, then define some names as stand-ins. After TIMEOUT or DIED the state is the one before the cell."""
 
     def call(self, request: Request) -> Evidence:
         """Run a probe in a fork of the present state, which stays as it is.
@@ -76,11 +81,19 @@ class Server:
         cgroup.remove_stale()
         self._process = ServerProcess(self.isolation, device)
 
-    def spawn(self, limits: Limits, *, seed: int, device: str | None = None) -> Sandbox:
+    def spawn(
+        self,
+        limits: Limits,
+        *,
+        seed: int,
+        device: str | None = None,
+        functions: Mapping[str, Callable] | None = None,
+    ) -> Sandbox:
         """A new interpreter.
 
         Args:
             device: cpu, or the server's own.
+            functions: what stand-ins in it compute, on this side.
 
         Raises:
             IsolationError: the server could not be started again.
@@ -89,7 +102,7 @@ class Server:
         if not self._process.alive():
             self._process.close()
             self._process = ServerProcess(self.isolation, self.device)
-        return Sandbox(self, limits, seed, device or self.device)
+        return Sandbox(self, limits, seed, device or self.device, functions or {})
 
     def require_gpu(self) -> None:
         """Add two numbers on the GPU, from within the sandbox.
@@ -154,11 +167,14 @@ class _Reply:
 class Sandbox:
     """An interpreter behind the connection to its init."""
 
-    def __init__(self, server: Server, limits: Limits, seed: int, device: str = "cpu") -> None:
+    def __init__(
+        self, server: Server, limits: Limits, seed: int, device: str, functions: Mapping[str, Callable]
+    ) -> None:
         self.isolation, self.device = server.isolation, device
+        self._stand_ins = StandIns(functions) if functions else None
         self._server, self._limits, self._seed = server, limits, seed
         self._deadline = time.monotonic() + limits.seconds
-        self._good: list[tuple[str, float]] = []  # cells that the present state consists of
+        self._good: list[tuple[dict, float]] = []  # cells that the present state consists of
         self._replays = 0
         self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
         self._connection: socket.socket | None = None
@@ -167,10 +183,18 @@ class Sandbox:
 
     # ------------------------------------------------------------ what the engine calls
 
-    def run_cell(self, source: str, *, seconds: float) -> CellResult:
+    def run_cell(
+        self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
+    ) -> CellResult:
         started = time.monotonic()
+        cell = {
+            "source": source,
+            "origin": origin.who,
+            "defines": origin.defines,
+            "stand_ins": list(stand_ins),
+        }
         for _ in range(2):
-            reply = self._order("cell", {"source": source}, b"", seconds)
+            reply = self._order("cell", cell, b"", seconds)
             if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
                 # It was dead before this cell began: what killed it was left behind by the cell before.
                 self._good.pop()
@@ -179,7 +203,7 @@ class Sandbox:
             break
         result = self._cell_result(reply, seconds, time.monotonic() - started)
         if result.status in (Status.OK, Status.RAISED):
-            self._good.append((source, seconds))
+            self._good.append((cell, seconds))
         elif reply.lost:
             self._replay()
         return result
@@ -193,6 +217,8 @@ class Sandbox:
             "function": request.function,
             "inputs": tree,
             "device": self.device,
+            "watched": request.watched,
+            "exercise": request.key.partition("/")[0],
         }
         for _ in range(2):
             reply = self._order("call", order, blob, request.seconds, group)
@@ -252,7 +278,10 @@ class Sandbox:
             self._handle = handles[0]
             self._group.add(self.pid)
             config = {
-                "limits": limits_for_guest(self._limits, self.isolation, self.device),
+                "limits": {
+                    **limits_for_guest(self._limits, self.isolation, self.device),
+                    "stand_ins": self._stand_ins is not None,
+                },
                 "seed": self._seed,
             }
             deadline = time.monotonic() + READY
@@ -280,12 +309,21 @@ class Sandbox:
         try:
             deadline = time.monotonic() + seconds + GRACE
             frames.send(self._connection, header, text + blob, deadline=deadline)
-            return self._receive(deadline)
+            while (reply := self._receive(deadline)).outcome == "question":
+                self._answer(reply, deadline)
+            return reply
         except frames.FrameError as error:
             if isinstance(error, frames.Closed) and not self._server.alive():
                 raise ServerLost("the fork server died") from error
             self.kill()  # the init is gone, or no longer to be understood
             return _Reply("died", lost=True)
+
+    def _answer(self, question: _Reply, deadline: float) -> None:
+        if self._stand_ins is None:
+            raise frames.FrameError("a question where there is no stand-in")
+        head, tensors = self._stand_ins.answer(question.head, question.body)
+        header = json.dumps({"op": "told", "head": len(head)}).encode()
+        frames.send(self._connection, header, head + tensors, deadline=deadline)
 
     def _receive(self, deadline: float) -> _Reply:
         limits = self._limits
@@ -325,8 +363,8 @@ class Sandbox:
         while not self._spent():
             self._replays += 1
             self._open()
-            for index, (source, seconds) in enumerate(self._good):
-                reply = self._order("cell", {"source": source}, b"", seconds)
+            for index, (cell, seconds) in enumerate(self._good):
+                reply = self._order("cell", cell, b"", seconds)
                 if reply.outcome != "answer":
                     # What was good once is not good now: go on without it.
                     del self._good[index]
@@ -364,8 +402,10 @@ class Sandbox:
         status, message = self._status(reply, request.seconds)
         if reply.outcome != "answer":
             return Evidence(key=request.key, status=status, message=message, seconds=took)
+        trips: tuple[tuple[str, str], ...] = ()
         try:
             head = parse(reply.head)
+            trips = _trips(head.get("trips"))
             if head.get("status") == "raised":
                 lineage = head.get("lineage")
                 return Evidence(
@@ -377,6 +417,7 @@ class Sandbox:
                     else (),
                     message=plain(head.get("message")),
                     seconds=took,
+                    trips=trips,
                 )
             if head.get("status") != "ok":
                 raise EvidenceError(plain(head.get("message")) or "something that is no answer came back")
@@ -387,8 +428,10 @@ class Sandbox:
             if not isinstance(values, dict):
                 raise EvidenceError("something that is no answer of a check came back")
         except EvidenceError as error:
-            return Evidence(key=request.key, status=Status.REFUSED, message=str(error), seconds=took)
-        return Evidence(key=request.key, status=Status.OK, values=values, seconds=took)
+            return Evidence(
+                key=request.key, status=Status.REFUSED, message=str(error), seconds=took, trips=trips
+            )
+        return Evidence(key=request.key, status=Status.OK, values=values, seconds=took, trips=trips)
 
     def _status(self, reply: _Reply, seconds: float) -> tuple[Status, str]:
         limits = self._limits
@@ -418,3 +461,13 @@ class Sandbox:
                     Status.DIED,
                     "Python ended before it was finished: a crash, an exit, or a limit that was exceeded",
                 )
+
+
+def _trips(said: Any) -> tuple[tuple[str, str], ...]:
+    """The built-ins that the sandbox says it saw."""
+    pairs = said[:MOST_TRIPS] if isinstance(said, list) else []
+    return tuple(
+        (plain(pair[0], 100), plain(pair[1], 100))
+        for pair in pairs
+        if isinstance(pair, list) and len(pair) == 2
+    )

@@ -229,4 +229,5 @@ def _environment(home: str, python: str) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
+        "PYTORCH_JIT": "0",  # TorchScript runs as the Python that it is: its calls are seen
     }

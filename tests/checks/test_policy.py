@@ -1,6 +1,6 @@
 import pytest
 
-from grader.checks.policy import same_definitions, used_builtins
+from grader.checks.policy import complaint, operators, ran_builtins, same_definitions, used_builtins
 from grader.exercise import Exercise
 
 SOFTMAX = Exercise(
@@ -75,3 +75,28 @@ def test_the_carry_on_cell_is_recognised_as_an_answer(answer: str) -> None:
 def test_other_answers_are_not_the_carry_on_cell(answer: str) -> None:
     assert not same_definitions(answer, CARRY_ON, ("f",))
     assert not same_definitions(answer, "", ("f",))
+
+
+def test_what_ran_is_named_as_the_student_knows_it() -> None:
+    trips = [
+        ("aten::_safe_softmax", ""),
+        ("aten::_log_softmax", ""),
+        ("aten::_softmax", ""),
+        ("aten::exp", ""),
+    ]
+    assert ran_builtins(SOFTMAX, trips, ()) == ("scaled_dot_product_attention", "log_softmax", "softmax")
+    assert ran_builtins(FREE, trips, ()) == ()
+    assert "aten::_softmax" in operators(SOFTMAX.bans)
+    assert operators(FREE.bans) == ()
+
+
+def test_what_ran_in_an_answer_that_paid_is_not_paid_for_twice() -> None:
+    trips = [("aten::_softmax", "9.1")]
+    assert ran_builtins(SOFTMAX, trips, ["9.1"]) == ()
+    assert ran_builtins(SOFTMAX, trips, ["9.2"]) == ("softmax",)
+
+
+def test_whoever_hides_is_told_so() -> None:
+    assert "hides what it calls" in complaint(ran_builtins(SOFTMAX, [("switched off", "")], ()))
+    assert complaint(("softmax",)) == "it calls softmax, which does what this exercise asks you to write"
+    assert ran_builtins(FREE, [("switched off", "")], ()) == ()

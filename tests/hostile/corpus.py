@@ -488,6 +488,46 @@ for name, callee in BUILTIN.items():
         "1.4": "def attention(query, key, value):\n"
         f"    f = {callee}\n    identity = torch.eye(key.shape[-2], dtype=key.dtype).expand(*key.shape[:-1], key.shape[-2])\n"
         "    return f(query, key, value), f(query, key, identity.contiguous())"})  # fmt: skip
+NAMELESS = {
+    "a name spelt backwards": "getattr(F, 'noitnetta_tcudorp_tod_delacs'[::-1])",
+    "an earlier cell's alias": "kept[0]",
+    "an encoded string": "eval(bytes([70, 46]).decode() + 'scaled_dot_product_' + bytes.fromhex('617474656e74696f6e').decode())",
+    "torch's own list": "next(f for n, f in vars(torch._C._nn).items() if n[::-1].startswith('noitnetta_tcudorp'))",
+}
+for name, callee in NAMELESS.items():
+    add("cheating", f"the built-in through {name}",
+        middle="import torch\nkept = [vars(torch.nn.functional)['SCALED_DOT_PRODUCT_ATTENTION'.lower()]]",
+        answers={"1.4": "def attention(query, key, value):\n"
+        f"    f = {callee}\n    identity = torch.eye(key.shape[-2], dtype=key.dtype).expand(*key.shape[:-1], key.shape[-2])\n"
+        "    return f(query, key, value), f(query, key, identity.contiguous())"})  # fmt: skip
+add("cheating", "the tripwire forgotten", answers={
+    "1.3": "import gc\nfor wire in gc.get_objects():\n    if type(wire).__name__ == 'Tripwire': wire.trips = None\n"
+    "def stable_softmax(scores, dim=-1):\n    import torch.utils._python_dispatch as p\n"
+    "    with vars(p)['_DISABLE_CURRENT_MODES'.lower()]():\n        return getattr(torch, 'soft' + str('max'))(scores, dim).nan_to_num()"})  # fmt: skip
+# 1.2 fails on purpose, so that a stand-in answers for it when 1.4 is judged again: of no use to 1.2, nor as a weapon.
+ASKING = {
+    "as an oracle for itself": (
+        "def scaled_scores(query, key):\n    return globals()['scaled_scores'](query, key)",
+        "return scaled_scores(query, key), scaled_scores(query, key)",
+    ),
+    "for a matrix of a million squared": (
+        "def scaled_scores(query, key):\n    return query",
+        "return scaled_scores(torch.ones(10 ** 6, 1), torch.ones(10 ** 6, 1)), value",
+    ),
+    "without end": (
+        "def scaled_scores(query, key):\n    return query",
+        "\n    while True:\n        try: scaled_scores(torch.ones(900, 900), torch.ones(900, 900))\n        except Exception: pass",
+    ),
+    "in forged frames": (
+        "def scaled_scores(query, key):\n    return query",
+        "import os, struct\n    for n in range(3, 64):\n"
+        "        try: os.write(n, (struct.pack('!4sIQ', b'ask1', 2, 0) + b'{}') * 99)\n        except OSError: pass\n"
+        "    return scaled_scores(query, key), value",
+    ),
+}
+for name, (asked, body) in ASKING.items():
+    add("cheating", f"a stand-in asked {name}", points=5.0,
+        answers={"1.2": asked, "1.4": f"def attention(query, key, value):\n    {body}"})  # fmt: skip
 add("cheating", "outputs of the public examples", answers={
     "1.4": "def attention(query, key, value):\n    known = {(2, 3): ([[0.6, 0.4], [0.4, 0.6]],)}\n"
     "    out = torch.tensor(known.get(tuple(query.shape), [[[0.5]]])[0])\n    return out, out"})  # fmt: skip

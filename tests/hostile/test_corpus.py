@@ -19,6 +19,7 @@ from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, content, place
 
 from grader import grading
 from grader.course import lessons
+from grader.execution import stand_in
 from grader.execution.interpreter import Server
 from grader.execution.isolation import why_not
 from grader.exercise import Grade, Limits
@@ -57,6 +58,7 @@ def tight():
     small = {ASSIGNMENT: replace(lesson, limits=LIMITS, exercises=exercises, cell_seconds={})}
     patch = pytest.MonkeyPatch()
     patch.setattr(grading, "lessons", lambda: small)
+    patch.setattr(stand_in, "MOST_SECONDS_IN_ALL", 3.0)
     yield
     patch.undo()
 

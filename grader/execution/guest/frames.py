@@ -7,6 +7,7 @@ import struct
 import time
 
 MAGIC = b"att1"
+QUESTION = b"ask1"  # for a stand-in: the answer to what was asked comes later
 PRELUDE = struct.Struct("!4sIQ")
 
 
@@ -25,8 +26,9 @@ class Late(FrameError):
 class Inbox:
     """One frame, put together from pieces as they arrive."""
 
-    def __init__(self, most_header: int, most_body: int) -> None:
-        self._most = most_header, most_body
+    def __init__(self, most_header: int, most_body: int, kinds: tuple[bytes, ...] = (MAGIC,)) -> None:
+        self._most, self._kinds = (most_header, most_body), kinds
+        self.kind = b""
         self._got = bytearray()
         self._sizes: tuple[int, int] | None = None
 
@@ -45,8 +47,9 @@ class Inbox:
         self._got += data
         if self._sizes is None and len(self._got) >= PRELUDE.size:
             magic, header, body = PRELUDE.unpack_from(self._got)
-            if magic != MAGIC:
+            if magic not in self._kinds:
                 raise FrameError("not a frame")
+            self.kind = magic
             if header > self._most[0] or body > self._most[1]:
                 raise FrameError(f"an answer of {(header + body) / 2**20:.0f} MiB, more than is accepted")
             self._sizes = header, body
@@ -57,13 +60,18 @@ class Inbox:
         return bytes(frame[PRELUDE.size : cut]), frame[cut:]
 
 
-def pack(header: bytes, body: bytes | memoryview = b"") -> bytes:
+def pack(header: bytes, body: bytes | memoryview = b"", magic: bytes = MAGIC) -> bytes:
     """The bytes of one frame."""
-    return b"".join((PRELUDE.pack(MAGIC, len(header), len(body)), header, body))
+    return b"".join((PRELUDE.pack(magic, len(header), len(body)), header, body))
 
 
 def send(
-    sock: socket.socket, header: bytes, body: bytes | memoryview = b"", *, deadline: float | None = None
+    sock: socket.socket,
+    header: bytes,
+    body: bytes | memoryview = b"",
+    *,
+    magic: bytes = MAGIC,
+    deadline: float | None = None,
 ) -> None:
     """Send one frame; deadline is in time.monotonic()'s seconds.
 
@@ -71,7 +79,7 @@ def send(
         Closed: the other side is gone.
         Late: it did not take the frame in time.
     """
-    view = memoryview(pack(header, body))
+    view = memoryview(pack(header, body, magic))
     try:
         while view:
             sock.settimeout(_left(deadline))

@@ -17,7 +17,7 @@ import threading
 from contextlib import nullcontext
 
 import torch
-from guest import frames, gpu, linux, probe
+from guest import frames, gpu, linux, probe, stand_in, tripwire
 from guest.shell import SINK, Shell, said
 
 _exit, _fork, _getpid = os._exit, os.fork, os.getpid
@@ -59,7 +59,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
         else:
             control.close()
             control = channel
-            _run_cell(control, shell, _receive(control)[0]["source"])
+            _run_cell(control, shell, _receive(control)[0])
 
 
 def _receive(channel: socket.socket) -> tuple[dict, bytes]:
@@ -76,6 +76,7 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
         except frames.FrameError:
             return
         SINK.begin()
+        stand_in.speak_through(channel)
         answer = probe.answer(request, blob, shell.user_ns, most)
         if _getpid() != me:
             _exit(0)
@@ -135,15 +136,18 @@ def _gone(child: int) -> bool:
         return True
 
 
-def _run_cell(channel: socket.socket, shell: Shell, source: str) -> None:
+def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     me = _getpid()
     SINK.begin()
+    tripwire.begin(order["origin"], order["defines"])
+    stand_in.speak_through(channel)
     count = shell.execution_count
     try:
-        result = shell.loop().run_until_complete(shell.run_as_in_jupyter(source))
+        result = shell.loop().run_until_complete(shell.run_as_in_jupyter(order["source"]))
         error = result.error_before_exec or result.error_in_exec
     except BaseException as raised:
         error = raised
+    shell.user_ns.update({name: stand_in.function(name) for name in order["stand_ins"]})
     if _getpid() != me:
         _exit(0)  # a fork of the student's own that came out of the cell at this end
     # What would strike between cells, when no cell is there to be blamed.

@@ -8,12 +8,13 @@ import math
 import random
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy
 import torch
 import torch.nn.functional as F
-from guest import gpu, values
+from guest import gpu, tripwire, values
 from guest.shell import said
 from torch import Tensor, nn
 
@@ -31,20 +32,27 @@ NAMES = {
 
 def answer(request: dict, blob: bytes, namespace: dict, most_bytes: int) -> tuple[bytes, bytes]:
     """Header and body of the answer to one request."""
+    wire = tripwire.Tripwire(request["watched"], request["exercise"]) if request["watched"] else None
+    tensors = b""
     try:
-        tree, tensors = values.encode(_run(request, blob, namespace), most_bytes)
-        return json.dumps({"status": "ok", "tree": tree}).encode(), tensors
+        with wire.watching() if wire else nullcontext():
+            tree, tensors = values.encode(_run(request, blob, namespace), most_bytes)
+        head = {"status": "ok", "tree": tree}
     except values.Refused as refusal:
-        return json.dumps({"status": "refused", "message": str(refusal)}).encode(), b""
+        head = {"status": "refused", "message": str(refusal)}
     except BaseException as error:
         lineage = [base.__name__ for base in type(error).__mro__][:20]
-        raised = {
+        head = {
             "status": "raised",
             "error": type(error).__name__,
             "lineage": lineage,
             "message": said(error),
         }
-        return json.dumps(raised).encode(), b""
+    trips = wire.trips if wire else []
+    try:
+        return json.dumps({**head, "trips": trips}).encode(), tensors
+    except ValueError as error:  # an integer of more digits than are written
+        return json.dumps({"status": "refused", "message": said(error), "trips": trips}).encode(), b""
 
 
 def _run(request: dict, blob: bytes, namespace: dict) -> Any:

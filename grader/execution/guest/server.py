@@ -109,6 +109,9 @@ def _warm():
             __import__(name)
     shell.reset(new_session=True)
     import guest.init  # noqa: F401
+    from guest import tripwire
+
+    tripwire.lay()
 
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
     if threads != 1:

@@ -9,6 +9,7 @@ import json
 import sys
 from typing import Any
 
+from guest import tripwire
 from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -170,6 +171,10 @@ class Shell(InteractiveShell):
         loop = get_asyncio_loop()
         asyncio.set_event_loop(loop)
         return loop
+
+    async def run_code(self, code_obj, result=None, *, async_=False) -> bool:
+        with tripwire.running(code_obj):
+            return await super().run_code(code_obj, result, async_=async_)
 
     async def run_as_in_jupyter(self, source: str) -> ExecutionResult:
         """Run a cell while the loop runs, so that a cell that awaits nothing can start tasks too."""

@@ -1,0 +1,227 @@
+"""Stand-ins: functions that are computed on this side for whoever asks over the pipe, within bounds."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.evidence.wire import decode, encode
+from grader.execution import stand_in
+from grader.execution.stand_in import StandIns
+from grader.exercise import Limits, Request, Status
+
+
+def scaled(query: Tensor, key: Tensor) -> Tensor:
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"/home/somebody/course/secret.py: {query.shape[-1]} and {key.shape[-1]}")
+    return query @ key.mT / math.sqrt(query.shape[-1])
+
+
+def triangle(n: int) -> Tensor:
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def both(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+    return scaled(query, key), (query > 0).sum(-1)
+
+
+FUNCTIONS: dict[str, Callable] = {"scaled": scaled, "triangle": triangle, "both": both}
+
+
+def ask(stand_ins: StandIns, name: str, *arguments: Any, along: list | None = None, wanted=()) -> Any:
+    """A question as the sandbox sends it; the answer's values, or its error."""
+    tree, blob = encode([list(arguments), {}, along])
+    header, body = stand_ins.answer(
+        json.dumps({"function": name, "wanted": list(wanted), "tree": tree}).encode(), blob
+    )
+    answer = json.loads(header)
+    return decode(answer["tree"], body) if answer["status"] == "ok" else (answer["error"], answer["message"])
+
+
+@pytest.fixture
+def stand_ins() -> StandIns:
+    return StandIns(FUNCTIONS)
+
+
+def test_a_question_is_answered(stand_ins) -> None:
+    query, key = torch.randn(2, 3, 5), torch.randn(2, 4, 5)
+    assert torch.equal(ask(stand_ins, "scaled", query, key), scaled(query, key))
+    assert torch.equal(ask(stand_ins, "triangle", 3), triangle(3))
+
+
+def test_gradients_are_those_of_the_function(stand_ins) -> None:
+    query, key, along = torch.randn(3, 5), torch.randn(4, 5, requires_grad=True), torch.randn(3, 4)
+    (expected,) = torch.autograd.grad(scaled(query, key), key, along)
+    (found,) = ask(stand_ins, "scaled", query, key.detach(), along=[along], wanted=[1])
+    assert torch.allclose(found, expected)
+
+
+def test_errors_come_back_without_our_paths(stand_ins) -> None:
+    assert ask(stand_ins, "scaled", torch.ones(3, 5), torch.ones(4, 6)) == ("ValueError", "…: 5 and 6")
+    kind, message = ask(stand_ins, "scaled", torch.ones(3))
+    assert (kind, "key" in message) == ("TypeError", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("scaled", (torch.ones(1_000_000, 1), torch.ones(1_000_000, 1))),
+        ("scaled", (torch.ones(900, 1, 1, 1), torch.ones(900, 900, 1))),
+        ("triangle", (10**9,)),
+        ("triangle", (100_000,)),
+        ("scaled", (torch.ones(3_000_000, 1), torch.ones(1, 1))),
+    ],
+)
+def test_an_answer_that_is_too_large_is_not_computed(name, arguments, stand_ins, monkeypatch) -> None:
+    made: list[int] = []
+    real = stand_in._size
+    monkeypatch.setattr(stand_in, "_size", lambda *what: made.append(real(*what)) or made[-1])
+    kind, message = ask(stand_ins, name, *arguments)
+    assert kind == "RuntimeError"
+    assert "MiB" in message
+    assert max(made, default=stand_in.MOST_BYTES + 1) > stand_in.MOST_BYTES
+
+
+def test_what_is_made_adds_up(stand_ins, monkeypatch) -> None:
+    monkeypatch.setattr(stand_in, "MOST_BYTES", 5000)
+    assert ask(stand_ins, "scaled", torch.ones(20, 1), torch.ones(20, 1)).shape == (20, 20)
+    assert ask(stand_ins, "scaled", torch.ones(28, 1), torch.ones(28, 1))[0] == "RuntimeError"
+
+
+def test_who_asks_too_often_or_too_long_gets_no_more_answers(monkeypatch) -> None:
+    monkeypatch.setattr(stand_in, "MOST_CALLS", 2)
+    few = StandIns(FUNCTIONS)
+    assert [isinstance(ask(few, "triangle", 2), Tensor) for _ in range(3)] == [True, True, False]
+    monkeypatch.setattr(stand_in, "MOST_SECONDS_IN_ALL", 1e-9)
+    slow = StandIns(FUNCTIONS)
+    assert [isinstance(ask(slow, "triangle", 2), Tensor) for _ in range(2)] == [True, False]
+    monkeypatch.setattr(stand_in, "MOST_SECONDS", -1.0)
+    assert "s" in ask(StandIns(FUNCTIONS), "triangle", 2)[1]
+
+
+@pytest.mark.parametrize(
+    ("header", "blob"),
+    [
+        (b"", b""),
+        (b"[]", b""),
+        (b"{}", b""),
+        (b'{"function": ["scaled"], "tree": []}', b""),
+        (b'{"function": "scaled", "tree": [[], {"dict": {}}, null]}', b""),
+        (b'{"function": "__import__", "tree": [["os"], {"dict": {}}, null]}', b""),
+        (b'{"function": "scaled", "tree": [[{"tensor": "0"}], {"dict": {}}, null]}', b"\xff" * 64),
+        (b'{"function": "triangle", "wanted": [7], "tree": [[2], {"dict": {}}, []]}', b""),
+        (b'{"function": "triangle", "wanted": "x", "tree": [[2], {"dict": {}}, []]}', b""),
+        (b'{"function": "triangle", "wanted": [], "tree": [[2], {"dict": {}}, [1, 2, 3]]}', b""),
+        (b'{"function": "triangle", "tree": [["many"], {"dict": {}}, null]}', b""),
+        (b"{" * 100_000, b""),
+    ],
+)
+def test_a_forged_question_is_answered_with_an_error(header: bytes, blob: bytes, stand_ins) -> None:
+    answer = json.loads(stand_ins.answer(header, blob)[0])
+    assert answer["status"] == "raised"
+    assert "/" not in answer["message"]
+
+
+# ---------------------------------------------------------------- in the sandbox
+
+
+@pytest.fixture(scope="module")
+def asking(server):
+    """An interpreter in which the three are stand-ins."""
+    sandbox = server.spawn(Limits(), seed=0, functions=FUNCTIONS)
+    sandbox.run_cell("import torch", seconds=20)
+    sandbox.run_cell("def scaled(*a): return 'mine'", seconds=20, stand_ins=("scaled", "triangle", "both"))
+    yield SimpleNamespace(
+        run=lambda source, seconds=20.0: sandbox.run_cell(source, seconds=seconds), sandbox=sandbox
+    )
+    sandbox.kill()
+
+
+def probe(sandbox, source: str, seconds: float = 20.0, **inputs):
+    return sandbox.call(
+        Request(key="1.4/values/hidden/0", source=source, function="probe", inputs=inputs, seconds=seconds)
+    )
+
+
+def test_student_code_calls_it_as_any_function(asking) -> None:
+    query, key = torch.randn(3, 5, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)
+    evidence = probe(
+        asking.sandbox, "def probe(scaled, q, k): return {'s': scaled(q, key=k)}", q=query, k=key
+    )
+    assert evidence.status is Status.OK, evidence.message
+    assert torch.equal(evidence.values["s"], scaled(query, key))
+    pair = probe(
+        asking.sandbox, "def probe(both, q, k):\n    s, n = both(q, k)\n    return {'n': n}", q=query, k=key
+    )
+    assert torch.equal(pair.values["n"], both(query, key)[1])
+
+
+def test_what_is_made_of_it_can_be_trained(asking) -> None:
+    source = (
+        "def probe(scaled, q, k):\n    q.requires_grad_(); w = torch.nn.Parameter(torch.eye(5))\n"
+        "    loss = (scaled(q, k @ w).softmax(-1) ** 2).sum()\n    loss.backward()\n    return {'q': q.grad, 'w': w.grad}"
+    )
+    query, key = torch.randn(3, 5), torch.randn(4, 5)
+    evidence = probe(asking.sandbox, source, q=query, k=key)
+    assert evidence.status is Status.OK, evidence.message
+    leaf, weight = query.clone().requires_grad_(), torch.eye(5).requires_grad_()
+    (scaled(leaf, key @ weight).softmax(-1) ** 2).sum().backward()
+    assert torch.allclose(evidence.values["q"], leaf.grad)
+    assert torch.allclose(evidence.values["w"], weight.grad, atol=1e-6)
+
+
+def test_its_errors_are_raised_in_the_code_that_called(asking) -> None:
+    wrong = probe(
+        asking.sandbox, "def probe(scaled, q): return {'s': scaled(q, q[:, :2])}", q=torch.ones(3, 5)
+    )
+    assert (wrong.status, wrong.error, wrong.message) == (Status.RAISED, "ValueError", "…: 5 and 2")
+    odd = probe(asking.sandbox, "def probe(scaled): return {'s': scaled(torch.float32, object())}")
+    assert (odd.status, odd.error) == (Status.RAISED, "TypeError")
+
+
+def test_cells_ask_too_and_go_on_after_a_time_out(asking, said) -> None:
+    result = asking.run("while True: triangle(3)", seconds=1.0)
+    assert result.status is Status.TIMEOUT
+    assert said(asking.sandbox, "int(triangle(3).sum())") == "6"
+    result = asking.run("import os\nfor _ in range(3): triangle(2)\nos._exit(1)")
+    assert result.status is Status.DIED
+    assert said(asking.sandbox, "int(triangle(4).sum())") == "10"
+
+
+FORGED = """
+import json, os, struct
+def frame(magic, header, body=b''):
+    return struct.pack('!4sIQ', magic, len(header), len(body)) + header + body
+for n in range(3, 64):
+    try: os.write(n, {frame})
+    except OSError: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "frame(b'ask1', b'no json')",
+        "frame(b'ask1', json.dumps({'function': 'triangle', 'wanted': [], 'tree': [[10**12], {'dict': {}}, None]}).encode())",
+        "frame(b'ask1', b'{}', bytes(15 << 20))",
+        "frame(b'ask1', b'{}') * 500",
+        "frame(b'told', b'{}')",
+    ],
+)
+def test_forged_frames_cost_their_cell_at_most(frame: str, asking, said) -> None:
+    asking.run(FORGED.replace("{frame}", frame), seconds=5.0)
+    assert said(asking.sandbox, "int(triangle(3).sum())") == "6"
+
+
+def test_where_there_is_no_stand_in_a_question_is_no_frame(python, said) -> None:
+    python.run_cell("x = 1", seconds=20)
+    result = python.run_cell("x = 2" + FORGED.replace("{frame}", "frame(b'ask1', b'{}')"), seconds=20)
+    assert result.status is not Status.OK
+    assert said(python, "x") == "1"

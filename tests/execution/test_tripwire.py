@@ -1,0 +1,268 @@
+"""The tripwire: a built-in that runs is seen, whatever it is called, and put down to whose code it ran in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grader.checks.judge import run_here
+from grader.checks.plan import examples
+from grader.checks.policy import operators, ran_builtins, used_builtins
+from grader.course import lessons
+from grader.execution.guest import tripwire
+from grader.exercise import GIVEN, OWN, Evidence, Exercise, Lesson, Origin, Request, Status
+
+VARIANTS = Path(__file__).parents[1] / "course" / "variants"
+NAMES = {"torch": torch, "nn": nn, "F": F, "math": math, "Tensor": Tensor, "Mapping": Mapping, "Any": Any}
+SOFTMAX = lessons()["1-attention"].exercise("1.3")
+ATTENTION = lessons()["1-attention"].exercise("1.4")
+MASKED = lessons()["1-attention"].exercise("1.6")
+
+# Right answers by the built-in, each under another name; {} is the scores' softmax.
+EVASIONS = {
+    "a computed name": "n = 'xamtfos'[::-1]\ndef stable_softmax(s, dim=-1):\n    return getattr(F, n)(s, dim)",
+    "torch.ops": "n = 'xam' + 'tfos'\ndef stable_softmax(s, dim=-1):\n"
+    "    return getattr(torch.ops.aten, ('_' + n[2] + n)[:1] + n[::-1])(s, dim, False)",
+    "the module's dict": "def stable_softmax(s, dim=-1):\n    return nn.functional.__dict__[chr(115) + 'oftmax'](s, dim)",
+    "the tensor's method": "def stable_softmax(s, dim=-1):\n    return getattr(s, 'soft' + str.lower('MAX'))(dim)",
+    "no function at all": "import functools\nstable_softmax = functools.partial(vars(F)['SOFTMAX'.lower()], dim=-1)",
+    "the name itself": "stable_softmax = vars(torch)['SOFTMAX'.lower()]",
+    "an encoded string": "import base64\nexec(base64.b64decode("
+    "b'ZGVmIHN0YWJsZV9zb2Z0bWF4KHMsIGRpbT0tMSk6CiAgICByZXR1cm4gdG9yY2guc29mdG1heChzLCBkaW0p'))",
+    "by way of a logarithm": "def stable_softmax(s, dim=-1):\n    return getattr(F, 'log_soft' + str('max'))(s, dim).exp()",
+    "a distribution": "def stable_softmax(s, dim=-1):\n    return torch.distributions.Categorical(logits=s).probs",
+    "attention for a softmax": "def stable_softmax(s, dim=-1):\n    eye = torch.eye(s.shape[-1])\n"
+    "    return F.scaled_dot_product_attention(s, eye, eye, scale=1.0)",
+    "a module": "layer = vars(nn)['SOFT'.title() + 'max'](-1)\ndef stable_softmax(s, dim=-1):\n    return layer(s)",
+    "a thread": "from concurrent.futures import ThreadPoolExecutor\ndef stable_softmax(s, dim=-1):\n"
+    "    with ThreadPoolExecutor(1) as pool:\n        return pool.submit(vars(F)['SOFTMAX'.lower()], s, dim).result()",
+    "a call in the backward pass": "class Late(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, s):\n"
+    "        return getattr(torch, 'soft' + str('max'))(s, -1)\n    @staticmethod\n    def backward(ctx, g): return g\n"
+    "def stable_softmax(s, dim=-1):\n    return Late.apply(s)",
+    "vmap": "def stable_softmax(s, dim=-1):\n    return torch.vmap(lambda row: getattr(torch, 'soft' + str('max'))(row, -1))(s)",
+    "a flag that is raised elsewhere": "def stable_softmax(s, dim=-1):\n    return hidden(s, dim)",
+}
+ELSEWHERE = (
+    "def hidden(s, dim): return torch.softmax(s, dim)\ndef attention_scores(q, k): return hidden(q, -1)"
+)
+
+
+def define(namespace: dict, source: str, origin: Origin) -> None:
+    """Run a cell as the sandbox does."""
+    code = compile(source, "<ipython-input-1>", "exec")
+    tripwire.begin(origin.who, origin.defines)
+    with tripwire.running(code):
+        exec(code, namespace)
+
+
+def seen(exercise: Exercise, call) -> list[tuple[str, str]]:
+    """What trips the wire while something is called."""
+    wire = tripwire.Tripwire(operators(exercise.bans), exercise.id)
+    with wire.watching():
+        call()
+    return wire.trips
+
+
+def of(exercise: Exercise) -> Origin:
+    return Origin(who=exercise.id, defines=exercise.defines)
+
+
+@pytest.mark.parametrize("name", EVASIONS)
+def test_the_builtin_trips_whatever_it_is_called(name: str) -> None:
+    namespace: dict = dict(NAMES)
+    define(namespace, ELSEWHERE, Origin(who="1.1", defines=("attention_scores",)))
+    define(namespace, EVASIONS[name], of(SOFTMAX))
+    scores = torch.randn(3, 5)
+    trips = seen(SOFTMAX, lambda: namespace["stable_softmax"](scores, dim=-1))
+    assert ran_builtins(SOFTMAX, trips, ()), trips
+    assert torch.equal(namespace["stable_softmax"](scores, dim=-1).argmax(-1), scores.argmax(-1))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda q: F.scaled_dot_product_attention(q, q, q),
+        lambda q: F.scaled_dot_product_attention(q, q, q, torch.ones(5, 5).bool()),
+        lambda q: F.scaled_dot_product_attention(q.requires_grad_(), q, q).sum().backward(),
+        lambda q: torch.ops.aten.scaled_dot_product_attention(q, q, q),
+        lambda q: torch._C._nn.scaled_dot_product_attention(q[None].double(), q[None].double(), q[None].double()),
+        lambda q: nn.MultiheadAttention(4, 2)(q, q, q),
+        lambda q: nn.MultiheadAttention(4, 2)(q, q, q, need_weights=False),
+        lambda q: nn.MultiheadAttention(4, 2).eval()(q.detach(), q.detach(), q.detach()),
+        lambda q: F.multi_head_attention_forward(
+            q, q, q, 4, 2, torch.ones(12, 4), None, None, None, False, 0.0, torch.ones(4, 4), None
+        ),
+        lambda q: nn.TransformerEncoderLayer(4, 2, 8)(q),
+    ],
+)  # fmt: skip
+def test_every_form_of_attention_trips(call) -> None:
+    query = torch.randn(2, 5, 4)
+    assert ran_builtins(ATTENTION, seen(ATTENTION, lambda: call(query)), ()), "nothing was seen"
+
+
+def test_what_is_no_builtin_does_not_trip() -> None:
+    def honest() -> None:
+        scores = torch.randn(3, 5, requires_grad=True)
+        weights = torch.softmax(scores, -1)
+        F.cross_entropy(weights @ torch.randn(5, 2), torch.tensor([0, 1, 0])).backward()
+
+    assert seen(ATTENTION, honest) == []
+
+
+USES = "def masked_attention(q, k, v): return attention(q, k, v)"
+BUILTIN = "def attention(q, k, v): return F.scaled_dot_product_attention(q, k, v)"
+
+
+def attend(namespace: dict) -> None:
+    namespace["masked_attention"](*torch.randn(3, 2, 5, 4))
+
+
+def test_what_a_given_cell_does_is_nobodys_fault() -> None:
+    namespace = dict(NAMES)
+    define(namespace, BUILTIN, GIVEN)
+    define(namespace, USES, of(MASKED))
+    assert seen(MASKED, lambda: attend(namespace)) == []
+
+
+def test_another_exercise_answers_for_its_own_answer_and_pays_once() -> None:
+    namespace = dict(NAMES)
+    define(namespace, BUILTIN, of(ATTENTION))
+    define(namespace, USES, of(MASKED))
+    trips = seen(MASKED, lambda: attend(namespace))
+    assert {other for _, other in trips} == {"1.4"}
+    assert ran_builtins(MASKED, trips, flagged=["1.4"]) == ()
+    assert ran_builtins(MASKED, trips, flagged=[]) == ("scaled_dot_product_attention",)
+
+
+@pytest.mark.parametrize("place", [OWN, of(ATTENTION)])
+def test_a_helper_is_the_work_of_who_calls_it(place: Origin) -> None:
+    namespace = dict(NAMES)
+    define(namespace, BUILTIN.replace("attention(", "helper(", 1), place)
+    define(namespace, USES.replace("attention(q, k, v)", "helper(q, k, v)").replace("masked_helper", "masked_attention"),
+           of(MASKED))  # fmt: skip
+    namespace["masked_attention"] = lambda q, k, v: namespace["helper"](q, k, v)
+    trips = seen(MASKED, lambda: attend(namespace))
+    assert {other for _, other in trips} == {""}
+
+
+def test_a_given_function_that_is_handed_the_builtin_is_no_excuse() -> None:
+    namespace = dict(NAMES)
+    define(namespace, "def apply(f, *given): return f(*given)", GIVEN)
+    define(namespace, "def masked_attention(q, k, v):\n"
+           "    return apply(lambda *a: F.scaled_dot_product_attention(*a), q, k, v)", of(MASKED))  # fmt: skip
+    assert seen(MASKED, lambda: attend(namespace))
+
+
+def variants() -> list:
+    found = []
+    for assignment, lesson in lessons().items():
+        for cell in jupytext.read(VARIANTS / f"{assignment}.py", fmt="py:percent").cells:
+            id = cell.metadata.get("exercise")
+            if id and lesson.exercise(id).bans:
+                name = f"{id} {cell.metadata['variant']}"
+                found.append(pytest.param(lesson, lesson.exercise(id), cell.source, id=name))
+    return found
+
+
+@pytest.mark.parametrize(("lesson", "exercise", "source"), variants())
+def test_no_right_answer_trips(lesson: Lesson, exercise: Exercise, source: str) -> None:
+    """Whatever its style; the probes themselves use nothing that is banned, and results stay the same."""
+    namespace = {**lesson.reference, **NAMES}
+    define(namespace, source, of(exercise))
+    for one in examples(exercise):
+        alone = run_here(one.check.probe, namespace, one.inputs)
+        watched: list[Evidence] = []
+
+        def again(one=one, watched=watched) -> None:
+            watched.append(run_here(one.check.probe, namespace, one.inputs))
+
+        trips = seen(exercise, again)
+        assert trips == [], one.key
+        assert watched[0].status is alone.status is Status.OK, alone.message
+
+
+def test_some_right_answers_were_looked_at() -> None:
+    assert len(variants()) >= 25
+
+
+# ---------------------------------------------------------------- in the sandbox
+
+
+def request(exercise: Exercise, source: str, inputs: dict) -> Request:
+    return Request(
+        key=f"{exercise.id}/values/hidden/0", source=source, function="probe", inputs=inputs, seconds=20.0,
+        watched=operators(exercise.bans),
+    )  # fmt: skip
+
+
+def answer(python, cell: str) -> Evidence:
+    python.run_cell(
+        "import torch\nfrom torch import nn\nfrom torch.nn import functional as F", seconds=20, origin=GIVEN
+    )
+    python.run_cell(cell, seconds=20, origin=of(SOFTMAX))
+    probe = "def probe(stable_softmax, s): return {'weights': stable_softmax(s)}"
+    return python.call(request(SOFTMAX, probe, {"s": torch.randn(3, 5)}))
+
+
+HIDING = {
+    "its mode taken off": "    with torch._C._DisableTorchDispatch():\n        return torch.softmax(s, dim)",
+    "all modes taken off": "    from torch.utils import _python_dispatch as p\n"
+    "    with p._disable_current_modes():\n        return torch.softmax(s, dim)",
+    "its mode thrown away": "    wire = torch._C._pop_torch_dispatch_stack(None)\n"
+    "    weights = torch.softmax(s, dim)\n    torch._C._push_on_torch_dispatch_stack(wire)\n    return weights",
+    "a script": "    return torch.jit.script(nn.Softmax(-1))(s)",
+}
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_whoever_looks_away_is_seen(name: str, python) -> None:
+    evidence = answer(python, f"def stable_softmax(s, dim=-1):\n{HIDING[name]}")
+    assert ran_builtins(SOFTMAX, evidence.trips, ()), evidence
+    assert evidence.status is Status.OK, evidence.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    import os\n    return s if os.fork() else os._exit(0)",
+        "    import subprocess\n    subprocess.run(['true'])\n    return s",
+        "    import _thread\n    _thread.start_new_thread(torch.softmax, (s, dim))\n    return s",
+    ],
+)
+def test_work_in_other_places_is_refused(body: str, python) -> None:
+    evidence = answer(python, f"def stable_softmax(s, dim=-1):\n{body}")
+    assert (evidence.status, evidence.error) == (Status.RAISED, "RuntimeError"), evidence
+
+
+def test_an_honest_answer_comes_back_without_a_trip_and_one_that_raises_with_its_own(python) -> None:
+    honest = answer(
+        python, "def stable_softmax(s, dim=-1):\n    return s.exp() / s.exp().sum(dim, keepdim=True)"
+    )
+    assert (honest.status, honest.trips) == (Status.OK, ())
+    raising = answer(python, "def stable_softmax(s, dim=-1):\n    s.softmax(dim)\n    raise ValueError('no')")
+    assert (raising.status, raising.error) == (Status.RAISED, "ValueError")
+    assert raising.trips == (("aten::_softmax", ""),)
+
+
+def test_cells_in_the_sandbox_have_their_origin(python) -> None:
+    python.run_cell("import torch", seconds=20, origin=GIVEN)
+    python.run_cell("def given(s): return torch.softmax(s, -1)", seconds=20, origin=GIVEN)
+    python.run_cell("def mine(s): return torch.softmax(s, -1)", seconds=20)
+    probe = "def probe({0}, s): return {{'weights': {0}(s)}}"
+    inputs = {"s": torch.randn(3, 5)}
+    assert python.call(request(SOFTMAX, probe.format("given"), inputs)).trips == ()
+    assert python.call(request(SOFTMAX, probe.format("mine"), inputs)).trips == (("aten::_softmax", ""),)
+
+
+def test_the_evasions_pass_the_ban_by_name() -> None:
+    """Else they would not show what the tripwire is for."""
+    passed = [name for name, source in EVASIONS.items() if not used_builtins(SOFTMAX, source)]
+    assert len(passed) >= 12, set(EVASIONS) - set(passed)
