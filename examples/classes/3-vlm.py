@@ -62,8 +62,8 @@ class VisionLanguageBlock(nn.Module):
             tokens = self.norm2(tokens + seen)
         return self.norm3(tokens + self.ffn(tokens)), weights
 
-# %% [markdown] student="targets-not-shifted" score="all - 16"
-# Each position is asked for its own token. The training step itself is right; the model that comes of it is not.
+# %% [markdown] student="targets-not-shifted" score="all - 10"
+# Each position is asked for its own token. The training step is right, and is judged with the right targets.
 
 # %% exercise="3.5"
 def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
