@@ -59,21 +59,20 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "GRADER_SECRET": "test",
     }
-    log = (folder / "log").open("w+")
-    process = subprocess.Popen(
-        ["make", "-o", "setup", "lab", f"VENV={ROOT / '.venv'}", f"LAB={options}"],
-        cwd=course,
-        env=environment,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            ["make", "-o", "setup", "lab", f"VENV={ROOT / '.venv'}", f"LAB={options}"],
+            cwd=course,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
     try:
         yield address(folder / "runtime", process, folder / "log")
     finally:
         for file in (folder / "runtime").glob("jpserver-*.json"):
             os.kill(json.loads(file.read_text())["pid"], 15)
-        process.wait(30)
-        log.close()
+        process.wait(PATIENCE / 1000)  # it ends the kernels first
 
 
 def address(runtime: Path, process: subprocess.Popen, log: Path) -> str:
