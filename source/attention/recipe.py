@@ -85,7 +85,7 @@ def train(
     device = next(model.parameters()).device
     draw_start(model, seed)
     path = [watch(model, seed)]
-    aligning = torch.optim.AdamW(model.aligner.parameters(), lr=LEARNING_RATE, betas=BETAS)
+    aligning = torch.optim.AdamW(model.aligner.parameters(), lr=LEARNING_RATE, betas=BETAS, fused=True)
     patches, labels = (tensor.to(device) for tensor in digits("train"))
     align_losses, losses = [], []
     for step in range(align_steps):
@@ -93,7 +93,9 @@ def train(
         chosen = torch.randint(len(labels), (256,), generator=generator).to(device)
         align_losses.append(align_step(model, aligning, patches[chosen], labels[chosen]))
         path.append(watch(model, seed))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=BETAS, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=LEARNING_RATE, betas=BETAS, weight_decay=0.01, fused=True
+    )
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = learning_rate(step, steps)
         batch = training_questions(step, seed, steps).to(device).batch
