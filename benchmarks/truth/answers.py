@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import jupytext
 import nbformat
+import torch
+from torch import Tensor
 
-from grader.checks.judge import judge, run_here
+from grader.checks.judge import Ours, judge, run_here
 from grader.checks.plan import Planned, plan
 from grader.checks.policy import used_builtins
 from grader.course import lessons
-from grader.exercise import Evidence, Exercise, Lesson, Mistake, Outcome, Status, Verdict
+from grader.exercise import Check, Draw, Evidence, Exercise, Lesson, Mistake, Outcome, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20  # one answer on all its trials
@@ -69,6 +72,38 @@ def empty_answers(exercise: Exercise) -> Iterator[tuple[str, str]]:
         yield what, "\n".join(f"def {name}(*args, **kwargs):\n    {body}" for name in exercise.defines)
 
 
+def shape_only(lesson: Lesson, exercise: Exercise) -> Iterator[Mistake]:
+    """Answers of the right shape, dtype, parameters and attributes, and with numbers that mean nothing."""
+    for what, like in (("zeros", torch.zeros_like), ("ones", torch.ones_like), ("random", _random_like)):
+        wrong = {name: _emptied(lesson.reference[name], like) for name in exercise.defines}
+        yield Mistake(f"right shape, {what}", wrong, "")
+
+
+def _random_like(tensor: Tensor) -> Tensor:
+    return torch.rand(tensor.shape, dtype=torch.float64).mul(2).to(tensor.dtype)
+
+
+def _emptied(right: Any, like: Callable[[Tensor], Tensor]) -> Any:
+    if isinstance(right, type):
+
+        class Empty(right):
+            def forward(self, *args: Any, **kwargs: Any) -> Any:
+                return _of_shape(super().forward(*args, **kwargs), like)
+
+        return Empty
+    return lambda *args, **kwargs: _of_shape(right(*args, **kwargs), like)
+
+
+def _of_shape(value: Any, like: Callable[[Tensor], Tensor]) -> Any:
+    if isinstance(value, Tensor):
+        return like(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_of_shape(one, like) for one in value)
+    if isinstance(value, str):
+        return ""
+    return like(torch.tensor(value)).item() if isinstance(value, float) else value
+
+
 @cache
 def notebook_names(assignment: str) -> Mapping[str, Any]:
     """What is defined in the solution notebook before and beside the exercises: imports, given code, solutions."""
@@ -81,23 +116,59 @@ def notebook_names(assignment: str) -> Mapping[str, Any]:
     return names
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """An exercise under one course secret: the trials, and what our own definitions return on them.
+
+    Checks of trained objects need the whole notebook and are left out.
+    """
+
+    exercise: Exercise
+    planned: tuple[Planned, ...]
+    lesson: Lesson
+    ours: Ours
+
+
+@lru_cache(maxsize=64)
+def sheet(assignment: str, id: str, secret: str) -> Sheet:
+    """The trials of one exercise, drawn."""
+    lesson = lessons()[assignment]
+    exercise = lesson.exercise(id)
+    kept = [check for check in exercise.checks if not _of_trained_objects(lesson, check)]
+    names = {check.name for check in kept}
+    kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
+    part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
+    planned = plan(replace(lesson, exercises=(part,)), secret, "truth")
+    return Sheet(part, planned, lesson, Ours(lesson))
+
+
+def _of_trained_objects(lesson: Lesson, check: Check) -> bool:
+    """Whether the probe asks for something that only the notebook's own cells make."""
+    there = notebook_names(lesson.assignment).keys() | check.trials[0].draw(Draw("sheet")).keys()
+    return not signature(check.probe).parameters.keys() <= there
+
+
 def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "truth") -> Verdict:
     """The verdict on one answer, given as source text."""
+    on = sheet(lesson.assignment, exercise.id, secret)
     names = dict(notebook_names(lesson.assignment))
     for name in exercise.defines:
         names.pop(name, None)
-
-    def answer(planned: Sequence[Planned]) -> Iterator[Evidence]:
-        exec(compile(source, "answer", "exec"), names)
-        for one in planned:
-            absent = [name for name in exercise.defines if name not in names]
-            yield (
-                _raised(one, NameError(f"name '{absent[0]}' is not defined"))
-                if absent
-                else run_here(one.check.probe, names, one.inputs, one.key)
-            )
-
-    result = judged(lesson, exercise, answer, secret)
+    evidence: dict[str, Evidence] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with alarm(SECONDS):
+                exec(compile(source, "answer", "exec"), names)
+                absent = [name for name in exercise.defines if name not in names]
+                if absent:
+                    raise NameError(f"name '{absent[0]}' is not defined")
+                for one in on.planned:
+                    evidence[one.key] = run_here(one.check.probe, names, one.inputs, one.key)
+        except Exception as error:
+            for one in on.planned:
+                evidence.setdefault(one.key, _raised(one, error))
+    result = judge(lesson, on.exercise, on.planned, evidence, on.ours)
     if used_builtins(exercise, source):
         return replace(result, outcome=Outcome.FAILED, points=0.0)
     return result
@@ -105,35 +176,9 @@ def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "trut
 
 def mistaken(lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str = "truth") -> Verdict:
     """The verdict on an answer that makes a declared mistake, and is right otherwise."""
-    names = {**lesson.reference, **wrong.replaces}
-
-    def answer(planned: Sequence[Planned]) -> Iterator[Evidence]:
-        for one in planned:
-            yield run_here(one.check.probe, names, one.inputs, one.key)
-
-    return judged(lesson, exercise, answer, secret)
-
-
-def judged(
-    lesson: Lesson, exercise: Exercise, answer: Callable[[Sequence[Planned]], Iterator[Evidence]], secret: str
-) -> Verdict:
-    """The verdict on what an answer returns; checks of trained objects, which need the whole notebook, are left out."""
-    kept = [check for check in exercise.checks if check.at is None]
-    names = {check.name for check in kept}
-    kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
-    part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
-    planned = plan(replace(lesson, exercises=(part,)), secret, "truth")
-    evidence: dict[str, Evidence] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            with alarm(SECONDS):
-                for got in answer(planned):
-                    evidence[got.key] = got
-        except Exception as error:
-            for one in planned:
-                evidence.setdefault(one.key, _raised(one, error))
-    return judge(lesson, part, planned, evidence)
+    on = sheet(lesson.assignment, exercise.id, secret)
+    evidence = {one.key: on.ours.wrong(one, wrong) for one in on.planned}
+    return judge(lesson, on.exercise, on.planned, evidence, on.ours)
 
 
 def _raised(one: Planned, error: Exception) -> Evidence:

@@ -62,12 +62,35 @@ def _clone(value: Value) -> Value:
     return [_clone(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
+class Ours:
+    """What our own definitions return on the trials of one plan: the reference and the mistakes, each run once."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self._lesson = lesson
+        self._known: dict[tuple[str, str], Evidence] = {}
+
+    def right(self, one: Planned) -> Evidence:
+        """What the reference returns."""
+        return self._run(one, "", {})
+
+    def wrong(self, one: Planned, mistake: Mistake) -> Evidence:
+        """What an answer with this mistake returns."""
+        return self._run(one, mistake.name, mistake.replaces)
+
+    def _run(self, one: Planned, name: str, replaces: Mapping[str, object]) -> Evidence:
+        if (one.key, name) not in self._known:
+            namespace = {**self._lesson.reference, **replaces}
+            self._known[one.key, name] = run_here(one.check.probe, namespace, one.inputs, one.key)
+        return self._known[one.key, name]
+
+
 def judge(
     lesson: Lesson,
     exercise: Exercise,
     planned: Sequence[Planned],
     evidence: Mapping[str, Evidence],
     device: str = "cpu",
+    ours: Ours | None = None,
 ) -> Verdict:
     """The verdict on one exercise.
 
@@ -75,8 +98,10 @@ def judge(
         planned: the trials of this exercise.
         evidence: what came back, by key; a trial without evidence counts as missing.
         device: where it was computed.
+        ours: kept from an earlier call for the same plan, so that nothing is computed twice.
     """
-    findings = {one.key: _find(lesson, one, _evidence(one, evidence), device) for one in planned}
+    ours = ours or Ours(lesson)
+    findings = {one.key: _find(one, _evidence(one, evidence), ours, device) for one in planned}
     passed: set[str] = set()
     results = []
     for check in exercise.checks:
@@ -94,9 +119,8 @@ def judge(
         outcome = Outcome.FAILED
     recognised = None
     if failing is not None and failing.outcome is Outcome.FAILED:
-        recognised = recognise(
-            lesson, exercise, [one for one in planned if one.check.name == failing.name], evidence
-        )
+        tried = [one for one in planned if one.check.name == failing.name]
+        recognised = recognise(exercise, tried, evidence, ours)
     return Verdict(
         id=exercise.id,
         name=exercise.name,
@@ -109,22 +133,20 @@ def judge(
         hint=recognised.hint if recognised else "",
         review=exercise.review if failing else "",
         checks=tuple(results),
-        heatmaps=tuple(_heatmaps(lesson, planned, evidence)),
+        heatmaps=tuple(_heatmaps(planned, evidence, ours)),
     )
 
 
 def recognise(
-    lesson: Lesson, exercise: Exercise, failing: Sequence[Planned], evidence: Mapping[str, Evidence]
+    exercise: Exercise, failing: Sequence[Planned], evidence: Mapping[str, Evidence], ours: Ours
 ) -> Mistake | None:
     """The mistake that returns what the student's answer returned, on every trial of the failing check.
 
     Where several do, the first declared is named: they agree on all that was seen.
     """
     for candidate in exercise.mistakes:
-        namespace = {**lesson.reference, **candidate.replaces}
         if all(
-            _same(_evidence(one, evidence), run_here(one.check.probe, namespace, one.inputs), one.check.rtol)
-            for one in failing
+            _same(_evidence(one, evidence), ours.wrong(one, candidate), one.check.rtol) for one in failing
         ):
             return candidate
     return None
@@ -146,20 +168,17 @@ def _evidence(one: Planned, evidence: Mapping[str, Evidence]) -> Evidence:
     return evidence.get(one.key, missing)
 
 
-def _find(lesson: Lesson, one: Planned, got: Evidence, device: str) -> tuple[Outcome, str]:
+def _find(one: Planned, got: Evidence, ours: Ours, device: str) -> tuple[Outcome, str]:
     """The outcome of one trial, and what to say about it."""
     if got.status is Status.OK:
-        expected: list[Mapping[str, Value]] = []
 
-        def reference() -> Mapping[str, Value]:
-            if not expected:
-                ours = run_here(one.check.probe, lesson.reference, one.inputs)
-                if ours.status is not Status.OK:
-                    raise RuntimeError(f"{one.key}: the reference raised {ours.error}: {ours.message}")
-                expected.append(ours.values)
-            return expected[0]
+        def expected() -> Mapping[str, Value]:
+            right = ours.right(one)
+            if right.status is not Status.OK:
+                raise RuntimeError(f"{one.key}: the reference raised {right.error}: {right.message}")
+            return right.values
 
-        case = Case(inputs=one.inputs, got=got.values, expected=reference, rtol=one.check.rtol, device=device)
+        case = Case(inputs=one.inputs, got=got.values, expected=expected, rtol=one.check.rtol, device=device)
         try:
             finding: Finding = (one.check.judge or equals_reference)(case)
         except Exception as error:  # whatever it is, it is ours: it must not cost the student anything
@@ -200,21 +219,20 @@ def _check(
     )
 
 
-def _heatmaps(lesson: Lesson, planned: Sequence[Planned], evidence: Mapping[str, Evidence]):
+def _heatmaps(planned: Sequence[Planned], evidence: Mapping[str, Evidence], ours: Ours):
     """The attention maps of public examples, ours beside theirs; only where the shapes agree."""
     for one in planned:
         got = _evidence(one, evidence)
         if not (one.public and one.check.map and got.status is Status.OK):
             continue
-        theirs = got.values.get(one.check.map)
-        ours = run_here(one.check.probe, lesson.reference, one.inputs).values.get(one.check.map)
+        theirs, right = got.values.get(one.check.map), ours.right(one).values.get(one.check.map)
         if (
             isinstance(theirs, Tensor)
-            and isinstance(ours, Tensor)
-            and theirs.shape == ours.shape
-            and ours.ndim >= 2
+            and isinstance(right, Tensor)
+            and theirs.shape == right.shape
+            and right.ndim >= 2
         ):
-            yield Heatmap(title=one.trial.describe, got=_rows(theirs), expected=_rows(ours))
+            yield Heatmap(title=one.trial.describe, got=_rows(theirs), expected=_rows(right))
 
 
 def _rows(weights: Tensor) -> tuple[tuple[float, ...], ...]:

@@ -335,7 +335,7 @@ def uniform_in_empty_rows(scores: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(
     "stable_softmax",
-    "The largest score of all rows is subtracted. A row far below it underflows: take each row's own.",
+    "The largest score of all rows is subtracted. A row far below it becomes all zeros: take each row's own.",
 )
 def one_maximum_for_all(scores: Tensor, dim: int = -1) -> Tensor:
     return _softmax(scores, dim, scores.max())
@@ -355,7 +355,7 @@ def sums_over_the_other_axis(scores: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(
     "stable_softmax",
-    "The whole tensor sums to 1. Each row is a distribution of its own: sum along `dim` only.",
+    "The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.",
 )
 def one_sum_for_all(scores: Tensor, dim: int = -1) -> Tensor:
     exps = torch.exp(scores - scores.max())
@@ -1268,7 +1268,7 @@ class self_with_bias(SelfAttention):  # noqa: N801
 
 @mistake(
     "SelfAttention",
-    "The weights come back cut off from the graph: no .detach(), so that a loss can use them.",
+    "The weights come back cut off by .detach(). Without it, training can learn from them.",
 )
 class self_weights_detached(SelfAttention):  # noqa: N801
     def forward(self, tokens, mask=None):
@@ -1516,7 +1516,7 @@ class cross_with_bias(CrossAttention):  # noqa: N801
 
 @mistake(
     "CrossAttention",
-    "The weights come back cut off from the graph: no .detach(), so that a loss can use them.",
+    "The weights come back cut off by .detach(). Without it, training can learn from them.",
 )
 class cross_weights_detached(CrossAttention):  # noqa: N801
     def forward(self, text_tokens, image_tokens, mask=None):

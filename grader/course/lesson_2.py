@@ -425,7 +425,7 @@ def share_that_is_lost(tokens: Tensor, aligned: Tensor) -> Tensor:
 
 @mistake(
     "explained_variance",
-    "This is a correlation, not its square: the residual was measured in length. Sum the squares.",
+    "What is left over was measured by its length. Sum its squares instead.",
 )
 def lengths_for_squares(tokens: Tensor, aligned: Tensor) -> Tensor:
     return 1 - (1 - share_of(tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2)))).sqrt()
@@ -1812,7 +1812,7 @@ class AlwaysOneHead(AlignedCrossAttention):
 
 @slip(
     "AlignedCrossAttention",
-    "The text is added to the output here. That residual comes in lesson 3; return the attention's output alone.",
+    "The text is added to the output here. Return the attention's output alone; adding comes in lesson 3.",
 )
 class ResidualAdded(AlignedCrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
@@ -2233,10 +2233,11 @@ def draw_fusion(
     image: int,
     d_text: int,
     d_image: int,
-    heads: int,
+    heads: int | None = None,
     d_head: int,
 ) -> Inputs:
-    d_model = heads * d_head
+    """Without `heads`, the default of 4 is asked for."""
+    d_model = (heads or 4) * d_head
     weights: dict[str, Tensor] = {}
     for side, width in (("text", d_text), ("image", d_image)):
         weights |= {f"{side}_norm.weight": draw.uniform(width) + 0.5, f"{side}_norm.bias": draw.normal(width)}
@@ -2246,7 +2247,8 @@ def draw_fusion(
     for name in ("text_from_image.", "image_from_text."):
         weights |= draw_heads(draw, name, d_model, d_model)
     return {
-        "sizes": [d_text, d_image, d_model, heads],
+        "sizes": [d_text, d_image, d_model],
+        "more": {} if heads is None else {"num_heads": heads},
         "weights": weights,
         "text_tokens": draw.normal(*lead, text, d_text),
         "image_tokens": draw.normal(*lead, image, d_image),
@@ -2254,10 +2256,9 @@ def draw_fusion(
 
 
 def fusion_values(
-    ImageTextFusion, sizes: list[int], weights: Mapping[str, Tensor], text_tokens, image_tokens
+    ImageTextFusion, sizes: list[int], more: Mapping, weights: Mapping[str, Tensor], text_tokens, image_tokens
 ):
-    d_text, d_image, d_model, num_heads = sizes
-    fusion = load(ImageTextFusion(d_text, d_image, d_model, num_heads=num_heads), weights)
+    fusion = load(ImageTextFusion(*sizes, **more), weights)
     text, image = pair(fusion(text_tokens, image_tokens))
     return {"text update": text, "image update": image, "numbers to learn": size_of(fusion)}
 
@@ -2324,6 +2325,7 @@ FUSION = Exercise(
                 draw_fusion,
                 dict(lead=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2),
                 dict(text=7, image=3, d_text=5, d_image=11, heads=2, d_head=3),
+                dict(text=3, image=5, d_text=7, d_image=11, d_head=2),
             ),
         ),
     ),

@@ -302,7 +302,7 @@ class multiplies_positions(_Positions):  # noqa: N801
 
 @mistake(
     "PositionEmbedding",
-    "The positions are fixed: only an nn.Parameter is found by the optimizer, a buffer is not.",
+    "The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.",
 )
 class fixed_positions(nn.Module):  # noqa: N801
     def __init__(self, n: int, d_model: int) -> None:
@@ -452,8 +452,10 @@ def block_conduct(
     )
 
 
-def draw_block_sizes(draw: Draw, *, d_model: int, heads: int, d_ff: int, cross: bool) -> Inputs:
-    return {"sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, "cross": cross}}
+def draw_block_sizes(draw: Draw, *, d_model: int, heads: int, d_ff: int, cross: bool | None = None) -> Inputs:
+    """Without `cross`, its default is asked for."""
+    given = {} if cross is None else {"cross": cross}
+    return {"sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, **given}}
 
 
 def _self(block, x: Tensor, mask: Tensor | None) -> Tensor:
@@ -559,6 +561,15 @@ class without_norms(VisionLanguageBlock):  # noqa: N801
         seen, weights = _cross(self, x, image_tokens)
         x = x + seen
         return x + self.ffn(x), weights
+
+
+@mistake(
+    "VisionLanguageBlock",
+    "A block looks at the image unless it is told otherwise: cross=True is the default.",
+)
+class text_only_by_default(VisionLanguageBlock):  # noqa: N801
+    def __init__(self, d_model, num_heads, d_ff, cross=False):
+        super().__init__(d_model, num_heads, d_ff, cross)
 
 
 @mistake(
@@ -728,11 +739,16 @@ BLOCK = Exercise(
             points=1,
             needs=("values",),
             probe=block_parts,
-            examples=trials(draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False)),
+            examples=trials(
+                draw_block_sizes,
+                dict(d_model=4, heads=2, d_ff=3, cross=False),
+                dict(d_model=4, heads=2, d_ff=3),
+            ),
             trials=trials(
                 draw_block_sizes,
                 dict(d_model=6, heads=2, d_ff=11, cross=True),
                 dict(d_model=6, heads=3, d_ff=5, cross=False),
+                dict(d_model=4, heads=2, d_ff=7),
             ),
         ),
         Check(
@@ -788,6 +804,7 @@ BLOCK = Exercise(
         one_norm,
         ffn_missing,
         heads_averaged,
+        text_only_by_default,
     ),
     review="One block",
 )
@@ -1531,7 +1548,8 @@ def mean_of_means(model, optimizer, batch):
 
 
 @mistake(
-    "train_step", "The loss that comes back is a tensor and keeps its whole graph alive: return loss.item()."
+    "train_step",
+    "The loss that comes back is a tensor, and all that it was computed from stays in memory: return loss.item().",
 )
 def returns_a_tensor(model, optimizer, batch):
     token_ids, prompt_lengths, image_patches = batch

@@ -672,6 +672,8 @@ def fused_forward(layer, tokens, context=None, mask=None):
 
 
 # %% exercise="3.P4" variant="step by step"
+import math
+
 def diagnose(model, batch):
     ids, lengths, patches = batch
     targets = shift_targets(ids, lengths)

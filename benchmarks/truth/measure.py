@@ -1,0 +1,99 @@
+"""One exercise, measured: right answers accepted, wrong ones refused and named, whatever the course secret."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import torch
+
+from benchmarks.truth.answers import empty_answers, mistaken, shape_only, solutions, variants, verdict
+from benchmarks.truth.mutate import mutants
+from grader.course import lessons
+from grader.exercise import Exercise, Lesson, Outcome, Verdict
+
+COLUMNS = (
+    "right", "right refused", "mistakes", "named right", "empty", "mutants", "equivalent", "wrong accepted", "changed",
+)  # fmt: skip
+
+
+def measure(
+    lesson: Lesson, exercise: Exercise, secrets: Sequence[str], sample: int | None = None
+) -> tuple[Counter, list[str]]:
+    """Counts by column, and a line for each verdict that is wrong or needs a look.
+
+    Args:
+        secrets: every answer is judged under each of them.
+        sample: at most so many mutants, the same ones each time.
+    """
+    count: Counter = Counter()
+    lines: list[str] = []
+
+    def say(what: str, name: str, detail: str = "") -> None:
+        lines.append(f"{exercise.id} {what}: {name}{detail and '; ' + detail}")
+
+    solution = solutions(lesson.assignment)[exercise.id]
+    others = [one for one in variants(lesson.assignment) if one.exercise == exercise.id]
+    for name, source in [("solution", solution)] + [(one.name, one.source) for one in others]:
+        count["right"] += 1
+        got = [verdict(lesson, exercise, source, secret) for secret in secrets]
+        if refused := [one for one in got if one.outcome is not Outcome.PASSED or one.mistake]:
+            count["right refused"] += 1
+            say("RIGHT REFUSED", name, refused[0].message)
+
+    for wrong in exercise.mistakes:
+        count["mistakes"] += 1
+        got = [mistaken(lesson, exercise, wrong, secret) for secret in secrets]
+        if any(one.outcome is Outcome.PASSED for one in got):
+            count["wrong accepted"] += 1
+            say("WRONG ACCEPTED", f"mistake {wrong.name}")
+        if got[0].mistake == wrong.name:
+            count["named right"] += 1
+        else:
+            say("misnamed", wrong.name, f"as {got[0].mistake}")
+        if not _same(got):
+            count["changed"] += 1
+            say("CHANGES with the secret", f"mistake {wrong.name}", _differences(got))
+
+    empty = {
+        what: [verdict(lesson, exercise, source, secret) for secret in secrets]
+        for what, source in empty_answers(exercise)
+    }
+    for wrong in shape_only(lesson, exercise):
+        empty[wrong.name] = [mistaken(lesson, exercise, wrong, secret) for secret in secrets]
+    for what, got in empty.items():
+        count["empty"] += 1
+        if any(one.points > 0 or one.outcome is Outcome.PASSED for one in got):
+            count["wrong accepted"] += 1
+            say("WRONG ACCEPTED", what, f"{max(one.points for one in got):g} points")
+
+    made = list(mutants(solution))
+    if sample is not None:
+        made = random.Random(exercise.id).sample(made, min(sample, len(made)))
+    for what, source in made:
+        passed = [verdict(lesson, exercise, source, secret).outcome is Outcome.PASSED for secret in secrets]
+        if all(passed):
+            count["equivalent"] += 1
+            say("equivalent?", what)
+            continue
+        count["mutants"] += 1
+        if any(passed):
+            count["wrong accepted"] += 1
+            say("WRONG ACCEPTED", what, f"under {sum(passed)} of {len(passed)} secrets")
+    return count, lines
+
+
+def measure_alone(assignment: str, id: str, secrets: int, sample: int | None) -> tuple[Counter, list[str]]:
+    """The same in a process of its own: everything is found by name."""
+    torch.set_num_threads(1)
+    lesson = lessons()[assignment]
+    return measure(lesson, lesson.exercise(id), [f"truth {n}" for n in range(secrets)], sample)
+
+
+def _same(verdicts: Iterable[Verdict]) -> bool:
+    return len({(one.outcome, one.points, one.mistake) for one in verdicts}) == 1
+
+
+def _differences(verdicts: Iterable[Verdict]) -> str:
+    return ", ".join(sorted({f"{one.outcome} {one.points:g} {one.mistake}" for one in verdicts}))

@@ -1,0 +1,161 @@
+"""Every exercise of every lesson: right answers pass, wrong ones are refused and named, in words that were taught."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from benchmarks.truth.answers import mistaken, sheet, variants, verdict
+from benchmarks.truth.measure import measure
+from grader.checks.compare import compare
+from grader.checks.judge import run_here
+from grader.checks.plan import source_of
+from grader.course import lessons
+from grader.exercise import Exercise, Lesson, Outcome
+
+ROOT = Path(__file__).parents[2]
+EVERY = [
+    pytest.param(lesson, exercise, id=exercise.id)
+    for lesson in lessons().values()
+    for exercise in lesson.exercises
+]
+# The course's own; an exercise that somebody adds may begin with less.
+GRADED = [one for one in EVERY if re.fullmatch(r"1\.[1-9]|2\.[1-8]|3\.[1-9]", one.id)]
+
+# What rounded examples cannot show, and what only a batch, another dtype or a wide range shows: hidden trials do.
+NOT_IN_THE_SELF_CHECK = {"any_width", "asserts_the_width", "mask_axis_from_the_front", "approximate_gelu"}
+
+# The words of the messages that no lesson uses, and that need no lesson. A new word fails the test until somebody
+# has decided that it belongs here: reword the message if a student at this exercise would have to look it up.
+EVERYDAY = """
+    absolute afresh ahead allowed already applied approximate argument around arrives assertionerror
+    assignment astray average averaged averages been before behind big blank close cross_entropy cut
+    describe different directions disappears down enough equal everywhere exponential fails far fewer
+    fitted forbidden future height ignore ill illness inputs inverses inverted larger lead longer
+    longest losses lost lots meanings middle missing new normalised normalises offset otherwise over
+    overwritten pair pass past per pile plain predicts probabilities pulled push recorded relu restore
+    roll sequence sequences sets sharp sharper silence silently square stands still sub_ swapped taken
+    tanh themselves these too total twice unaligned unchanged unless use used vary wakes weigh were
+    whole wide wrong yes √d_model
+"""
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), EVERY)
+def test_no_wrong_answer_passes_and_no_right_one_fails(lesson: Lesson, exercise: Exercise) -> None:
+    """A fixed sample of `make truth`: solution, variants, mistakes, empty answers, a few mutants; three secrets."""
+    count, lines = measure(lesson, exercise, ["one", "two", "three"], sample=3)
+    assert not [line for line in lines if " equivalent?" not in line]
+    assert count["named right"] == count["mistakes"] == len(exercise.mistakes)
+    assert count["right"] >= 1
+
+
+def test_the_measure_sees_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above can fail: with a judge that passes everything, and with one that passes nothing."""
+    from benchmarks.truth import answers
+
+    lesson = lessons()["1-attention"]
+    exercise = lesson.exercise("1.2")
+    passes = verdict(lesson, exercise, answers.solutions("1-attention")["1.2"])
+    fails = mistaken(lesson, exercise, exercise.mistakes[0])
+    assert (passes.outcome, fails.outcome) == (Outcome.PASSED, Outcome.FAILED)
+
+    monkeypatch.setattr(answers, "judge", lambda *_: passes)
+    count, _ = measure(lesson, exercise, ["one"], sample=2)
+    assert count["wrong accepted"] == len(exercise.mistakes) + count["empty"]
+    assert count["equivalent"] == 2
+
+    monkeypatch.setattr(answers, "judge", lambda *_: fails)
+    count, lines = measure(lesson, exercise, ["one"], sample=0)
+    assert count["right refused"] == count["right"] > 1
+    assert any("RIGHT REFUSED" in line for line in lines)
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), GRADED)
+def test_four_mistakes_four_styles_and_two_sizes(lesson: Lesson, exercise: Exercise) -> None:
+    assert len(exercise.mistakes) >= 4
+    assert sum(one.exercise == exercise.id for one in variants(lesson.assignment)) >= 4
+    assert sum(not one.public for one in sheet(lesson.assignment, exercise.id, "one").planned) >= 2
+    assert len({one.name for one in exercise.mistakes}) == len(exercise.mistakes)
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), EVERY)
+def test_the_self_check_shows_every_mistake(lesson: Lesson, exercise: Exercise) -> None:
+    """What the public examples in the notebook can say, they say."""
+    on = sheet(lesson.assignment, exercise.id, "one")
+    for wrong in exercise.mistakes:
+        if wrong.name in NOT_IN_THE_SELF_CHECK or "drop" in wrong.name:
+            continue
+        pairs = [(on.ours.right(one), on.ours.wrong(one, wrong)) for one in on.planned if one.public]
+        assert any(
+            got.error or not compare(got.values, want.values, rtol=30).passed for want, got in pairs
+        ), wrong.name
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), EVERY)
+def test_probes_stand_alone(lesson: Lesson, exercise: Exercise) -> None:
+    """A probe is sent as text: it may use nothing but what the sandbox has."""
+    there = {
+        "torch": torch, "nn": nn, "F": F, "math": math, "Tensor": Tensor, "Mapping": Mapping, "Callable": Callable,
+        "Any": Any,
+    }  # fmt: skip
+    for one in sheet(lesson.assignment, exercise.id, "one").planned:
+        namespace = dict(there)
+        exec(source_of(one.check.probe), namespace)
+        got = run_here(namespace[one.check.probe.__name__], lesson.reference, one.inputs)
+        assert got.error == "", f"{one.key}: {got.message}"
+
+
+# ---------------------------------------------------------------- the messages, as their reader finds them
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z_√]{3,}", text.lower()))
+
+
+def stem(word: str) -> str:
+    return re.sub(r"(ies|es|s|ed|ing|d|ly|y|e)$", "", word)
+
+
+@cache
+def read_before(id: str) -> set[str]:
+    """The words of the course up to an exercise's cell."""
+    known: set[str] = set()
+    for assignment in lessons():
+        for cell in jupytext.read(ROOT / "solutions" / f"{assignment}.py", fmt="py:percent").cells:
+            known |= words(cell.source)
+            if cell.metadata.get("exercise") == id:
+                return {stem(word) for word in known}
+    raise KeyError(id)
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), EVERY)
+def test_messages_are_short_and_in_words_that_were_taught(lesson: Lesson, exercise: Exercise) -> None:
+    known = read_before(exercise.id) | {stem(word) for word in words(EVERYDAY)}
+    for wrong in exercise.mistakes:
+        got = mistaken(lesson, exercise, wrong, "one")
+        assert got.hint.endswith("."), wrong.name
+        assert "\n" not in got.message + got.hint
+        assert len(re.findall(r"[.!?](?=\s|$)", got.hint)) <= 2, wrong.name  # the message is the third
+        assert len(got.message + got.hint) < 400, wrong.name
+        said = got.message.partition("it raised")[0]  # what follows is PyTorch's words
+        unknown = {word for word in words(f"{said} {got.hint}") if stem(word) not in known}
+        assert not unknown, f"{wrong.name}: {got.message} | {got.hint}"
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), EVERY)
+def test_messages_give_nothing_away(lesson: Lesson, exercise: Exercise) -> None:
+    """No expected number, no tensor, no path, no traceback of ours."""
+    for wrong in exercise.mistakes:
+        got = mistaken(lesson, exercise, wrong, "one")
+        for text in (got.message, got.hint, *(check.message for check in got.checks)):
+            assert not re.search(r"tensor\(|Traceback|File \"|/grader/|grader\.|reference|lambda", text), text
