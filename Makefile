@@ -37,7 +37,7 @@ browser:
 
 test: setup browser lint  ## all tests: what CI runs
 	$(RUN)/grader build --check
-	$(RUN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(RUN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 lint: setup  ## style and types
 	$(RUN)/ruff check .

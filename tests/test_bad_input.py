@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_class import ROOT, grade
+from tests.classes.example_class import ROOT, grade
 
 GOOD = ROOT / "examples" / "submitted" / "untouched" / "1-attention" / "1-attention.ipynb"
 NAME = "1-attention"

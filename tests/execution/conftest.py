@@ -1,4 +1,4 @@
-"""One fork server for all tests of this folder; they run one after the other, in one worker."""
+"""One fork server for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ import pytest
 from grader.execution.interpreter import Sandbox, Server
 from grader.execution.isolation import why_not
 from grader.exercise import Limits
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "tests/execution" in item.path.as_posix():
-            item.add_marker(pytest.mark.xdist_group("execution"))
 
 
 @pytest.fixture(scope="session")

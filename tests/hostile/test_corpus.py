@@ -37,8 +37,6 @@ LIMITS = Limits(
     cell_seconds=3,
 )
 
-pytestmark = [pytest.mark.xdist_group("hostile")]
-
 
 @pytest.fixture(scope="module")
 def master() -> dict:

@@ -1,4 +1,7 @@
-"""The example class, from the command line to the gradebook: every submission gets the score that it deserves."""
+"""The tests of an example class, from the command line to the gradebook.
+
+The files beside this one name the assignment: so they run side by side.
+"""
 
 import json
 import os
@@ -9,10 +12,10 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from examples.make import Example, classes, content
+from examples.make import Example, classes
 from grader.course import lessons
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CLASS = {name: [example for example in classes() if example.assignment == name] for name in lessons()}
 
 
@@ -34,16 +37,12 @@ def grade(folder: Path, *arguments: str) -> tuple[int, list[dict], str]:
     return ran.returncode, written, ran.stdout + ran.stderr
 
 
-@pytest.fixture(scope="module", params=list(CLASS))
+@pytest.fixture(scope="module")
 def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
-    folder = tmp_path_factory.mktemp(request.param)
-    code, written, output = grade(folder, "examples/submitted", "--assignment", request.param, "--force")
-    return request.param, folder, code, {line["student"]: line for line in written}, output
-
-
-def test_every_example_is_committed_as_it_is_made() -> None:
-    stale = [one.path for one in classes() if not one.path.is_file() or one.path.read_bytes() != content(one)]
-    assert stale == [], "run: python -m examples.make"
+    assignment = request.module.ASSIGNMENT
+    folder = tmp_path_factory.mktemp(assignment)
+    code, written, output = grade(folder, "examples/submitted", "--assignment", assignment, "--force")
+    return assignment, folder, code, {line["student"]: line for line in written}, output
 
 
 def test_every_submission_gets_the_score_that_it_deserves(graded) -> None:
