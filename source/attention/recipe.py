@@ -69,6 +69,14 @@ def align_step(model: nn.Module, optimizer: torch.optim.Optimizer, patches: Tens
     return loss.item()
 
 
+def adamw(model: nn.Module) -> torch.optim.AdamW:
+    """The recipe's optimizer; as one fused kernel, a tenth of the training time less, where there is one."""
+    fused = next(model.parameters()).device.type in ("cpu", "cuda")
+    return torch.optim.AdamW(
+        model.parameters(), lr=LEARNING_RATE, betas=BETAS, weight_decay=0.01, fused=fused
+    )
+
+
 def train(
     model: nn.Module, train_step, seed: int, steps: int = STEPS, align_steps: int = ALIGN_STEPS
 ) -> dict:
@@ -85,7 +93,7 @@ def train(
     device = next(model.parameters()).device
     draw_start(model, seed)
     path = [watch(model, seed)]
-    aligning = torch.optim.AdamW(model.aligner.parameters(), lr=LEARNING_RATE, betas=BETAS, fused=True)
+    aligning = adamw(model.aligner)
     patches, labels = (tensor.to(device) for tensor in digits("train"))
     align_losses, losses = [], []
     for step in range(align_steps):
@@ -93,9 +101,7 @@ def train(
         chosen = torch.randint(len(labels), (256,), generator=generator).to(device)
         align_losses.append(align_step(model, aligning, patches[chosen], labels[chosen]))
         path.append(watch(model, seed))
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=LEARNING_RATE, betas=BETAS, weight_decay=0.01, fused=True
-    )
+    optimizer = adamw(model)
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = learning_rate(step, steps)
         batch = training_questions(step, seed, steps).to(device).batch

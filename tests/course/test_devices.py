@@ -14,7 +14,7 @@ import torch
 from matplotlib import pyplot as plt
 
 from benchmarks.truth import answers
-from grader.checks.judge import run_here
+from grader.checks.judge import Ours, judge, run_here
 from grader.checks.plan import Planned, plan
 from grader.course import lesson_3, lessons
 from grader.execution import gpu
@@ -73,16 +73,11 @@ def test_right_answers_pass_there_too(lesson, exercise, device):
         if not needs_training(lesson, check) and check.probe not in SUBCLASSING
     )
     part = replace(exercise, checks=checks, points=sum(check.points for check in checks))
-    mixing = set()
+    planned = plan(replace(lesson, exercises=(part,)), "devices", exercise.id)
+    ours, mixing = Ours(lesson), set()
     for name, names in namespaces.items():
-        came_back: dict[str, Evidence] = {}
-
-        def answer(planned, names=names, came_back=came_back):
-            for got in evidence_there(planned, names, device):
-                came_back[got.key] = got
-                yield got
-
-        found = answers.judged(lesson, part, answer, "devices")
+        came_back = {got.key: got for got in evidence_there(planned, names, device)}
+        found = judge(lesson, part, planned, came_back, ours)
         if gpu.trouble({}, came_back):
             mixing.add(name)
         else:
