@@ -8,7 +8,7 @@ LAB    ?=
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system browser build grade test lint lab release bench scale gpu clean
+.PHONY: help setup system browser build grade test lint lab release truth bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,9 @@ lab: setup  ## open the course in JupyterLab, with formgrader in its menu
 
 release: build  ## write dist/attention-course.zip, which students get
 	$(RUN)/python -m grader.build.bundle dist
+
+truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
+	$(RUN)/python -m benchmarks.truth
 
 bench: setup  ## all benchmarks (minutes)
 	for name in lesson interpreter attention alignment training; do $(RUN)/python -m benchmarks.$$name || exit 1; done
