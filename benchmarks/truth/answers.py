@@ -168,7 +168,7 @@ def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "trut
         except Exception as error:
             for one in on.planned:
                 evidence.setdefault(one.key, _raised(one, error))
-    result = judge(lesson, on.exercise, on.planned, evidence, on.ours)
+    result = judge(lesson, on.exercise, on.planned, evidence, ours=on.ours)
     if used_builtins(exercise, source):
         return replace(result, outcome=Outcome.FAILED, points=0.0)
     return result
@@ -178,7 +178,7 @@ def mistaken(lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str = "
     """The verdict on an answer that makes a declared mistake, and is right otherwise."""
     on = sheet(lesson.assignment, exercise.id, secret)
     evidence = {one.key: on.ours.wrong(one, wrong) for one in on.planned}
-    return judge(lesson, on.exercise, on.planned, evidence, on.ours)
+    return judge(lesson, on.exercise, on.planned, evidence, ours=on.ours)
 
 
 def _raised(one: Planned, error: Exception) -> Evidence:

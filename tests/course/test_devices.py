@@ -77,7 +77,7 @@ def test_right_answers_pass_there_too(lesson, exercise, device):
     ours, mixing = Ours(lesson), set()
     for name, names in namespaces.items():
         came_back = {got.key: got for got in evidence_there(planned, names, device)}
-        found = judge(lesson, part, planned, came_back, ours)
+        found = judge(lesson, part, planned, came_back, ours=ours)
         if gpu.trouble({}, came_back):
             mixing.add(name)
         else:

@@ -69,12 +69,12 @@ def test_the_measure_sees_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
     fails = mistaken(lesson, exercise, exercise.mistakes[0])
     assert (passes.outcome, fails.outcome) == (Outcome.PASSED, Outcome.FAILED)
 
-    monkeypatch.setattr(answers, "judge", lambda *_: passes)
+    monkeypatch.setattr(answers, "judge", lambda *_, **__: passes)
     count, _ = measure(lesson, exercise, ["one"], sample=2)
     assert count["wrong accepted"] == len(exercise.mistakes) + count["empty"]
     assert count["equivalent"] == 2
 
-    monkeypatch.setattr(answers, "judge", lambda *_: fails)
+    monkeypatch.setattr(answers, "judge", lambda *_, **__: fails)
     count, lines = measure(lesson, exercise, ["one"], sample=0)
     assert count["right refused"] == count["right"] > 1
     assert any("RIGHT REFUSED" in line for line in lines)
