@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grader.checks.judge import judge
+from grader.checks.judge import Ours, judge
 from grader.checks.plan import Planned, plan
 from grader.checks.policy import complaint, ran_builtins, same_definitions, used_builtins
 from grader.course import lessons
@@ -86,12 +86,13 @@ def grade(
         sha = submission.sha256
         if lesson is None:
             raise Unreadable(f"unknown assignment {found.assignment!r}; known are {', '.join(lessons())}")
-        rebuilt = rebuild(lesson, released or master(root, lesson.assignment), submission)
+        released = released or master(root, lesson.assignment)
+        rebuilt = rebuild(lesson, released, submission)
         graded = _grade(
             found.student,
             lesson,
             submission,
-            master(root, lesson.assignment),
+            released,
             rebuilt,
             server=server,
             secret=secret,
@@ -134,7 +135,7 @@ def _grade(
     device: str,
     run_all: bool,
 ) -> Graded:
-    planned = plan(lesson, secret, submission.sha256)
+    planned, ours = plan(lesson, secret, submission.sha256), Ours(lesson)
     trips: dict[str, list[tuple[str, str]]] = defaultdict(list)
     caution = _caution(lesson, rebuilt)
 
@@ -165,7 +166,8 @@ def _grade(
             trips[key.partition("/")[0]] += one.trips
         exercises = (exercise for exercise in lesson.exercises if exercise.id in ids)
         return execution, {
-            exercise.id: _verdict(lesson, exercise, chosen, execution, rebuilt) for exercise in exercises
+            exercise.id: _verdict(lesson, exercise, chosen, execution, rebuilt, ours)
+            for exercise in exercises
         }
 
     execution, submitted = run(rebuilt.notebook, [exercise.id for exercise in lesson.exercises])
@@ -311,9 +313,10 @@ def _verdict(
     planned: Sequence[Planned],
     execution: Execution,
     rebuilt: Rebuilt,
+    ours: Ours,
 ) -> Verdict:
     mine = [one for one in planned if one.exercise is exercise]
-    verdict = judge(lesson, exercise, mine, execution.evidence, execution.device)
+    verdict = judge(lesson, exercise, mine, execution.evidence, execution.device, ours)
     if exercise.id not in rebuilt.answers:
         verdict = replace(verdict, message="there is no cell for this exercise")
     return replace(verdict, notes=tuple(rebuilt.notes.get(exercise.id, ())))
