@@ -70,7 +70,7 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
         got = got.item() if got.ndim == 0 else f"a tensor of shape {shape(got)}"
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
         same = isclose(got, want, rel_tol=1e-5 * rtol, abs_tol=1e-6 * rtol)
-        return "" if same else f"{name} is {got:.4g}, off by {abs(got - want):.2g}"
+        return "" if same else f"{name}: {got:.4g}, off by {abs(got - want):.2g}"
     if type(got) is type(want) and got == want:
         return ""
     if name == "inputs unchanged":
@@ -83,29 +83,29 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
         return (
             f"no {name.split(' of ')[0]} reaches {name.split(' of ')[1]}"
             if " of " in name
-            else f"{name} is None"
+            else f"{name}: nothing came back"
         )
     if isinstance(got, (bool, int, float)) and want.ndim == 0:
         got = torch.tensor(got, dtype=want.dtype)
     if not isinstance(got, Tensor):
-        return f"{name} is {_say(got)}, expected a tensor of shape {shape(want)}"
+        return f"{name}: {_say(got)}, expected a tensor of shape {shape(want)}"
     if got.shape != want.shape:
-        return f"{name} has shape {shape(got)}, expected {shape(want)}"
+        return f"{name}: shape {shape(got)}, expected {shape(want)}"
     if got.dtype != want.dtype:
-        return f"{name} is {_dtype(got)}, expected {_dtype(want)}"
+        return f"{name}: {_dtype(got)}, expected {_dtype(want)}"
     if not want.is_floating_point():
         wrong = int((got != want).sum())
-        return f"{name} is wrong in {wrong} of {want.numel()} places" if wrong else ""
+        return f"{name}: wrong in {wrong} of {want.numel()} places" if wrong else ""
     got, exact = got.double(), want.double()
     if exact.isfinite().all() and not got.isfinite().all():
-        return f"{name} holds {'NaN' if got.isnan().any() else 'infinite numbers'}"
+        return f"{name}: some are {'NaN' if got.isnan().any() else 'infinite'}"
     same = (got == exact) | (got.isnan() & exact.isnan())  # a mistake that gives NaN is recognised by it
     off = torch.where(same, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
     if not off.numel():
         return ""
     allowed = TOLERANCE[device].get(want.dtype, 1e-5) * rtol * scale(exact)
     largest = off.max().item()
-    return f"{name} is off by {largest:.2g}, allowed {allowed:.0e}" if largest > allowed else ""
+    return f"{name}: off by {largest:.2g}, allowed {allowed:.0e}" if largest > allowed else ""
 
 
 def scale(tensor: Tensor) -> float:

@@ -357,7 +357,7 @@ def close_share(case: Case) -> Finding:
     if not abs(got - want) <= 1e-3:  # a NaN is not close
         return Finding(
             passed=False,
-            message=f"explained variance is {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001",
+            message=f"explained variance: {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001",
         )
     if case.got.get("inputs unchanged", True) is not True:
         return Finding(passed=False, message="the inputs were changed: work on new tensors, not in place")

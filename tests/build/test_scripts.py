@@ -140,7 +140,7 @@ def test_the_self_check_names_every_declared_mistake_that_its_examples_show(note
 def test_the_self_check_says_what_is_off_without_a_traceback(notebook_names) -> None:
     notebook_names["attention_scores"] = lambda query, key: query @ key.mT + 1
     with pytest.raises(
-        AssertionError, match=r"1\.1 attention_scores — 2 queries, 3 keys, d_k = 4: scores is off by 1"
+        AssertionError, match=r"1\.1 attention_scores — 2 queries, 3 keys, d_k = 4: scores: off by 1"
     ) as caught:
         notebook_names["check"]("1.1")
     assert caught.value._render_traceback_() == [f"✘ {caught.value}"]

@@ -7,20 +7,20 @@ from grader.checks.compare import compare, difference, flatten, scale
 def test_equal_tensors_pass_and_the_tolerance_follows_their_scale() -> None:
     want = torch.tensor([[1e4, 2.0, 3.0], [5.0, 7.0, 11.0]])
     assert difference("scores", want + 0.05, want) == ""
-    assert difference("scores", want + 0.5, want) == "scores is off by 0.5, allowed 1e-01"
+    assert difference("scores", want + 0.5, want) == "scores: off by 0.5, allowed 1e-01"
 
 
 @pytest.mark.parametrize(
     ("got", "said"),
     [
-        (torch.zeros(3, 2), "scores has shape (3, 2), expected (2, 3)"),
-        (torch.zeros(3), "scores has shape (3,), expected (2, 3)"),
-        (torch.zeros(2, 3, dtype=torch.float64), "scores is float64, expected float32"),
-        (torch.full((2, 3), torch.nan), "scores holds NaN"),
-        (torch.full((2, 3), torch.inf), "scores holds infinite numbers"),
-        (None, "scores is None"),
-        ([1, 2], "scores is [1, 2], expected a tensor of shape (2, 3)"),
-        (torch.ones(2, 3), "scores is off by 1, allowed 1e-05"),
+        (torch.zeros(3, 2), "scores: shape (3, 2), expected (2, 3)"),
+        (torch.zeros(3), "scores: shape (3,), expected (2, 3)"),
+        (torch.zeros(2, 3, dtype=torch.float64), "scores: float64, expected float32"),
+        (torch.full((2, 3), torch.nan), "scores: some are NaN"),
+        (torch.full((2, 3), torch.inf), "scores: some are infinite"),
+        (None, "scores: nothing came back"),
+        ([1, 2], "scores: [1, 2], expected a tensor of shape (2, 3)"),
+        (torch.ones(2, 3), "scores: off by 1, allowed 1e-05"),
     ],
 )
 def test_what_is_wrong_is_said(got, said: str) -> None:
@@ -30,14 +30,14 @@ def test_what_is_wrong_is_said(got, said: str) -> None:
 def test_float64_is_compared_more_strictly_than_float32() -> None:
     want = torch.ones(5)
     assert difference("x", want + 2e-6, want) == ""
-    assert difference("x", want.double() + 2e-6, want.double()) == "x is off by 2e-06, allowed 1e-07"
+    assert difference("x", want.double() + 2e-6, want.double()) == "x: off by 2e-06, allowed 1e-07"
 
 
 def test_a_gpu_has_twice_the_room_in_float32_and_none_more_in_float64() -> None:
     want = torch.ones(5)
     assert difference("x", want + 1.5e-5, want) != ""
     assert difference("x", want + 1.5e-5, want, device="cuda") == ""
-    assert difference("x", want + 2.5e-5, want, device="cuda") == "x is off by 2.5e-05, allowed 2e-05"
+    assert difference("x", want + 2.5e-5, want, device="cuda") == "x: off by 2.5e-05, allowed 2e-05"
     assert difference("x", want.double() + 2e-7, want.double(), device="cuda") != ""
     assert compare({"x": want + 1.5e-5}, {"x": want}, device="cuda").passed
 
@@ -51,7 +51,7 @@ def test_infinities_must_stand_where_they_are_expected() -> None:
 def test_masks_are_counted_place_by_place() -> None:
     want = torch.ones(3, 3, dtype=torch.bool).tril()
     assert difference("mask", want.clone(), want) == ""
-    assert difference("mask", ~want, want) == "mask is wrong in 9 of 9 places"
+    assert difference("mask", ~want, want) == "mask: wrong in 9 of 9 places"
 
 
 def test_json_values_are_compared_by_value_and_kind() -> None:
@@ -64,7 +64,7 @@ def test_json_values_are_compared_by_value_and_kind() -> None:
         == "the inputs were changed: work on new tensors, not in place"
     )
     assert difference("loss", 0.7000001, 0.7) == ""
-    assert difference("loss", torch.tensor(0.9), 0.7) == "loss is 0.9, off by 0.2"
+    assert difference("loss", torch.tensor(0.9), 0.7) == "loss: 0.9, off by 0.2"
 
 
 def test_a_missing_gradient_is_named() -> None:

@@ -94,7 +94,7 @@ def test_a_well_known_mistake_is_named() -> None:
     wrong = verdict(triples.replaces["double"])
     assert (wrong.outcome, wrong.points, wrong.mistake) == (Outcome.FAILED, 0, "triples")
     assert wrong.hint == "You tripled it."
-    assert wrong.message.startswith("2 rows: y is off by ")
+    assert wrong.message.startswith("2 rows: y: off by ")
     assert wrong.review == "Doubling"
 
 

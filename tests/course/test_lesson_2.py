@@ -132,7 +132,7 @@ def test_an_untrained_reader_is_refused(trained):
 def test_maps_that_the_weights_do_not_give_are_refused(trained):
     honest = reader_case(trained)
     perfect = F.one_hot(honest.inputs["cells"], 9).float().repeat(1, 2, 1)
-    assert "maps is off by" in reads_unseen(reader_case(trained, maps=perfect)).message
+    assert "maps: off by" in reads_unseen(reader_case(trained, maps=perfect)).message
     assert "maps is" in reads_unseen(reader_case(trained, maps=honest.got["maps"].mean(1))).message
 
 

@@ -32,7 +32,7 @@ def verdict(index: int, share: float, outcome: Outcome | None = None, **more) ->
 
 def unscaled(index: int = 3) -> Verdict:
     """1.4 without the √d_k: message, hint, checks and maps, as the judge makes them."""
-    off = "5 queries, 7 keys, d_k = 3: weights is off by 0.49, allowed 1e-05"
+    off = "5 queries, 7 keys, d_k = 3: weights: off by 0.49, allowed 1e-05"
     checks = (
         CheckResult(
             name="values",
@@ -101,7 +101,7 @@ PARTLY = grade(
         verdict(5, 0.0, Outcome.TIMEOUT, message="it did not answer within 20 s"),
         verdict(6, 1.0, notes=("two cells define SelfAttention; the last one counted",)),
         verdict(
-            7, 0.0, message="4 tokens: output has shape (4, 3), expected (4, 5)", mistake="keys_from_text"
+            7, 0.0, message="4 tokens: output: shape (4, 3), expected (4, 5)", mistake="keys_from_text"
         ),
         verdict(8, 0.5, message="1 scene: the map is not the reference's"),
     ),

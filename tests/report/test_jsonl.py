@@ -37,7 +37,7 @@ def test_the_contract_holds():
         "outcome": "FAILED",
         "points": 0.0,
         "max_points": 15.0,
-        "message": "5 queries, 7 keys, d_k = 3: weights is off by 0.49, allowed 1e-05",
+        "message": "5 queries, 7 keys, d_k = 3: weights: off by 0.49, allowed 1e-05",
         "mistake": "unscaled",
         "hint": "Divide the scores by √d_k.",
     }

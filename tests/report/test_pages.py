@@ -107,7 +107,7 @@ def test_a_recognised_mistake_is_told_with_what_to_do_and_read():
     assert "85 of 100 points" in text
     assert "8 of 9 exercises have full points" in text
     assert "✗ 1.4 · Attention 0 of 15" in text
-    assert text.count("5 queries, 7 keys, d_k = 3: weights is off by 0.49, allowed 1e-05") == 1
+    assert text.count("5 queries, 7 keys, d_k = 3: weights: off by 0.49, allowed 1e-05") == 1
     assert "What it looks like: Divide the scores by √d_k." in text
     assert "Read again: “Why √d_k” in the lesson." in text
     assert "(0 of 9, tried on 2 inputs)" in text
