@@ -31,7 +31,7 @@ from grader.exercise import (
     Verdict,
 )  # fmt: skip
 from grader.follow import count, follow_through, stand_ins
-from grader.names import definitions, foundations, used
+from grader.names import bound, definitions, foundations, taken, used
 from grader.submission.found import Found, Unreadable
 from grader.submission.intake import read
 from grader.submission.notebook import Submission
@@ -299,12 +299,23 @@ def _answered(lesson: Lesson, ids: Iterable[str]) -> Answered:
 
 
 def _not_needed(notebook: NotebookNode) -> list[str]:
-    """Given cells without which every exercise can be judged: self-checks, and those that only draw."""
-    return [
-        cell.id
+    """Cells without which every exercise can be judged: self-checks, and given ones that only draw.
+
+    A drawing that a cell which runs takes a name from is run, too.
+    """
+    cells = {
+        cell.id: cell
         for cell in notebook.cells
-        if cell.id.startswith("check-") or "draws" in cell.metadata.get("tags", ())
-    ]
+        if cell.cell_type == "code" and not cell.id.startswith("check-")
+    }
+    skipped = {id for id, cell in cells.items() if "draws" in cell.metadata.get("tags", ())}
+    checks = [cell.id for cell in notebook.cells if cell.id.startswith("check-")]
+    while True:
+        wanted = frozenset().union(*(taken(cell.source) for id, cell in cells.items() if id not in skipped))
+        back = {id for id in skipped if (bound(cells[id].source) or frozenset()) & wanted}
+        if not back:
+            return [*checks, *skipped]
+        skipped -= back
 
 
 def _verdict(

@@ -1,13 +1,15 @@
-"""Who uses whom: which exercises' names a piece of a notebook speaks of, found in its text.
+"""Names in source text: what a cell binds, what it speaks of, and so which exercise uses which.
 
-Too many rather than too few: a name that only stands in a comment counts.
+What is spoken of is rather too much than too little: a name that only stands in a comment counts.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import symtable
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from grader.exercise import Lesson
 
@@ -19,6 +21,60 @@ DYNAMIC = re.compile(r"(?<![\w.])(globals|locals|vars|eval|exec|getattr|get_ipyt
 def words(source: str) -> frozenset[str]:
     """Every name in it that is no attribute."""
     return frozenset(WORD.findall(source))
+
+
+def binds(node: ast.stmt) -> list[str]:
+    """The names that a statement binds, in the blocks inside it too, but not in functions and classes."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    nested = [*getattr(node, "body", []), *getattr(node, "orelse", []), *getattr(node, "finalbody", [])]
+    nested += [inner for handler in getattr(node, "handlers", []) for inner in handler.body]
+    targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
+    targets += [item.optional_vars for item in getattr(node, "items", [])]
+    names = [name for inner in nested for name in binds(inner)]
+    return names + [
+        name.id
+        for target in targets
+        if target is not None and not isinstance(node, ast.Delete)
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    ]
+
+
+@lru_cache(512)  # most cells are the same in every submission
+def bound(source: str) -> frozenset[str] | None:
+    """The names that a cell binds at its top level; None where it does not parse."""
+    try:
+        tree = ast.parse(_without_magics(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return frozenset(name for node in tree.body for name in binds(node))
+
+
+@lru_cache(512)
+def taken(source: str) -> frozenset[str]:
+    """The names that a cell takes from the notebook: read in it, and not bound by it. Of one that does not parse: none."""
+    try:
+        table = symtable.symtable(_without_magics(source), "a cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    return _read(table) - (bound(source) or frozenset())
+
+
+def _read(table: symtable.SymbolTable) -> frozenset[str]:
+    everywhere = table.get_type() == "module"
+    here = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (everywhere or symbol.is_global())
+    }
+    return frozenset(here).union(*(_read(inner) for inner in table.get_children()))
+
+
+def _without_magics(source: str) -> str:
+    return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?")))
 
 
 def definitions(source: str) -> dict[str, frozenset[str]]:

@@ -174,7 +174,7 @@ def attention_scores(query, key):
     ### END SOLUTION
 
 
-# %% id="two-tokens"
+# %% id="two-tokens" draws="1"
 query = torch.tensor([[1.0, 0, 1], [0, 1, 1]])
 key = torch.tensor([[1.0, 1, 1], [0, 1, 0]])
 print(attention_scores(query, key))
@@ -221,7 +221,7 @@ def scaled_scores(query, key):
 # weights, and at p(1 − p), which is the derivative of a weight by its own score: how much of a gradient gets through the
 # softmax.
 
-# %% id="why-scale"
+# %% id="why-scale" draws="1"
 widths = [2, 8, 32, 128, 512]
 
 
@@ -342,7 +342,7 @@ def stable_softmax(scores, dim=-1):
     return torch.nan_to_num(torch.softmax(scores, dim=dim), nan=0.0)
 
 
-# %% id="softmax-facts"
+# %% id="softmax-facts" draws="1"
 print("a single number:   ", stable_softmax(torch.tensor([3.0])))
 print("two tokens, row 2: ", stable_softmax(torch.tensor([2.0, 1.0]) / math.sqrt(3)))
 print("plus 1000:         ", stable_softmax(torch.tensor([2.0, 1.0]) / math.sqrt(3) + 1000))
@@ -402,7 +402,7 @@ def attention(query, key, value):
     return weights @ value, weights
 
 
-# %% id="three-tokens"
+# %% id="three-tokens" draws="1"
 tokens = torch.tensor([[1.0, 0.5], [0.5, 1.0], [0.3, 0.7]])
 value = torch.tensor([[2.0, 1.0], [1.0, 2.0], [1.5, 1.5]])
 output, weights = attention(tokens, tokens, value)
@@ -429,7 +429,7 @@ show_map(weights, ["token 1", "token 2", "token 3"], ["1", "2", "3"], "three tok
 # sharp from the start learns badly. Let us check the formula against autograd, for token 3 and the first column of the
 # values.
 
-# %% id="gradient-flow"
+# %% id="gradient-flow" draws="1"
 scores = scaled_scores(tokens, tokens)[2].detach().requires_grad_()
 weights = stable_softmax(scores)
 mixed = weights @ value[:, 0]
@@ -584,7 +584,7 @@ def masked_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-# %% id="masked-map"
+# %% id="masked-map" draws="1"
 output, weights = masked_attention(tokens, tokens, value, causal_mask(3))
 print("first output:", output[0].numpy())
 free = masked_attention(tokens, tokens, value)[1]
@@ -601,7 +601,7 @@ show_maps({"no mask": free, "causal mask": weights}, names, ["1", "2", "3"])
 # `F.scaled_dot_product_attention`, as bool and as additive mask, and to `nn.MultiheadAttention` with one head, whose
 # projections we set to the identity.
 
-# %% id="mask-meanings"
+# %% id="mask-meanings" draws="1"
 generator = torch.Generator().manual_seed(3)
 one, two, three = (torch.randn(1, 5, 8, generator=generator) for _ in range(3))
 allowed = causal_mask(5)
@@ -693,7 +693,7 @@ class SelfAttention(nn.Module):
 # Here is a sentence, with a random vector for each word, through two layers that were never trained. They differ in their
 # random start only.
 
-# %% id="untrained-self"
+# %% id="untrained-self" draws="1"
 sentence = ["the", "7", "is", "above", "the", "3"]
 vocabulary = {word: torch.randn(16, generator=torch.Generator().manual_seed(ord(word[0]))) for word in sentence}
 embedded = torch.stack([vocabulary[word] for word in sentence])
@@ -781,7 +781,7 @@ class CrossAttention(nn.Module):
         return weights @ value, weights
 
 
-# %% id="cross-shapes"
+# %% id="cross-shapes" draws="1"
 layer = CrossAttention(6, 10, 4)
 print("parameters:", sum(p.numel() for p in layer.parameters()))
 print("map:", tuple(layer(torch.randn(2, 6), torch.randn(9, 10))[1].shape))
@@ -875,7 +875,7 @@ show_curve(range(len(losses)), {"pointer_loss": losses}, "step", "loss", level=m
 # similarity of the two and look where it is largest? The cell measures this too, with the word vectors from before and
 # from after training.
 
-# %% id="measure-pointer"
+# %% id="measure-pointer" draws="1"
 need("losses", "1.9")
 unseen = draw_looks(2000, torch.Generator().manual_seed(seed + 1), "test").to(device)
 

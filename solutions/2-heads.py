@@ -143,7 +143,7 @@ def TokenAligner(d_vision, d_text, method="linear"):  # noqa: N802
     parts = [nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)]
     return nn.Sequential(OrderedDict(proj=nn.Sequential(*parts) if method == "mlp" else parts[0]))
 
-# %% id="try-aligner"
+# %% id="try-aligner" draws="1"
 by_hand = TokenAligner(3, 2)
 with torch.no_grad():
     by_hand.proj.weight.copy_(torch.tensor([[1.0, 0, 2], [0, 1, -1]]))
@@ -219,7 +219,7 @@ def explained_variance(tokens, aligned):
     x, z = (side.detach().cpu().flatten(0, -2).numpy() for side in (tokens, aligned))
     return r2_score(x, LinearRegression().fit(z, x).predict(z), multioutput="variance_weighted")
 
-# %% id="try-variance"
+# %% id="try-variance" draws="1"
 patches, labels = digits("test")
 halves = {"upper half of the pixels": patches[:, :32], "every second pixel": patches[:, ::2]}
 for name, kept in halves.items():
@@ -328,7 +328,7 @@ for name in ("truncate, then learn", "linear", "mlp"):
     train_aligner(aligners[name].to(device), words, 200 if train_steps is None else train_steps, seed)
 aligner = aligners["linear"]
 
-# %% id="matching-table"
+# %% id="matching-table" draws="1"
 need("aligner", "2.3")
 print(f"{'':22}  nearest word is right    variance that survives")
 for name, one in aligners.items():
@@ -468,7 +468,7 @@ def merge_heads(heads):
 def merge_heads(heads):
     return torch.cat(heads.unbind(-3), dim=-1)
 
-# %% id="try-heads"
+# %% id="try-heads" draws="1"
 two_tokens = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])
 for head, numbers in enumerate(split_heads(two_tokens, 2)):
     print(f"head {head}: {numbers.tolist()}")
@@ -630,7 +630,7 @@ for title, weights in uses.items():
 # Now compare with PyTorch's own layer, with the same weights. Mind its mask: in `nn.MultiheadAttention`, True means
 # may **not** attend.
 
-# %% id="compare-with-pytorch"
+# %% id="compare-with-pytorch" draws="1"
 ours, theirs = MultiHeadAttention(32, 4), nn.MultiheadAttention(32, 4, bias=False, batch_first=True)
 tokens, mask = torch.randn(2, 5, 32), causal_mask(5)
 with torch.no_grad():
@@ -664,7 +664,7 @@ reader = readers[4]  # its maps on unseen scenes are graded
 untrained_reader = train_reader(4, 0, seed, device)
 print(f"three readers trained in {time.perf_counter() - started:.1f} s")
 
-# %% id="reading-table"
+# %% id="reading-table" draws="1"
 need("reader", "2.6")
 unseen, cells, answers = (tensor.to(device) for tensor in draw_reading(2000, torch.Generator().manual_seed(99), "test"))
 print("heads         first digit   second digit   both")
@@ -685,7 +685,7 @@ for name, one in {"4, untrained": untrained_reader, **{str(heads): one for heads
 #
 # Which head looks where? Not a guess from a picture, but a count over 2,000 unseen scenes.
 
-# %% id="specialisation"
+# %% id="specialisation" draws="1"
 need("reader", "2.6")
 
 
@@ -796,7 +796,7 @@ def ablate_head(attention_layer, head, tokens, context=None, mask=None):
     return output - brought @ attention_layer.W_O.weight[:, mine].T
     ### END SOLUTION
 
-# %% id="ablation-table"
+# %% id="ablation-table" draws="1"
 need("reader", "2.6")
 print("                 first digit   second digit   both")
 for head in (None, *range(4)):
@@ -874,7 +874,7 @@ class AlignedCrossAttention(nn.Module):
         return self.cross_attn(tokens=text_tokens, context=image, mask=mask)
         ### END SOLUTION
 
-# %% id="try-aligned"
+# %% id="try-aligned" draws="1"
 layer = AlignedCrossAttention(d_vision=64, d_text=32, num_heads=4)
 output, weights = layer(torch.randn(2, 5, 32), torch.randn(2, 9, 64), mask=padding_mask(torch.tensor([9, 6]), 9))
 print("output", tuple(output.shape), "weights", tuple(weights.shape))
@@ -1039,7 +1039,7 @@ class ImageTextFusion(nn.Module):
         return self.text_out(seen), self.image_out(heard)
         ### END SOLUTION
 
-# %% id="try-fusion"
+# %% id="try-fusion" draws="1"
 generator = torch.Generator().manual_seed(seed)
 text, image = torch.randn(5, 48, generator=generator), torch.randn(9, 64, generator=generator)
 print("layers   std of the text   std of the image")

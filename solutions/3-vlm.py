@@ -174,7 +174,7 @@ def patchify(images, patch_size):
     return F.unfold(images.unsqueeze(1), patch_size, stride=patch_size).transpose(1, 2)
 
 
-# %% id="try-patchify"
+# %% id="try-patchify" draws="1"
 pixels = torch.arange(16.0).reshape(1, 4, 4)
 print(patchify(pixels, 2)[0].int().tolist())
 scenes = to_images(some.image_patches)
@@ -234,7 +234,7 @@ class PositionEmbedding(nn.Module):
         return tokens + F.embedding(torch.arange(tokens.shape[-2], device=tokens.device), self.embedding)
 
 
-# %% id="try-positions"
+# %% id="try-positions" draws="1"
 generator = torch.Generator().manual_seed(seed)
 tokens, asks = torch.randn(9, 8, generator=generator), torch.randn(1, 8, generator=generator)
 shuffled = tokens[torch.randperm(9, generator=generator)]
@@ -266,7 +266,7 @@ print(f"patches shuffled, the answer moves by {bare:.1e} without positions, by {
 # For x = [1, 3, 5, 7]: the mean is 4, the variance is 5 (the *population* variance: divide by 4, not by 3), and the
 # result is [-1.342, -0.447, 0.447, 1.342]. The small ε = 0.00001 stands **under** the root, with σ².
 
-# %% id="try-norm"
+# %% id="try-norm" draws="1"
 x = torch.tensor([1.0, 3.0, 5.0, 7.0])
 by_hand = (x - x.mean()) / (x.var(unbiased=False) + 1e-5).sqrt()
 print("by hand", [round(number, 3) for number in by_hand.tolist()])
@@ -376,7 +376,7 @@ class VisionLanguageBlock(nn.TransformerDecoderLayer):  # PyTorch's own block, w
         return super().forward(text_tokens, image_tokens), self.weights
 
 
-# %% id="try-block"
+# %% id="try-block" draws="1"
 block = VisionLanguageBlock(d_model=8, num_heads=2, d_ff=16)
 tokens, weights = block(torch.randn(1, 2, 8), torch.randn(1, 3, 8), mask=causal_mask(2))
 print("tokens", tuple(tokens.shape), "weights", tuple(weights.shape), "rows sum to", weights.sum(-1).flatten().tolist())
@@ -461,7 +461,7 @@ class MiniVLM(nn.Module):
 
 # %% provided="attention.recipe"
 
-# %% id="untrained"
+# %% id="untrained" draws="1"
 untrained = MiniVLM(**MODEL).to(device)
 draw_start(untrained, seed)
 logits, maps = untrained(some.token_ids[:2, :6].to(device), some.image_patches[:2].to(device))
@@ -520,7 +520,7 @@ def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ig
     ### END SOLUTION
 
 
-# %% id="try-targets"
+# %% id="try-targets" draws="1"
 row = torch.cat([encode("where is the 7 ? top-left"), torch.tensor([EOS, PAD])]).unsqueeze(0)
 targets = shift_targets(row, torch.tensor([6]))[0].tolist()
 print("tokens ", [WORDS[token] for token in row[0].tolist()])
@@ -572,7 +572,7 @@ def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch) -> flo
     ### END SOLUTION
 
 
-# %% id="try-step"
+# %% id="try-step" draws="1"
 batch = training_questions(0, seed).to(device).batch
 trial = MiniVLM(**MODEL).to(device)
 draw_start(trial, seed)
@@ -676,7 +676,7 @@ def generate(
 
 # %% provided="attention.evaluation"
 
-# %% id="answers"
+# %% id="answers" draws="1"
 need("model", "3.6")
 asked = ("where is the 7 ?", "what is at center ?", "read the top-row ?")
 for question, patches in zip(asked, some.image_patches, strict=True):
@@ -687,7 +687,7 @@ for question, patches in zip(asked, some.image_patches, strict=True):
 # Three answers prove nothing. Count over 500 scenes of each kind, all of unseen handwriting, beside the untrained
 # model and chance. For "read" all three digits have to be right.
 
-# %% id="accuracies"
+# %% id="accuracies" draws="1"
 need("model", "3.6")
 held = {task: held_out(task, 500) for task in TASKS}
 scores = {
@@ -794,7 +794,7 @@ def value_weighted_map(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tens
     ### END SOLUTION
 
 
-# %% id="grounding"
+# %% id="grounding" draws="1"
 need("model", "3.6")
 found = {"value-weighted": {}, "head average": {}, "untrained": {}}
 for task, questions in held.items():
@@ -918,7 +918,7 @@ def swap_patches(image_patches: Tensor, first, second) -> Tensor:
     ### END SOLUTION
 
 
-# %% id="intervene"
+# %% id="intervene" draws="1"
 need("model", "3.6")
 for task in ("where", "what"):
     questions = held[task]
@@ -951,7 +951,7 @@ for task in ("where", "what"):
 # above). With one seed and 2,000 scenes we measured for "where": 0.104 without positions, 0.113 with shuffled pairs.
 # Chance is 0.111.
 
-# %% id="controls"
+# %% id="controls" draws="1"
 controls = False
 if controls:
     def shuffled_step(model, optimizer, batch):
@@ -1039,7 +1039,7 @@ def diagnose(model: nn.Module, batch) -> list[str]:
     ### END SOLUTION
 
 
-# %% id="try-diagnose"
+# %% id="try-diagnose" draws="1"
 need("model", "3.6")
 batch = held_out("where", 128).to(device).batch
 for name, one in (("trained", model), ("untrained", untrained)):
@@ -1182,7 +1182,7 @@ def fused_forward(layer: nn.Module, tokens: Tensor, context: Tensor | None = Non
     ### END SOLUTION
 
 
-# %% id="try-efficient"
+# %% id="try-efficient" draws="1"
 generator = torch.Generator().manual_seed(seed)
 query, key, value = (torch.randn(64, 16, generator=generator) for _ in range(3))
 band = torch.ones(64, 64).tril(3).triu(-3).bool()

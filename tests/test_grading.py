@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from examples.make import ROOT, Example, content
@@ -11,7 +12,7 @@ from grader.course import lessons
 from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import Server
 from grader.exercise import CheckResult, Outcome, Status, Verdict
-from grader.grading import Graded, _luckier, _only_training_failed, _unlucky, grade
+from grader.grading import Graded, _luckier, _not_needed, _only_training_failed, _unlucky, grade
 from grader.submission.found import Found
 
 LESSON = lessons()["1-attention"]
@@ -91,12 +92,14 @@ def grade_solution(server: Server, tmp_path: Path, *own: tuple[str, str]) -> Gra
     return grade(found, server=server, secret="test", root=ROOT, device="cpu")
 
 
-def grade_answers(server: Server, tmp_path: Path, answers: dict[str, str], base: str = "solution") -> Graded:
+def grade_answers(
+    server: Server, tmp_path: Path, answers: dict[str, str], base: str = "solution", run_all: bool = False
+) -> Graded:
     """Grade lesson 1's solution, or the untouched notebook, with some answers replaced."""
     example = Example(student="s", assignment="1-attention", score=None, about="", base=base, answers=answers)
     (tmp_path / "s.ipynb").write_bytes(content(example))
     found = Found("s", "1-attention", tmp_path, ("s.ipynb",))
-    return grade(found, server=server, secret="test", root=ROOT, device="cpu")
+    return grade(found, server=server, secret="test", root=ROOT, device="cpu", run_all=run_all)
 
 
 def test_training_that_failed_by_bad_luck_is_repeated_from_another_seed(
@@ -143,7 +146,7 @@ def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
     )
     monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: replace(lesson, exercises=quick)})
     loop = "def stable_softmax(scores, dim=-1):\n    while True:\n        pass"
-    graded = grade_answers(server, tmp_path, {"1.3": loop}).grade
+    graded = grade_answers(server, tmp_path, {"1.3": loop}, run_all=True).grade
     assert graded.score == 90, [(one.id, one.message) for one in graded.verdicts]
     first, again = runs
     for cell in ("softmax-facts", "masked-map", "train-pointer"):
@@ -151,6 +154,24 @@ def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
         assert first.cells[cell].seconds == 0, cell
         assert again.cells[cell].status is Status.OK
     assert "did not come back" in first.cells["train-pointer"].message
+
+
+def test_what_only_shows_something_is_run_where_another_cell_needs_a_name_of_it() -> None:
+    def cell(id: str, source: str, *tags: str):
+        return nbformat.v4.new_code_cell(source, id=id, metadata={"tags": list(tags)})
+
+    def skipped(last: str) -> set[str]:
+        cells = [
+            cell("numbers", "numbers = 1", "draws"),
+            cell("figure", "figure = numbers", "draws"),
+            cell("check-1-1", "check('1.1')"),
+            cell("exercise-1-1", last),
+        ]
+        return set(_not_needed(nbformat.v4.new_notebook(cells=cells)))
+
+    assert skipped("x = 1") == {"numbers", "figure", "check-1-1"}
+    assert skipped("x = numbers") == {"figure", "check-1-1"}
+    assert skipped("def f():\n    return figure") == {"check-1-1"}
 
 
 def test_an_untouched_notebook_is_run_once(server: Server, tmp_path: Path, runs) -> None:

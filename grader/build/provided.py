@@ -7,6 +7,8 @@ import importlib
 import inspect
 from pathlib import Path
 
+from grader.names import binds
+
 
 def inline(what: str) -> str:
     """The source of a module, or of some of its names and what they use, without imports of this project.
@@ -31,7 +33,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     tree = ast.parse(source)
     lines = source.splitlines()
     statements = [node for node in tree.body if not _is_docstring(node) and not _is_ours(node)]
-    defined = {name: node for node in statements for name in _binds(node)}
+    defined = {name: node for node in statements for name in binds(node)}
     if missing := [name for name in wanted if name not in defined]:
         raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
     keep: set[ast.stmt] = set()
@@ -98,21 +100,6 @@ def _is_ours(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] in (*ours, "__future__")
     return isinstance(node, ast.Import) and any(alias.name.partition(".")[0] in ours for alias in node.names)
-
-
-def _binds(node: ast.stmt) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return [
-        name.id
-        for target in targets
-        if target is not None
-        for name in ast.walk(target)
-        if isinstance(name, ast.Name)
-    ]
 
 
 def _first_line(node: ast.stmt) -> int:

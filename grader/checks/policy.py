@@ -11,6 +11,7 @@ import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from grader.exercise import Exercise
+from grader.names import binds
 
 # What an exercise's `bans` may name: the built-ins of torch that do its work.
 BUILTINS: Mapping[str, frozenset[str]] = {
@@ -112,7 +113,7 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
     helpers: dict[str, ast.stmt] = {}
     for source in others:
         for node in _parse(source):
-            for name in _binds(node):
+            for name in binds(node):
                 helpers[name] = node
     found: list[str] = []
     seen: set[int] = set()
@@ -202,12 +203,3 @@ def _parse(source: str) -> list[ast.stmt]:
         return ast.parse("\n".join(lines)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-
-
-def _binds(node: ast.stmt) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, ast.ImportFrom):
-        return [alias.asname or alias.name for alias in node.names]
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]

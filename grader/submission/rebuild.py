@@ -5,19 +5,18 @@ Tags, metadata, outputs, the kernelspec and everything else of the submitted fil
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import lru_cache
 
 import nbformat
 from nbformat import NotebookNode
 
 from grader.exercise import Exercise, Lesson
+from grader.names import bound
 from grader.submission.found import Unreadable
 from grader.submission.notebook import Cell, Submission
 
@@ -112,8 +111,8 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
 
     Where a cell does not parse, a line that begins with `def name` counts, unless strictly.
     """
-    bound = _bound(source) if len(source) < LONG else _bound.__wrapped__(source)
-    if bound is None:
+    there = bound(source) if len(source) < LONG else bound.__wrapped__(source)  # nothing large is kept
+    if there is None:
         if strictly:
             return set()
         return {
@@ -121,37 +120,7 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
             for name in names
             if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
         }
-    return {*bound} & names
-
-
-@lru_cache(256)
-def _bound(source: str) -> frozenset[str] | None:
-    """The names that a cell binds at its top level; None where it does not parse. Each exercise asks this of each cell."""
-    lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?"))]
-    try:
-        tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return frozenset(name for node in tree.body for name in _binds(node))
-
-
-def _binds(node: ast.stmt) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
-    if isinstance(node, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
-        nested = [*node.body, *getattr(node, "orelse", []), *getattr(node, "finalbody", [])]
-        nested += [inner for handler in getattr(node, "handlers", []) for inner in handler.body]
-        return [name for inner in nested for name in _binds(inner)]
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return [
-        name.id
-        for target in targets
-        if target is not None
-        for name in ast.walk(target)
-        if isinstance(name, ast.Name)
-    ]
+    return {*there} & names
 
 
 def _own_cells(

@@ -131,7 +131,7 @@ def test_no_submission_gets_more_or_less_than_it_earned(
         assert not Path("/tmp/hostile-was-here").exists()
         return
     if hostile.group != "cheating":  # each of its rounds runs the notebook again, and has tests of its own
-        monkeypatch.setattr(grading, "follow_through", lambda *_: {})
+        monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
     (graded,) = grade_all(path, server)
     grade: Grade = graded.grade
     assert grade.status == hostile.status, grade.message

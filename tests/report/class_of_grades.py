@@ -100,9 +100,7 @@ PARTLY = grade(
         verdict(4, 0.6, message="padding_mask is not defined", review="Masks"),
         verdict(5, 0.0, Outcome.TIMEOUT, message="it did not answer within 20 s"),
         verdict(6, 1.0, notes=("two cells define SelfAttention; the last one counted",)),
-        verdict(
-            7, 0.0, message="4 tokens: output: shape (4, 3), expected (4, 5)", mistake="keys_from_text"
-        ),
+        verdict(7, 0.0, message="4 tokens: output: shape (4, 3), expected (4, 5)", mistake="keys_from_text"),
         verdict(8, 0.5, message="1 scene: the map is not the reference's"),
     ),
     flags=(Flag(kind="uses-builtin", exercise="1.4", detail="F.scaled_dot_product_attention"),),

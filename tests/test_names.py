@@ -1,0 +1,46 @@
+"""Names in source text."""
+
+import pytest
+
+from grader.names import bound, taken
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("x = 1; y: int = 2; z += 1", {"x", "y", "z"}),
+        ("(a, [b, *c]) = d", {"a", "b", "c"}),
+        ("for i, (j, k) in pairs:\n    m = i", {"i", "j", "k", "m"}),
+        ("with open('f') as file:\n    text = file.read()", {"file", "text"}),
+        (
+            "try:\n    a = 1\nexcept OSError:\n    b = 2\nelse:\n    c = 3\nfinally:\n    d = 4",
+            {"a", "b", "c", "d"},
+        ),
+        ("import torch.nn as nn, os.path\nfrom a import b as c", {"nn", "os", "c"}),
+        ("def f(x):\n    y = x\nclass C:\n    z = 1", {"f", "C"}),
+        ("a[0] = 1; b.c = 2; del d", set()),
+        ("%matplotlib inline\n!ls\nx = 1", {"x"}),
+    ],
+)
+def test_what_a_cell_binds(source: str, names: set[str]) -> None:
+    assert bound(source) == names
+
+
+def test_what_does_not_parse_binds_nothing_known() -> None:
+    assert bound("def f(:") is None
+    assert taken("def f(:") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("print(x)", {"print", "x"}),
+        ("x = 1\nprint(x)", {"print"}),
+        ("def f(a):\n    b = a @ w\n    return [c for c in b]", {"w"}),
+        ("class C(nn.Module):\n    def forward(self, x):\n        return helper(x)", {"nn", "helper"}),
+        ("def f():\n    def g():\n        return far\n    return g", {"far"}),
+        ("x.attribute = y.other", {"x", "y"}),
+    ],
+)
+def test_what_a_cell_takes_from_the_notebook(source: str, names: set[str]) -> None:
+    assert taken(source) - {"__name__", "__module__", "__qualname__"} == names
