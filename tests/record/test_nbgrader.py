@@ -178,7 +178,7 @@ def test_autograde_gives_the_same_marks_as_grader_grade(course: Class, copy: Cla
     )
     grades = {one["student"]: one for one in map(json.loads, lines.read_text("utf-8").splitlines())}
     assert course.auto == {student: one["score"] for student, one in grades.items()}
-    assert course.auto == {"right": 100.0, "wrong": 35.0, "untouched": 0.0}
+    assert course.auto == {"right": 100.0, "wrong": 80.0, "untouched": 0.0}
     with Gradebook(f"sqlite:///{book}") as ours, Gradebook(course.url) as theirs:
         for student, grade in grades.items():
             rows = [one.find_submission_notebook(NAME, NAME, student) for one in (ours, theirs)]
@@ -203,14 +203,14 @@ def test_what_was_given_by_hand_survives_and_being_late_costs(course: Class) -> 
         grade = gradebook.find_grade("check-1-4", NAME, NAME, "wrong")
         assert (grade.auto_score, grade.manual_score, grade.extra_credit) == (0.0, 11.0, 2.0)
     parts = [float(row[name]) for name in ("raw_score", "late_submission_penalty", "score")]
-    assert parts == [48, 5, 43]
+    assert parts == [93, 5, 88]
     assert float(course.exported["right"]["score"]) == 95
     assert float(course.exported["untouched"]["score"]) == 0
 
 
 def test_feedback_is_our_page_with_the_marks_of_people(course: Class) -> None:
     page = course.page("wrong")
-    assert "<b>43</b>" in page
+    assert "<b>88</b>" in page
     assert "5 points were taken off" in page
     assert "the autograder gave 0" in page
     assert "A &lt;b&gt;fine&lt;/b&gt; idea." in page
@@ -278,7 +278,7 @@ def test_only_what_changed_or_was_broken_off_is_autograded_again(copy: Class) ->
     assert "Skipping existing assignment: " + str(copy.root / "autograded" / "wrong" / NAME) in said
     assert len(nbformat.read(broken_off, as_version=4).cells) > 9
     assert "unreadable: the file is not complete JSON" in said
-    assert copy.scores() == {"right": 100, "wrong": 48, "untouched": 0}
+    assert copy.scores() == {"right": 100, "wrong": 93, "untouched": 0}
 
 
 def test_zips_are_collected_by_the_services_ids_or_refused_whole(copy: Class) -> None:
