@@ -46,7 +46,7 @@ EVERYDAY = """
     overwritten pair pass past per pile plain predicts probabilities pulled push recorded relu restore
     roll sequence sequences sets sharp sharper silence silently smallest some square stands still sub_ swapped taken
     tanh themselves these too total twice unaligned unchanged unless use used vary wakes weigh were
-    whole wide wrong yes √d_model
+    turn became dropped exactly kept again comparison whole wide wrong yes √d_model
 """
 
 
