@@ -8,10 +8,11 @@ Axes: B scenes, 9 patches row by row, 64 pixels.
 """
 
 from functools import cache
+from importlib import metadata
 from typing import NamedTuple
 
+import numpy as np
 import torch
-from sklearn.datasets import load_digits
 from torch import Tensor
 
 BLANK = 10  # the label of an empty patch
@@ -47,11 +48,24 @@ def digits(split: str) -> Digits:
     """
     if split not in ("train", "test"):
         raise ValueError(f'there is a "train" and a "test" split, not {split!r}')
-    pixels, labels = load_digits(return_X_y=True)
-    patches = (torch.tensor(pixels, dtype=torch.float32) / 16 - _MEAN) / _STD
+    table = _handwriting()
+    patches = (torch.tensor(table[:, :-1], dtype=torch.float32) / 16 - _MEAN) / _STD
     order = torch.randperm(len(patches), generator=torch.Generator().manual_seed(0))
     chosen = order[:_TRAINING] if split == "train" else order[_TRAINING:]
-    return Digits(patches[chosen], torch.tensor(labels)[chosen])
+    return Digits(patches[chosen], torch.tensor(table[:, -1], dtype=torch.long)[chosen])
+
+
+def _handwriting() -> np.ndarray:
+    """scikit-learn's digits, one in a row: 64 pixels from 0 to 16, then the label.
+
+    They are read from its file, because importing scikit-learn takes a second and 80 MB.
+    """
+    for file in metadata.files("scikit-learn") or ():
+        if file.name == "digits.csv.gz":
+            return np.loadtxt(file.locate(), delimiter=",")
+    from sklearn.datasets import load_digits  # it was installed in a way that keeps no list of files
+
+    return np.column_stack(load_digits(return_X_y=True))
 
 
 def draw_scenes(

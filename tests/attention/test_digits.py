@@ -1,8 +1,14 @@
 """The scenes: distinct digits, handwriting split before scenes are built, the same on every machine."""
 
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 import torch
 from attention.digits import BLANK, POSITIONS, digits, draw_scenes, to_images
+from attention.digits import _handwriting as handwriting
+from sklearn.datasets import load_digits
 
 
 def test_the_splits_share_no_image() -> None:
@@ -14,6 +20,19 @@ def test_the_splits_share_no_image() -> None:
     assert not bool((torch.cdist(test.patches, train.patches).amin(1) == 0).any())
     assert both.mean().item() == pytest.approx(0, abs=0.05)
     assert both.std().item() == pytest.approx(1, abs=0.05)
+
+
+def test_they_are_scikit_learns_digits_read_without_importing_it() -> None:
+    code = "import sys; from attention.digits import digits; digits('test'); sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    pixels, labels = load_digits(return_X_y=True)
+    assert (handwriting() == np.column_stack([pixels, labels])).all()
+
+
+def test_they_are_read_where_no_list_of_files_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = handwriting()
+    monkeypatch.setattr("importlib.metadata.files", lambda name: None)
+    assert (handwriting() == listed).all()
 
 
 def test_an_unknown_split_is_refused() -> None:

@@ -18,10 +18,11 @@ USER = 54_321
 AS_USER = """
 set -e
 python=$(dirname "$(dirname "$(readlink -f "$1")")")
+home=~root
 case "$python" in
-    /root/*)
+    "$home"/*)
         mkdir -p "$2/python"; mount --bind "$python" "$2/python"
-        mount -t tmpfs -o mode=755 none /root; mkdir -p "$python"; mount --bind "$2/python" "$python";;
+        mount -t tmpfs -o mode=755 none "$home"; mkdir -p "$python"; mount --bind "$2/python" "$python";;
 esac
 python=$1; shift 2
 exec setpriv --reuid=54321 --regid=54321 --clear-groups "$python" "$@"
