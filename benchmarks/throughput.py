@@ -149,7 +149,9 @@ def floor(submissions: int) -> float:
     from IPython.core.inputtransformer2 import TransformerManager
 
     from benchmarks.classes import submitted
-    from grader.grading import _not_needed, master
+    from grader.checks.plan import plan
+    from grader.grading import master
+    from grader.needed import not_needed
     from grader.submission.notebook import parse
     from grader.submission.rebuild import rebuild
 
@@ -159,7 +161,7 @@ def floor(submissions: int) -> float:
     programs = []
     for _, notebook in submitted(submissions):
         rebuilt = rebuild(lesson, released, parse(json.dumps(notebook).encode()))
-        skip = set(_not_needed(rebuilt.notebook))
+        skip = set(not_needed(lesson, rebuilt.notebook, plan(lesson, "floor", ""), rebuilt.own))
         programs.append(
             [
                 cell.source

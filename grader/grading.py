@@ -31,7 +31,8 @@ from grader.exercise import (
     Verdict,
 )  # fmt: skip
 from grader.follow import count, follow_through, stand_ins
-from grader.names import bound, definitions, foundations, taken, used
+from grader.names import definitions, foundations, used
+from grader.needed import not_needed
 from grader.submission.found import Found, Unreadable
 from grader.submission.intake import read
 from grader.submission.notebook import Submission
@@ -155,7 +156,7 @@ def _grade(
             requests=asked,
             limits=lesson.limits,
             cell_seconds=_cell_seconds(lesson, notebook, rebuilt),
-            skip=[] if run_all else _not_needed(notebook),
+            skip=[] if run_all else not_needed(lesson, notebook, chosen, rebuilt.own),
             caution=caution,
             origins=_origins(lesson, notebook, rebuilt),
             answered=_answered(lesson, answered),
@@ -296,26 +297,6 @@ def _answered(lesson: Lesson, ids: Iterable[str]) -> Answered:
     after = {f"exercise-{lesson.exercise(id).slug}": lesson.exercise(id).defines for id in ids}
     functions = {name: lesson.reference[name] for names in after.values() for name in names}
     return Answered(after=after, functions=functions)
-
-
-def _not_needed(notebook: NotebookNode) -> list[str]:
-    """Cells without which every exercise can be judged: self-checks, and given ones that only draw.
-
-    A drawing that a cell which runs takes a name from is run, too.
-    """
-    cells = {
-        cell.id: cell
-        for cell in notebook.cells
-        if cell.cell_type == "code" and not cell.id.startswith("check-")
-    }
-    skipped = {id for id, cell in cells.items() if "draws" in cell.metadata.get("tags", ())}
-    checks = [cell.id for cell in notebook.cells if cell.id.startswith("check-")]
-    while True:
-        wanted = frozenset().union(*(taken(cell.source) for id, cell in cells.items() if id not in skipped))
-        back = {id for id in skipped if (bound(cells[id].source) or frozenset()) & wanted}
-        if not back:
-            return [*checks, *skipped]
-        skipped -= back
 
 
 def _verdict(

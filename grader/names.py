@@ -54,6 +54,19 @@ def bound(source: str) -> frozenset[str] | None:
 
 
 @lru_cache(512)
+def imported(source: str) -> frozenset[tuple[str, str]]:
+    """What a cell imports at its top level: the name, and what it stands for. Of one that does not parse: nothing."""
+    if bound(source) is None:
+        return frozenset()
+    return frozenset(
+        ((alias.asname or alias.name).partition(".")[0], f"{getattr(node, 'module', '')}.{alias.name}")
+        for node in ast.parse(_without_magics(source)).body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    )
+
+
+@lru_cache(512)
 def taken(source: str) -> frozenset[str]:
     """The names that a cell takes from the notebook: read in it, and not bound by it. Of one that does not parse: none."""
     try:

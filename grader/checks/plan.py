@@ -26,8 +26,15 @@ class Planned:
     cell: str  # id of the cell after which it is run
 
     @property
+    def takes(self) -> frozenset[str]:
+        """The names that the probe takes from the notebook."""
+        return frozenset(inspect.signature(self.check.probe).parameters) - self.inputs.keys()
+
+    @property
     def request(self) -> Request:
         probe = self.check.probe
+        # A function or a class is the same after a probe as before it; a trained model may not be.
+        unchanging = self.takes <= set(self.exercise.defines)
         return Request(
             key=self.key,
             source=source_of(probe),
@@ -35,6 +42,7 @@ class Planned:
             inputs=self.inputs,
             seconds=self.check.seconds,
             watched=operators(self.exercise.bans),
+            group=self.exercise.id if unchanging else f"{self.exercise.id}/{self.check.name}",
         )
 
 

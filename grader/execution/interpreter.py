@@ -28,6 +28,7 @@ READY = 60.0  # seconds until a fork is ready, on a busy machine
 GRACE = 120.0  # seconds that the init may take beyond a cell's own limit before it is given up
 GPU_START = 20.0  # seconds that the first use of a GPU may take on top, in each process
 MOST_REPLAYS = 5  # how often the good cells are run again for one submission
+CHEAP = 1.0  # seconds of good cells that are rather run again than kept in a checkpoint
 MOST_TRIPS = 16  # of one probe
 USED_UP = "the time for the whole submission was used up before"
 
@@ -57,7 +58,7 @@ class Interpreter(Protocol):
     def call(self, request: Request) -> Evidence:
         """Run a probe in a fork of the present state, which stays as it is.
 
-        The trials of one check, asked one after the other, share a fork until one of them hangs or dies.
+        Requests of one group, asked one after the other, share a fork until one of them hangs or dies.
         """
 
     def kill(self) -> None:
@@ -175,6 +176,7 @@ class Sandbox:
         self._server, self._limits, self._seed = server, limits, seed
         self._deadline = time.monotonic() + limits.seconds
         self._good: list[tuple[dict, float]] = []  # cells that the present state consists of
+        self._good_seconds = 0.0  # that they took
         self._replays = 0
         self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
         self._connection: socket.socket | None = None
@@ -194,7 +196,7 @@ class Sandbox:
             "stand_ins": list(stand_ins),
         }
         for _ in range(2):
-            reply = self._order("cell", cell, b"", seconds)
+            reply = self._order("cell", cell, b"", seconds, in_place=self._in_place(origin))
             if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
                 # It was dead before this cell began: what killed it was left behind by the cell before.
                 self._good.pop()
@@ -204,6 +206,7 @@ class Sandbox:
         result = self._cell_result(reply, seconds, time.monotonic() - started)
         if result.status in (Status.OK, Status.RAISED):
             self._good.append((cell, seconds))
+            self._good_seconds += result.seconds
         elif reply.lost:
             self._replay()
         return result
@@ -211,7 +214,6 @@ class Sandbox:
     def call(self, request: Request) -> Evidence:
         started = time.monotonic()
         tree, blob = encode(request.inputs)
-        group = request.key.rpartition("/")[0].rpartition("/")[0]  # "1.4/values": its trials share a fork
         order = {
             "source": request.source,
             "function": request.function,
@@ -221,7 +223,7 @@ class Sandbox:
             "exercise": request.key.partition("/")[0],
         }
         for _ in range(2):
-            reply = self._order("call", order, blob, request.seconds, group)
+            reply = self._order("call", order, blob, request.seconds, request.group or request.key)
             if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
                 self._good.pop()
                 self._replay()
@@ -296,7 +298,23 @@ class Sandbox:
                 raise ServerLost("the fork server died") from error
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
 
-    def _order(self, op: str, request: dict, blob: bytes, seconds: float, group: str = "") -> _Reply:
+    def _in_place(self, origin: Origin) -> bool:
+        """Whether the next cell goes without a checkpoint, for which Python is forked.
+
+        Given cells and answers hardly ever hang or die. Where one does, the cells before it are run again: once,
+        and only as long as that is quick.
+        """
+        return origin is not OWN and not self._replays and self._good_seconds < CHEAP
+
+    def _order(
+        self,
+        op: str,
+        request: dict,
+        blob: bytes,
+        seconds: float,
+        group: str = "",
+        in_place: bool = False,
+    ) -> _Reply:
         left = self._deadline - time.monotonic()
         if left <= 0:
             return _Reply("used up")
@@ -304,7 +322,7 @@ class Sandbox:
             return _Reply("over")
         seconds = min(seconds + (GPU_START if self.device == "cuda" else 0.0), left)
         text = json.dumps(request).encode()
-        order = {"op": op, "group": group, "seconds": seconds, "request": len(text)}
+        order = {"op": op, "group": group, "in_place": in_place, "seconds": seconds, "request": len(text)}
         header = json.dumps(order).encode()
         try:
             deadline = time.monotonic() + seconds + GRACE

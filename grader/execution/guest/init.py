@@ -143,7 +143,7 @@ class Init:
         return None
 
     def _fork(self, order: str) -> Process | None:
-        """A fork of the active interpreter that waits for its request; None if there can be none."""
+        """A fork of the active interpreter that waits for its request, or with "here" itself; None if there is none."""
         for attempt in range(2):
             if self.active is None or self.active.ended():
                 return None
@@ -185,11 +185,11 @@ class Init:
         if order["op"] == "call":
             return self._call(order["group"], order["seconds"], request, blob)
         self._dismiss()
-        return self._run_cell(order["seconds"], request)
+        return self._run_cell(order["seconds"], request, order["in_place"])
 
-    def _run_cell(self, seconds: float, request: memoryview) -> Answer:
+    def _run_cell(self, seconds: float, request: memoryview, in_place: bool) -> Answer:
         before = set(self.meter.pids())
-        process = self._fork("cell")
+        process = self._fork("here" if in_place else "cell")
         if process is None:
             return self._lose("lost")
         in_place = process.pid == self.active.pid

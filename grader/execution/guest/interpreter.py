@@ -1,7 +1,8 @@
-"""The process that student code runs in: it forks itself before each cell and each probe.
+"""The process that student code runs in: it forks itself before a cell or a probe.
 
-The process that forked waits, untouched, as the checkpoint; the fork runs the cell and goes on from there. The
-one exception: a process that has used CUDA cannot be forked, so it runs the cell itself, without a checkpoint.
+The process that forked waits, untouched, as the checkpoint; the fork runs the cell and goes on from there. Two
+exceptions run in the process itself, without a checkpoint: what it is told to run "here", and everything once it has
+used CUDA, for then it cannot be forked.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
             channel.close()
             continue
         children = [child for child in children if not _gone(child)]
-        in_place = limits["cuda"] and gpu.in_use()
+        in_place = order == b"here" or (limits["cuda"] and gpu.in_use())
         try:
             child = 0 if in_place else _fork_cleanly(shell)
         except OSError:

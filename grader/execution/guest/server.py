@@ -83,7 +83,6 @@ def _warm():
     torch.set_num_threads(1)
     import matplotlib
     import matplotlib.pyplot as plt
-    import sklearn.datasets
     import torch.nn.functional
     import torch.utils.data
     from guest.shell import make_shell
@@ -103,7 +102,6 @@ def _warm():
     optimizer = torch.optim.AdamW(layer.parameters())  # imports torch._dynamo, which takes a second
     torch.nn.functional.cross_entropy(layer(torch.ones(1, 2)), torch.tensor([1])).backward()
     optimizer.step()
-    sklearn.datasets.load_digits()
     for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
         with suppress(ImportError):
             __import__(name)
