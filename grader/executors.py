@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 from multiprocessing import active_children, connection, get_context, parent_process
 from typing import Any
 
-from grader.job import close_servers
+from grader import job as work
+from grader.execution.isolation import IsolationError
+from grader.execution.process import ServerProcess
 
 PATIENCE = 10.0  # seconds until a scheduler that does not answer counts as unreachable
 LOOK_AGAIN = 5.0  # seconds between two questions how many workers a cluster has
@@ -29,16 +32,32 @@ class Workers:
 
     start: Callable[[], Executor]  # once more where the executor broke
     ahead: Callable[[], int]  # how many jobs to hand out at a time
+    warm_up: Callable[[], None] = lambda: None  # start now what will be needed, and do not wait for it
     device: str = ""  # a cluster's: what `auto` came to
     note: str = ""  # for the operator
 
 
-def local_workers(jobs: int) -> Workers:
-    """This process for one job at a time; else so many processes."""
+@contextmanager
+def local_workers(jobs: int, tier: str, device: str) -> Iterator[Workers]:
+    """This process for one job at a time; else so many processes, with one fork server of this tier and device."""
     if jobs == 1:
-        return Workers(start=_Here, ahead=lambda: 1)
-    # A few ahead of the workers, not the whole class: the coordinator's memory does not grow with it.
-    return Workers(start=lambda: _Processes(jobs), ahead=lambda: 2 * jobs)
+        yield Workers(start=_Here, ahead=lambda: 1)
+        return
+    warm: list[_Processes] = []
+
+    def warm_up() -> None:
+        if not warm:
+            warm.append(_Processes(jobs, tier, device))
+
+    def start() -> Executor:
+        return warm.pop() if warm else _Processes(jobs, tier, device)
+
+    try:
+        # A few ahead of the workers, not the whole class: the coordinator's memory does not grow with it.
+        yield Workers(start=start, ahead=lambda: 2 * jobs, warm_up=warm_up)
+    finally:
+        for unused in warm:
+            unused.shutdown(wait=False)
 
 
 class _Here(Executor):
@@ -53,21 +72,43 @@ class _Here(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        close_servers()
+        work.close_servers()
 
 
 class _Processes(ProcessPoolExecutor):
     """Processes of this machine. What is not waited for is ended: a submission may take minutes."""
 
-    def __init__(self, jobs: int) -> None:
-        # Fresh processes, not forks: this one may have used torch's threads.
-        super().__init__(jobs, get_context("spawn"), initializer=_watch_parent)
+    def __init__(self, jobs: int, tier: str, device: str) -> None:
+        self._server = ServerProcess(tier, device, wait=False)
+        self._ready = False
+        self._control = self._server.shared()
+        # Not forks of this process, which may have used torch's threads, but of one that has imported everything.
+        context = get_context("forkserver")
+        context.set_forkserver_preload(["grader.job"])
+        super().__init__(jobs, context, initializer=_begin, initargs=(self._control, tier, device))
+        for _ in range(jobs):
+            super().submit(int)  # starts one
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
+        if not self._ready:
+            with suppress(IsolationError):  # then each worker tries to start its own, and says why it cannot
+                self._server.wait()
+            self._ready = True
+        return super().submit(call, *arguments, **named)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if not wait:
             for process in active_children():
                 process.terminate()
         super().shutdown(wait, cancel_futures=cancel_futures or not wait)
+        self._control.close()
+        self._server.close()
+
+
+def _begin(control: socket.socket, tier: str, device: str) -> None:
+    """What a worker does first."""
+    _watch_parent()
+    work.share(control, tier, device)
 
 
 def _watch_parent() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import platform
+import socket
 import threading
 import zlib
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from nbformat import NotebookNode
 
 from grader import grading
 from grader.execution.interpreter import Server
+from grader.execution.process import SharedServer
 from grader.grading import Graded
 from grader.store import code_digest
 from grader.submission.found import Found
@@ -79,6 +81,11 @@ def _digest(released: bytes) -> str:
 
 # The fork servers of this process, by the thread that uses them: a Dask worker may have several.
 _servers: dict[int, Server] = {}
+
+
+def share(control: socket.socket, tier: str, device: str) -> None:
+    """Use a fork server that runs already, rather than start one."""
+    _servers[threading.get_ident()] = Server(isolation=tier, device=device, shared=SharedServer(control))
 
 
 def _server(tier: str, device: str) -> Server:

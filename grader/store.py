@@ -34,6 +34,7 @@ SOURCES = (
     "follow.py",
     "grading.py",
     "names.py",
+    "needed.py",
 )
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill")
 MOST_GRADES = 500_000
@@ -118,6 +119,10 @@ class Store:
         except OSError:
             partial.unlink(missing_ok=True)
             raise
+
+    def empty(self) -> bool:
+        """Whether no grade is held."""
+        return next(self.folder.glob("*/*.json"), None) is None
 
     def all(self) -> Iterator[Grade]:
         """Every stored grade, by assignment and student."""

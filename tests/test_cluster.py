@@ -105,7 +105,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def expected() -> dict[str, dict]:
     """What two processes of this machine say."""
-    return dict(comparable(done) for done in grade_class(submissions(), COURSE, local_workers(2), nothing))
+    with local_workers(2, COURSE.tier, COURSE.device) as workers:
+        return dict(comparable(done) for done in grade_class(submissions(), COURSE, workers, nothing))
 
 
 def test_two_workers_give_the_grades_of_two_jobs(cluster: Cluster, expected: dict[str, dict]) -> None:

@@ -62,7 +62,8 @@ def run(
             secret = course_secret(root)
             if scheduler is None:
                 device, tier = usable_device(device, isolation), resolve_tier(isolation)
-                workers = local_workers(jobs or jobs_on(device, default_jobs(len(found))))
+                count = jobs or jobs_on(device, default_jobs(len(found)))
+                workers = stack.enter_context(local_workers(count, tier, device))
             else:
                 workers = stack.enter_context(cluster_workers(scheduler, device))
                 device = workers.device
@@ -107,6 +108,8 @@ def _grade(
     masters = {name: master(course.root, name) for name in lessons()}
     store = Store(course.root / ".grader" / "grades")
     store.trim()
+    if course.force or store.empty():
+        workers.warm_up()  # while the gradebook is opened
     with ExitStack() as stack:
         # Opened before the first grade: what cannot be recorded is found out now, not after an hour.
         settings = {"course": course_id(course.root), "late_penalty": late_penalty(course.root)}

@@ -20,7 +20,7 @@ from grader.execution import cgroup
 from grader.execution.guest import frames
 from grader.execution.isolation import IsolationError, resolve_tier
 from grader.execution.outputs import clean, size
-from grader.execution.process import ServerProcess, limits_for_guest
+from grader.execution.process import ServerProcess, SharedServer, limits_for_guest
 from grader.execution.stand_in import StandIns
 from grader.exercise import OWN, Evidence, Limits, Origin, Request, Status
 
@@ -72,15 +72,24 @@ class ServerLost(Exception):
 class Server:
     """A fork server with everything imported; restarts itself when it is found dead."""
 
-    def __init__(self, *, isolation: str = "auto", device: str = "cpu") -> None:
+    def __init__(
+        self, *, isolation: str = "auto", device: str = "cpu", shared: SharedServer | None = None
+    ) -> None:
         """Start it.
+
+        Args:
+            shared: one that runs already, with this isolation and device.
 
         Raises:
             IsolationError: this machine cannot isolate as was asked.
         """
         self.isolation, self.device = resolve_tier(isolation), device
-        cgroup.remove_stale()
-        self._process = ServerProcess(self.isolation, device)
+        self._process: ServerProcess | SharedServer
+        if shared is not None:
+            self._process = shared
+        else:
+            cgroup.remove_stale()
+            self._process = ServerProcess(self.isolation, device)
 
     def spawn(
         self,

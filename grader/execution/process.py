@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from typing import Any
 
 from grader.execution.guest import frames
 from grader.execution.isolation import GUEST, HOME, UNPRIVILEGED, IsolationError, describe_sandbox
@@ -23,7 +25,17 @@ START = 120.0  # seconds until everything is imported, on a slow and busy machin
 class ServerProcess:
     """One running fork server."""
 
-    def __init__(self, tier: str, device: str = "cpu", *, trial: bool = False) -> None:
+    report: dict[str, Any]  # what it said when it was ready
+
+    def __init__(self, tier: str, device: str = "cpu", *, trial: bool = False, wait: bool = True) -> None:
+        """Start it.
+
+        Args:
+            wait: until it is ready; else `wait()` does.
+
+        Raises:
+            IsolationError: it did not start.
+        """
         self.tier = tier
         self._scratch = "" if tier == "full" else _make_scratch()
         boot, server = describe_sandbox(tier, device, self._scratch or HOME)
@@ -41,11 +53,21 @@ class ServerProcess:
                 env={"PYTHONDONTWRITEBYTECODE": "1"},
                 cwd="/",
             )
-        try:
+        with suppress(frames.FrameError):  # wait() sees it, and has its last words
             frames.send(ours, json.dumps(boot).encode())
             frames.send(ours, json.dumps(server).encode(), compile_filter(tier))
+        if wait:
+            self.wait()
+
+    def wait(self) -> None:
+        """Until everything is imported.
+
+        Raises:
+            IsolationError: it did not start.
+        """
+        try:
             header, _ = frames.receive(
-                ours, most_header=1 << 16, most_body=0, deadline=time.monotonic() + START
+                self._control, most_header=1 << 16, most_body=0, deadline=time.monotonic() + START
             )
             self.report = json.loads(header)
         except frames.FrameError as error:
@@ -67,14 +89,11 @@ class ServerProcess:
         Raises:
             OSError: the server is gone.
         """
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                socket.send_fds(self._control, [b"S"], [theirs.fileno()])
-            except OSError:
-                ours.close()
-                raise
-        return ours
+        return _connect(self._control)
+
+    def shared(self) -> socket.socket:
+        """What another process speaks to it through; it is the caller's to close."""
+        return self._control.dup()
 
     def close(self) -> None:
         """End it, with all its children; idempotent."""
@@ -96,6 +115,34 @@ class ServerProcess:
         self._log.seek(max(0, self._log.tell() - 4000))
         lines = self._log.read().decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else ""
+
+
+class SharedServer:
+    """A running fork server that another process started, and will end."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    def alive(self) -> bool:
+        return not select.select([self._control], [], [], 0)[0]  # it says nothing more but its end
+
+    def connect(self) -> socket.socket:
+        """As `ServerProcess.connect`."""
+        return _connect(self._control)
+
+    def close(self) -> None:
+        self._control.close()
+
+
+def _connect(control: socket.socket) -> socket.socket:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        try:
+            socket.send_fds(control, [b"S"], [theirs.fileno()])
+        except OSError:
+            ours.close()
+            raise
+    return ours
 
 
 def attempt(tier: str) -> str:

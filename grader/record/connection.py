@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
-import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from nbgrader import api
+from nbgrader.dbutil import _temp_alembic_ini
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from tornado.log import app_log
@@ -48,17 +50,22 @@ def _parse(url: str) -> URL:
 
 
 def _open(url: URL, course: str) -> api.Gradebook:
-    # A new gradebook asks the program `alembic` for its version. It stands beside our own interpreter, but is
-    # not on PATH where the environment was not activated.
-    path = os.environ.get("PATH")
-    os.environ["PATH"] = os.pathsep.join(filter(None, (sysconfig.get_path("scripts"), path)))
+    ours, api.get_alembic_version = api.get_alembic_version, newest_revision
     try:
         return api.Gradebook(url.render_as_string(hide_password=False), course_id=course)
     finally:
-        if path is None:
-            del os.environ["PATH"]
-        else:
-            os.environ["PATH"] = path
+        api.get_alembic_version = ours
+
+
+@cache
+def newest_revision() -> str:
+    """The version that a new gradebook is marked with.
+
+    nbgrader starts the program `alembic` for it, which takes seconds, and which is not on PATH where the
+    environment was not activated.
+    """
+    with _temp_alembic_ini("sqlite://") as file:
+        return ScriptDirectory.from_config(Config(file)).get_current_head()
 
 
 def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
