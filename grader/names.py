@@ -28,7 +28,7 @@ def binds(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+        return [_called(alias) for alias in node.names]
     nested = [*getattr(node, "body", []), *getattr(node, "orelse", []), *getattr(node, "finalbody", [])]
     nested += [inner for handler in getattr(node, "handlers", []) for inner in handler.body]
     targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
@@ -41,6 +41,10 @@ def binds(node: ast.stmt) -> list[str]:
         for name in ast.walk(target)
         if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
     ]
+
+
+def _called(alias: ast.alias) -> str:
+    return (alias.asname or alias.name).partition(".")[0]
 
 
 @lru_cache(512)  # most cells are the same in every submission
@@ -59,7 +63,7 @@ def imported(source: str) -> frozenset[tuple[str, str]]:
     if bound(source) is None:
         return frozenset()
     return frozenset(
-        ((alias.asname or alias.name).partition(".")[0], f"{getattr(node, 'module', '')}.{alias.name}")
+        (_called(alias), f"{getattr(node, 'module', '')}.{alias.name}")
         for node in ast.parse(_without_magics(source)).body
         if isinstance(node, (ast.Import, ast.ImportFrom))
         for alias in node.names
@@ -90,14 +94,16 @@ def _without_magics(source: str) -> str:
     return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?")))
 
 
-def definitions(source: str) -> dict[str, frozenset[str]]:
+@lru_cache(512)
+def definitions(source: str) -> Mapping[str, frozenset[str]]:
     """The functions and classes that a cell defines at its top level, each with the names that it speaks of."""
     try:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
+    lines = source.split("\n")
     return {
-        node.name: words(ast.get_source_segment(source, node) or "")
+        node.name: words("\n".join(lines[node.lineno - 1 : node.end_lineno]))
         for node in statements
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     }

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from examples.make import ROOT, Example, content
@@ -12,7 +11,7 @@ from grader.course import lessons
 from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import Server
 from grader.exercise import CheckResult, Outcome, Status, Verdict
-from grader.grading import Graded, _luckier, _not_needed, _only_training_failed, _unlucky, grade
+from grader.grading import Graded, _luckier, _only_training_failed, _unlucky, grade
 from grader.submission.found import Found
 
 LESSON = lessons()["1-attention"]
@@ -154,24 +153,6 @@ def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
         assert first.cells[cell].seconds == 0, cell
         assert again.cells[cell].status is Status.OK
     assert "did not come back" in first.cells["train-pointer"].message
-
-
-def test_what_only_shows_something_is_run_where_another_cell_needs_a_name_of_it() -> None:
-    def cell(id: str, source: str, *tags: str):
-        return nbformat.v4.new_code_cell(source, id=id, metadata={"tags": list(tags)})
-
-    def skipped(last: str) -> set[str]:
-        cells = [
-            cell("numbers", "numbers = 1", "draws"),
-            cell("figure", "figure = numbers", "draws"),
-            cell("check-1-1", "check('1.1')"),
-            cell("exercise-1-1", last),
-        ]
-        return set(_not_needed(nbformat.v4.new_notebook(cells=cells)))
-
-    assert skipped("x = 1") == {"numbers", "figure", "check-1-1"}
-    assert skipped("x = numbers") == {"figure", "check-1-1"}
-    assert skipped("def f():\n    return figure") == {"check-1-1"}
 
 
 def test_an_untouched_notebook_is_run_once(server: Server, tmp_path: Path, runs) -> None:

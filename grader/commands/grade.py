@@ -16,9 +16,6 @@ from grader.executors import NoCluster, Workers, cluster_workers, local_workers
 from grader.exercise import Grade
 from grader.grading import master
 from grader.record.errors import RecordError, StudentNameError
-from grader.record.gradebook import open_gradebook
-from grader.record.lateness import course_id, late_penalty
-from grader.recorder import Recorder, summary_of
 from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
 from grader.report.terminal import progress, table
@@ -109,7 +106,12 @@ def _grade(
     store = Store(course.root / ".grader" / "grades")
     store.trim()
     if course.force or store.empty():
-        workers.warm_up()  # while the gradebook is opened
+        workers.warm_up()
+    # nbgrader takes a second to import; the workers start meanwhile.
+    from grader.record.gradebook import open_gradebook
+    from grader.record.lateness import course_id, late_penalty
+    from grader.recorder import Recorder, summary_of
+
     with ExitStack() as stack:
         # Opened before the first grade: what cannot be recorded is found out now, not after an hour.
         settings = {"course": course_id(course.root), "late_penalty": late_penalty(course.root)}

@@ -44,9 +44,9 @@ EVERYDAY = """
     fitted forbidden future height ignore ill illness inputs inverses inverted larger lead longer
     longest losses lost lots meanings middle missing new normalised normalises offset otherwise over
     overwritten pair pass past per pile plain predicts probabilities pulled push recorded relu restore
-    roll sequence sequences sets sharp sharper silence silently smallest some square stands still sub_ swapped taken
+    roll sequence sequences sets sharp sharper silence silently some square stands still sub_ swapped taken
     tanh themselves these too total twice unaligned unchanged unless use used vary wakes weigh were
-    turn became dropped exactly kept again comparison whole wide wrong yes √d_model
+    whole wide wrong yes √d_model
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -12,11 +13,15 @@ import pytest
 import torch
 
 from grader.execution.interpreter import ServerLost
-from grader.exercise import Limits, Request, Status
+from grader.exercise import GIVEN, OWN, Limits, Origin, Request, Status
 
 
-def request(source: str, inputs=None, *, key: str = "1.1/values/hidden/0", seconds: float = 20.0) -> Request:
-    return Request(key=key, source=source, function="probe", inputs=inputs or {}, seconds=seconds)
+def request(
+    source: str, inputs=None, *, key: str = "1.1/values/hidden/0", seconds: float = 20.0, group: str = ""
+) -> Request:
+    return Request(
+        key=key, source=source, function="probe", inputs=inputs or {}, seconds=seconds, group=group
+    )
 
 
 ENDS = {
@@ -165,6 +170,62 @@ def test_what_a_probe_leaves_running_is_gone(python, said):
     assert python.call(request(source)).status is Status.OK
     look = "print([open(f'/proc/{p}/comm').read() for p in os.listdir('/proc') if p.isdigit()])"
     assert "sleep" not in said(python, f"import os\n{look}")
+
+
+def test_requests_of_one_group_share_a_fork_until_one_hangs(python):
+    python.run_cell("seen = []", seconds=20)
+    source = "def probe(seen):\n    seen.append(1)\n    return {'seen': len(seen)}"
+    hangs = "def probe(seen):\n    while True: pass"
+
+    numbers = itertools.count()
+
+    def seen(group: str, source: str = source, seconds: float = 20.0) -> dict | None:
+        key = f"1.1/values/hidden/{next(numbers)}"
+        return python.call(request(source, key=key, group=group, seconds=seconds)).values
+
+    assert [seen("1.1"), seen("1.1"), seen("1.2"), seen("1.2")] == [{"seen": n} for n in (1, 2, 1, 2)]
+    assert [seen(""), seen("")] == [{"seen": 1}, {"seen": 1}]
+    seen("1.1"), seen("1.1", hangs, 0.5)
+    assert seen("1.1") == {"seen": 1}
+
+
+PROCESS = "import os\nprint(os.getpid())"
+
+
+def test_given_cells_and_answers_share_a_process_and_the_students_own_have_a_checkpoint(python, said):
+    def process(origin: Origin) -> str:
+        return python.run_cell(PROCESS, seconds=20, origin=origin).outputs[0]["text"]
+
+    answer = Origin(who="1.1", defines=("f",))
+    first = process(GIVEN)
+    assert process(answer) == process(GIVEN) == first
+    assert process(OWN) != first
+
+
+@pytest.mark.parametrize("source", ["while True: pass", "import os\nos._exit(0)"])
+def test_what_hangs_or_dies_without_a_checkpoint_costs_no_other_cell(python, said, source):
+    python.run_cell("x = 1", seconds=20, origin=GIVEN)
+    python.run_cell("x += 1", seconds=20, origin=GIVEN)
+    assert python.run_cell(f"x = 77\n{source}", seconds=1, origin=GIVEN).status in (
+        Status.TIMEOUT,
+        Status.DIED,
+    )
+    assert said(python, "x") == "2"
+    pids = {python.run_cell(PROCESS, seconds=20, origin=GIVEN).outputs[0]["text"] for _ in range(3)}
+    assert len(pids) == 3  # it has learnt: from now on each cell has its checkpoint
+    assert python.run_cell(f"x = 77\n{source}", seconds=1, origin=GIVEN).status in (
+        Status.TIMEOUT,
+        Status.DIED,
+    )
+    assert said(python, "x") == "2"
+
+
+def test_what_took_long_is_kept_in_a_checkpoint(python):
+    count = "import time\nruns = open('runs', 'a+')\nruns.write('x')\nruns.close()\ntime.sleep(1.1)"
+    python.run_cell(count, seconds=20, origin=GIVEN)
+    for _ in range(2):
+        assert python.run_cell("while True: pass", seconds=1, origin=GIVEN).status is Status.TIMEOUT
+    assert python.run_cell("print(open('runs').read())", seconds=20).outputs[0]["text"] == "x\n"
 
 
 def test_probes_draw_the_same_numbers_each_time(python):

@@ -7,13 +7,14 @@ import os
 import sqlite3
 import subprocess
 import sys
+import sysconfig
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, get_alembic_version
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
@@ -133,6 +134,11 @@ def test_a_new_gradebook_is_made_without_the_environment_on_path(
     record(f"sqlite:///{tmp_path}/gradebook.db", graded("s1", 5.0, 7.5))
     assert os.environ["PATH"] == "/usr/bin:/bin"
     assert submission(f"sqlite:///{tmp_path}/gradebook.db", "s1")["score"] == 12.5
+
+
+def test_a_new_gradebook_is_of_the_version_that_nbgrader_says(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]]))
+    assert connection.newest_revision() == get_alembic_version()
 
 
 def test_scores_and_maxima(url: str):

@@ -9,6 +9,8 @@ import random
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy
@@ -61,7 +63,7 @@ def _run(request: dict, blob: bytes, namespace: dict) -> Any:
         gpu.compute_exactly()
     inputs = values.decode(request["inputs"], blob, device)
     scope = {**NAMES, "__name__": "check", "__builtins__": builtins}
-    exec(compile(request["source"], "<check>", "exec", dont_inherit=True), scope)
+    exec(_compiled(request["source"]), scope)
     function = scope[request["function"]]
     code = function.__code__
     arguments = {}
@@ -80,8 +82,16 @@ def _run(request: dict, blob: bytes, namespace: dict) -> Any:
         return function(**arguments)
 
 
+@lru_cache(64)  # the trials of a check have one source
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<check>", "exec", dont_inherit=True)
+
+
 def seed(number: int) -> None:
     """The same random numbers in every run."""
     random.seed(number)
     numpy.random.seed(number % 2**32)
-    torch.manual_seed(number)
+    # torch.manual_seed() notes a stack for each kind of device that is not there, which takes longer than a probe.
+    torch.default_generator.manual_seed(number)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(number)

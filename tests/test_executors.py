@@ -1,0 +1,63 @@
+"""Jobs in processes of this machine, which share one fork server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from multiprocessing import active_children
+
+import psutil
+import pytest
+
+from grader import job
+from grader.execution.isolation import resolve_tier
+from grader.executors import local_workers
+from grader.exercise import Limits, Status
+
+TIER = resolve_tier("auto")
+
+
+def run_a_cell() -> tuple[int, Status]:
+    """What a worker does with its server: the worker, and how it went. Slow enough that both workers get one."""
+    time.sleep(0.5)
+    python = job._servers[threading.get_ident()].spawn(Limits(), seed=0)
+    try:
+        return os.getpid(), python.run_cell("1 + 1", seconds=30).status
+    finally:
+        python.kill()
+
+
+def fork_servers() -> set[int]:
+    """Of all processes below this one."""
+    below = psutil.Process().children(recursive=True)
+    return {one.pid for one in below if any(part.endswith("guest/boot.py") for part in one.cmdline())}
+
+
+def test_workers_share_a_fork_server_and_replace_one_that_dies() -> None:
+    before = fork_servers()
+    with local_workers(2, TIER, "cpu") as workers, workers.start() as pool:
+        done = [one.result() for one in [pool.submit(run_a_cell) for _ in range(4)]]
+        assert len({worker for worker, _ in done}) == 2
+        assert {status for _, status in done} == {Status.OK}
+        shared = fork_servers() - before
+        assert len({psutil.Process(pid).ppid() for pid in shared} - shared) == 1
+        for pid in shared:
+            os.kill(pid, signal.SIGKILL)
+        done = [one.result() for one in [pool.submit(run_a_cell) for _ in range(4)]]
+        assert {status for _, status in done} == {Status.OK}
+    assert not fork_servers() - before
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
+    before = fork_servers()
+    with local_workers(2, TIER, "cpu") as workers:
+        workers.warm_up()
+        workers.warm_up()
+        if used:
+            with workers.start() as pool:
+                assert pool.submit(int).result() == 0
+    assert not fork_servers() - before
+    assert not active_children()

@@ -1,0 +1,69 @@
+"""Which cells are left out: what only shows, provides or trains, as long as nobody needs it."""
+
+from dataclasses import replace
+
+import nbformat
+
+from grader.checks.plan import Planned, plan
+from grader.course import lessons
+from grader.needed import not_needed
+
+LESSON = lessons()["1-attention"]
+PLAN = plan(LESSON, "secret", "0" * 64)
+TRAINS = "train-pointer"
+UNTRAINED = tuple(one for one in PLAN if one.cell != TRAINS)
+SHOWS = {"numbers": "numbers = 1", "figure": "figure = numbers"}
+PROVIDED = {
+    "provided-plots": "import math\n\ndef show_map(x):\n    return math.pi * x",
+    "tools": "def check(id):\n    pass",
+}
+GIVEN = {**SHOWS, **PROVIDED, TRAINS: "pointer = 1", "check-1-1": "check('1.1')"}
+
+
+def skipped(exercise: str, asked: tuple[Planned, ...] = UNTRAINED, **more: str) -> set[str]:
+    """What is left out of a notebook with this answer to 1.1, and cells of the student's own behind it."""
+    given = [
+        nbformat.v4.new_code_cell(source, id=id, metadata={"tags": ["draws"] if id in SHOWS else []})
+        for id, source in GIVEN.items()
+    ]
+    mine = {"exercise-1-1": exercise, **{name.replace("_", "-"): text for name, text in more.items()}}
+    cells = [*given, *(nbformat.v4.new_code_cell(source, id=id) for id, source in mine.items())]
+    return set(not_needed(LESSON, nbformat.v4.new_notebook(cells=cells), asked, [*mine][1:]))
+
+
+def test_nothing_that_nobody_needs_is_run() -> None:
+    assert skipped("x = 1") == GIVEN.keys()
+
+
+def test_what_a_cell_takes_a_name_from_is_run_and_what_that_needs() -> None:
+    assert skipped("x = numbers") == GIVEN.keys() - {"numbers"}
+    assert skipped("def f():\n    return figure") == GIVEN.keys() - {"numbers", "figure"}
+    assert skipped("x = 1", own_001="show_map(x)") == GIVEN.keys() - {"provided-plots"}
+
+
+def test_an_import_is_not_taken_from_a_cell_that_is_left_out_if_it_is_made_elsewhere() -> None:
+    assert skipped("import math\nx = math.e") == GIVEN.keys()
+    assert skipped("x = math.e") == GIVEN.keys() - {"provided-plots"}
+    assert skipped("import numpy as math", own_001="math.e") == GIVEN.keys() - {"provided-plots"}
+
+
+def test_what_looks_names_up_as_it_runs_has_everything_that_is_provided() -> None:
+    assert skipped("x = globals()['show' + '_map']") == GIVEN.keys() - PROVIDED.keys()
+
+
+def test_of_what_is_no_plain_python_every_word_counts() -> None:
+    assert skipped("x = 1", own_001="y = !echo {show_map}") == GIVEN.keys() - {"provided-plots"}
+
+
+def test_what_trains_is_run_where_it_is_asked_about_or_used() -> None:
+    assert TRAINS in skipped("x = 1")
+    assert TRAINS not in skipped("x = 1", PLAN)
+    assert TRAINS not in skipped("x = 1", own_001="print(pointer)")
+
+
+def test_what_a_probe_takes_is_run() -> None:
+    def probe(show_map):
+        return {}
+
+    asked = replace(UNTRAINED[0], check=replace(UNTRAINED[0].check, probe=probe))
+    assert skipped("x = 1", (asked,)) == GIVEN.keys() - {"provided-plots"}
