@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -109,6 +110,7 @@ def _begin(control: socket.socket, tier: str, device: str) -> None:
     """What a worker does first."""
     _watch_parent()
     work.share(control, tier, device)
+    gc.freeze()  # what is imported by now stays: nobody need look through it for garbage
 
 
 def _watch_parent() -> None:

@@ -14,17 +14,22 @@ from grader.names import DYNAMIC, bound, imported, taken, words
 def not_needed(
     lesson: Lesson, notebook: NotebookNode, asked: Sequence[Planned], own: Collection[str]
 ) -> list[str]:
-    """Ids of the self-checks, and of given cells that nobody needs: neither a probe, nor a cell that runs.
+    """Ids of cells that do nothing here, and of given cells that neither a probe nor a cell that runs needs.
 
-    Such a given cell only draws, or only defines what is provided, or trains what is not asked about. A student's
-    cells always run. One that looks names up as it runs may need everything that is provided.
+    Self-checks do nothing, and neither does a cell to carry on with that is off. A given cell that nobody needs
+    only draws, or only defines what is provided, or trains what is not asked about. A student's cells always run.
+    One that looks names up as it runs may need everything that is provided.
 
     Args:
         asked: what is judged in this run.
         own: ids of the cells that the student added.
     """
     cells = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
-    checks = [id for id in cells if id.startswith("check-")]
+    idle = [
+        id
+        for id, cell in cells.items()
+        if id.startswith("check-") or (id.startswith("stuck-") and "carry_on = False" in cell.source)
+    ]
     students = [
         cell.source
         for id, cell in cells.items()
@@ -40,11 +45,11 @@ def not_needed(
     }
     probed = frozenset().union(*(one.takes for one in asked))
     while True:
-        running = [cell.source for id, cell in cells.items() if id not in skipped and id not in checks]
+        running = [cell.source for id, cell in cells.items() if id not in skipped and id not in idle]
         wanted, there = probed.union(*map(_taken, running)), frozenset().union(*map(imported, running))
         back = {id for id in skipped if _gives(cells[id].source, there) & wanted}
         if not back:
-            return [*checks, *skipped]
+            return [*idle, *skipped]
         skipped -= back
 
 

@@ -17,18 +17,20 @@ PROVIDED = {
     "provided-plots": "import math\n\ndef show_map(x):\n    return math.pi * x",
     "tools": "def check(id):\n    pass",
 }
-GIVEN = {**SHOWS, **PROVIDED, TRAINS: "pointer = 1", "check-1-1": "check('1.1')"}
+STUCK = {"stuck-1-1": "carry_on = False\nif carry_on:\n    def show_map(x):\n        return x"}
+GIVEN = {**STUCK, **SHOWS, **PROVIDED, TRAINS: "pointer = 1", "check-1-1": "check('1.1')"}
 
 
-def skipped(exercise: str, asked: tuple[Planned, ...] = UNTRAINED, **more: str) -> set[str]:
-    """What is left out of a notebook with this answer to 1.1, and cells of the student's own behind it."""
-    given = [
+def skipped(
+    exercise: str, asked: tuple[Planned, ...] = UNTRAINED, own: str = "", given: dict[str, str] = GIVEN
+) -> set[str]:
+    """What is left out of a notebook with this answer to 1.1, and a cell of the student's own behind it."""
+    sources = {**given, "exercise-1-1": exercise, "own-001": own}
+    cells = [
         nbformat.v4.new_code_cell(source, id=id, metadata={"tags": ["draws"] if id in SHOWS else []})
-        for id, source in GIVEN.items()
+        for id, source in sources.items()
     ]
-    mine = {"exercise-1-1": exercise, **{name.replace("_", "-"): text for name, text in more.items()}}
-    cells = [*given, *(nbformat.v4.new_code_cell(source, id=id) for id, source in mine.items())]
-    return set(not_needed(LESSON, nbformat.v4.new_notebook(cells=cells), asked, [*mine][1:]))
+    return set(not_needed(LESSON, nbformat.v4.new_notebook(cells=cells), asked, ["own-001"]))
 
 
 def test_nothing_that_nobody_needs_is_run() -> None:
@@ -38,13 +40,13 @@ def test_nothing_that_nobody_needs_is_run() -> None:
 def test_what_a_cell_takes_a_name_from_is_run_and_what_that_needs() -> None:
     assert skipped("x = numbers") == GIVEN.keys() - {"numbers"}
     assert skipped("def f():\n    return figure") == GIVEN.keys() - {"numbers", "figure"}
-    assert skipped("x = 1", own_001="show_map(x)") == GIVEN.keys() - {"provided-plots"}
+    assert skipped("x = 1", own="show_map(x)") == GIVEN.keys() - {"provided-plots"}
 
 
 def test_an_import_is_not_taken_from_a_cell_that_is_left_out_if_it_is_made_elsewhere() -> None:
     assert skipped("import math\nx = math.e") == GIVEN.keys()
     assert skipped("x = math.e") == GIVEN.keys() - {"provided-plots"}
-    assert skipped("import numpy as math", own_001="math.e") == GIVEN.keys() - {"provided-plots"}
+    assert skipped("import numpy as math", own="math.e") == GIVEN.keys() - {"provided-plots"}
 
 
 def test_what_looks_names_up_as_it_runs_has_everything_that_is_provided() -> None:
@@ -52,13 +54,18 @@ def test_what_looks_names_up_as_it_runs_has_everything_that_is_provided() -> Non
 
 
 def test_of_what_is_no_plain_python_every_word_counts() -> None:
-    assert skipped("x = 1", own_001="y = !echo {show_map}") == GIVEN.keys() - {"provided-plots"}
+    assert skipped("x = 1", own="y = !echo {show_map}") == GIVEN.keys() - {"provided-plots"}
 
 
 def test_what_trains_is_run_where_it_is_asked_about_or_used() -> None:
     assert TRAINS in skipped("x = 1")
     assert TRAINS not in skipped("x = 1", PLAN)
-    assert TRAINS not in skipped("x = 1", own_001="print(pointer)")
+    assert TRAINS not in skipped("x = 1", own="print(pointer)")
+
+
+def test_a_cell_to_carry_on_with_is_run_where_it_is_on() -> None:
+    on = {**GIVEN, "stuck-1-1": STUCK["stuck-1-1"].replace("False", "True")}
+    assert skipped("x = show_map(1)", given=on) == GIVEN.keys() - {"provided-plots", "stuck-1-1"}
 
 
 def test_what_a_probe_takes_is_run() -> None:
