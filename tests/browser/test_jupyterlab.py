@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -228,18 +228,24 @@ def solve(notebook: Notebook, exercise: str) -> None:
     notebook.screenshot(f"{slug}-passed")
 
 
+def see_it_change(notebook: Notebook, cell: str, act: Callable[[], object]) -> None:
+    """Run as far as a cell with a picture, do something to its control, and wait for another picture."""
+    notebook.run_until(cell)
+    notebook.figure(cell)
+    notebook.screenshot(cell)
+    before = notebook.picture()
+    act()
+    notebook.another_picture(before)
+    notebook.screenshot(f"{cell}-changed")
+
+
 def test_lesson_1_solved_in_the_browser_and_the_slider_moves_the_maps(page: Page, lab: str) -> None:
     notebook = Notebook(page, lab, "1-attention")
     notebook.screenshot("opened")
     solve(notebook, "1.1")
     notebook.type_answer("exercise-1-2")
-    notebook.run_until("scale-slider")
-    notebook.figure("scale-slider")
-    notebook.screenshot("slider")
-    before = notebook.picture()
-    page.locator(".jp-Notebook .jp-mod-active [role=slider]").first.press("ArrowLeft")
-    notebook.another_picture(before)
-    notebook.screenshot("slider-moved")
+    slider = page.locator(".jp-Notebook .jp-mod-active [role=slider]").first
+    see_it_change(notebook, "scale-slider", lambda: slider.press("ArrowLeft"))
     notebook.close()
 
 
@@ -264,13 +270,8 @@ def test_lesson_3_solved_in_the_browser_and_a_head_is_picked(page: Page, lab: st
         "const setup = notebook.widgets[place('setup')].model.sharedModel;"
         "setup.setSource(setup.getSource().replace('train_steps = None', 'train_steps = 30'))"
     )
-    notebook.run_until("pick-map")
-    notebook.figure("pick-map")
-    notebook.screenshot("picker")
-    before = notebook.picture()
-    page.locator(".jp-Notebook .jp-mod-active select").last.select_option("head 2")
-    notebook.another_picture(before)
-    notebook.screenshot("picker-head-2")
+    picker = page.locator(".jp-Notebook .jp-mod-active select").last
+    see_it_change(notebook, "pick-map", lambda: picker.select_option("head 2"))
     notebook.close()
 
 
