@@ -284,9 +284,7 @@ class Request:
     inputs: Inputs
     seconds: float
     watched: tuple[str, ...] = ()  # built-ins whose use is to be reported, as torch names them
-    group: str = (
-        ""  # requests of one group, asked one after the other, share a fork; empty: a fork of its own
-    )
+    group: str = ""  # of requests that share a fork while they follow each other; empty: a fork of its own
 
 
 @dataclass(frozen=True, kw_only=True)

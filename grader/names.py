@@ -8,11 +8,14 @@ from __future__ import annotations
 import ast
 import re
 import symtable
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from grader.exercise import Lesson
 
+Result = TypeVar("Result")
+LONG = 50_000  # characters of a cell that is not worth remembering
 WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # `self.attention` is not `attention`
 # Source with one of these may call what it does not name; `model.eval()` may not.
 DYNAMIC = re.compile(r"(?<![\w.])(globals|locals|vars|eval|exec|getattr|get_ipython|importlib|sys)\b")
@@ -47,7 +50,13 @@ def _called(alias: ast.alias) -> str:
     return (alias.asname or alias.name).partition(".")[0]
 
 
-@lru_cache(512)  # most cells are the same in every submission
+def _remembered(read: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Most cells are the same in every submission. Nothing large is kept."""
+    known = lru_cache(512)(read)
+    return wraps(read)(lambda source: (known if len(source) < LONG else read)(source))
+
+
+@_remembered
 def bound(source: str) -> frozenset[str] | None:
     """The names that a cell binds at its top level; None where it does not parse."""
     try:
@@ -57,7 +66,7 @@ def bound(source: str) -> frozenset[str] | None:
     return frozenset(name for node in tree.body for name in binds(node))
 
 
-@lru_cache(512)
+@_remembered
 def imported(source: str) -> frozenset[tuple[str, str]]:
     """What a cell imports at its top level: the name, and what it stands for. Of one that does not parse: nothing."""
     if bound(source) is None:
@@ -70,7 +79,7 @@ def imported(source: str) -> frozenset[tuple[str, str]]:
     )
 
 
-@lru_cache(512)
+@_remembered
 def taken(source: str) -> frozenset[str]:
     """The names that a cell takes from the notebook: read in it, and not bound by it. Of one that does not parse: none."""
     try:
@@ -94,7 +103,7 @@ def _without_magics(source: str) -> str:
     return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?")))
 
 
-@lru_cache(512)
+@_remembered
 def definitions(source: str) -> Mapping[str, frozenset[str]]:
     """The functions and classes that a cell defines at its top level, each with the names that it speaks of."""
     try:

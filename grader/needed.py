@@ -30,17 +30,13 @@ def not_needed(
         for id, cell in cells.items()
         if id.startswith("check-") or (id.startswith("stuck-") and "carry_on = False" in cell.source)
     ]
-    students = [
-        cell.source
-        for id, cell in cells.items()
-        if id in own or any(id == f"exercise-{exercise.slug}" for exercise in lesson.exercises)
-    ]
+    students = [cell.source for id, cell in cells.items() if id in own or id.startswith("exercise-")]
     trains = {check.at for exercise in lesson.exercises for check in exercise.checks if check.at}
     skipped = {
         id
         for id, cell in cells.items()
         if "draws" in cell.metadata.get("tags", ())
-        or (id.startswith(("provided-", "tools")) and not any(map(DYNAMIC.search, students)))
+        or ((id == "tools" or id.startswith("provided-")) and not any(map(DYNAMIC.search, students)))
         or id in trains - {one.cell for one in asked}
     }
     probed = frozenset().union(*(one.takes for one in asked))

@@ -50,6 +50,18 @@ def test_workers_share_a_fork_server_and_replace_one_that_dies() -> None:
     assert not fork_servers() - before
 
 
+def test_where_the_shared_fork_server_never_gets_ready_each_worker_starts_its_own() -> None:
+    before = fork_servers()
+    with local_workers(2, TIER, "cpu") as workers:
+        workers.warm_up()
+        for pid in fork_servers() - before:
+            os.kill(pid, signal.SIGKILL)
+        with workers.start() as pool:
+            done = [one.result() for one in [pool.submit(run_a_cell) for _ in range(4)]]
+    assert {status for _, status in done} == {Status.OK}
+    assert not fork_servers() - before
+
+
 @pytest.mark.parametrize("used", [True, False])
 def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
     before = fork_servers()

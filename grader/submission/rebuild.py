@@ -22,7 +22,6 @@ from grader.submission.notebook import Cell, Submission
 
 MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 MAX_OWN_CELLS = 300
-LONG = 50_000  # characters of a cell that is not worth remembering
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +110,7 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
 
     Where a cell does not parse, a line that begins with `def name` counts, unless strictly.
     """
-    there = bound(source) if len(source) < LONG else bound.__wrapped__(source)  # nothing large is kept
+    there = bound(source)
     if there is None:
         if strictly:
             return set()

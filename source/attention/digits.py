@@ -7,6 +7,7 @@ Digits): 1,797 images of 8×8 pixels. A scene is a 3×3 grid of them, so each of
 Axes: B scenes, 9 patches row by row, 64 pixels.
 """
 
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from typing import NamedTuple
@@ -60,9 +61,10 @@ def _handwriting() -> np.ndarray:
 
     They are read from its file, because importing scikit-learn takes a second and 80 MB.
     """
-    for file in metadata.files("scikit-learn") or ():
-        if file.name == "digits.csv.gz":
-            return np.loadtxt(file.locate(), delimiter=",")
+    with suppress(metadata.PackageNotFoundError):
+        for file in metadata.files("scikit-learn") or ():
+            if file.name == "digits.csv.gz":
+                return np.loadtxt(file.locate(), delimiter=",")
     from sklearn.datasets import load_digits  # it was installed in a way that keeps no list of files
 
     return np.column_stack(load_digits(return_X_y=True))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
@@ -31,9 +32,14 @@ def test_they_are_scikit_learns_digits_read_without_importing_it() -> None:
     assert (handwriting() == np.column_stack([pixels, labels])).all()
 
 
-def test_they_are_read_where_no_list_of_files_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_package(name: str) -> None:
+    raise PackageNotFoundError(name)
+
+
+@pytest.mark.parametrize("files", [lambda name: None, no_package])
+def test_they_are_read_where_no_list_of_files_was_kept(files, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = handwriting()
-    monkeypatch.setattr("importlib.metadata.files", lambda name: None)
+    monkeypatch.setattr("importlib.metadata.files", files)
     assert (handwriting() == listed).all()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from examples.make import ROOT
 from grader.course import lessons
@@ -293,8 +293,7 @@ def test_formgrader_generates_autogrades_and_shows_a_score(page: Page, lab: str)
     page.screenshot(path=ARTEFACTS / "formgrader-submissions.png")
     page.goto(f"{lab}formgrader/gradebook/1-attention/1-attention")
     page.get_by_text("Submission #1").click()
-    page.locator(".score").first.wait_for()
-    assert page.locator("input.score").count() == 9
+    expect(page.locator("input.score")).to_have_count(9)
     page.screenshot(path=ARTEFACTS / "formgrader-submission.png")
 
 

@@ -352,8 +352,8 @@ def test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one(which, 
     with open(f"/proc/{server.pid}/task/{server.pid}/children") as file:
         inside = int(file.read().split()[0])
     os.kill(server.pid if which == "outside" else inside, signal.SIGKILL)
-    with pytest.raises(ServerLost):
-        python.run_cell("1", seconds=20)
+    with pytest.raises(ServerLost):  # a cell that the news of its death cannot come too late for
+        python.run_cell("import time\ntime.sleep(20)", seconds=20)
     python.kill()
     again = server.spawn(Limits(), seed=0)
     assert again.run_cell("1", seconds=20).status is Status.OK

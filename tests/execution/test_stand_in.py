@@ -89,6 +89,42 @@ def test_an_answer_that_is_too_large_is_not_computed(name, arguments, stand_ins,
     assert max(made, default=stand_in.MOST_BYTES + 1) > stand_in.MOST_BYTES
 
 
+SIZED = {
+    "add": lambda a: a + a[:1],
+    "compare": lambda a: a > 0,
+    "divide": lambda a: a / 3,
+    "matrix product": lambda a: a[0] @ a[0].T,
+    "batched product": lambda a: a @ a.transpose(-1, -2),
+    "expanded and copied": lambda a: a.expand(7, *a.shape).clone(),
+    "softmax": lambda a: torch.softmax(a, -1),
+}
+
+
+@pytest.mark.parametrize("make", SIZED.values(), ids=SIZED)
+def test_no_rule_says_less_than_an_operator_makes(make, monkeypatch) -> None:
+    """And none of the common operators needs the meta device, which takes seconds to import."""
+    monkeypatch.setattr(stand_in, "_warmed", [])
+    monkeypatch.setattr(stand_in, "_sizes", {})
+    numbers = torch.ones(5, 6, 4)
+    with stand_in._Bounded() as bounded:
+        made = make(numbers)
+    assert stand_in.MOST_BYTES - bounded._left >= made.numel() * made.element_size()
+
+
+@pytest.mark.parametrize("in_gradient", [False, True])
+def test_what_no_rule_sizes_is_sized_on_the_meta_device(in_gradient: bool, monkeypatch) -> None:
+    monkeypatch.setattr(stand_in, "_warmed", [])
+    monkeypatch.setattr(stand_in, "_sizes", {})
+    if in_gradient:  # the gradient of what is broadcast is a sum
+        answers = StandIns({"times": lambda x, y: x * y})
+        (found,) = ask(answers, "times", torch.arange(3.0), torch.ones(1), along=[torch.ones(3)], wanted=[1])
+        assert torch.equal(found, torch.tensor([3.0]))
+    else:
+        answers = StandIns({"total": lambda x: torch.cumsum(x, 0)})
+        assert torch.equal(ask(answers, "total", torch.arange(3.0)), torch.tensor([0.0, 1, 3]))
+    assert stand_in._warmed
+
+
 def test_what_is_made_adds_up(stand_ins, monkeypatch) -> None:
     monkeypatch.setattr(stand_in, "MOST_BYTES", 5000)
     assert ask(stand_ins, "scaled", torch.ones(20, 1), torch.ones(20, 1)).shape == (20, 20)
