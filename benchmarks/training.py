@@ -173,7 +173,7 @@ def controls(held: dict) -> dict[str, dict[str, float]]:
 
 
 def throughput() -> dict[str, float]:
-    """Samples per second in training, in batches of 128 and one by one."""
+    """Samples per second in training, in the recipe's batches and one by one."""
     model = MiniVLM(**recipe.MODEL)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6)
     batch = recipe.training_questions(500, 0).batch

@@ -19,6 +19,7 @@ from grader.exercise import Grade, Verdict
 from grader.record.folders import unreadable_notebook, write_autograded, write_feedback, write_timestamp
 from grader.record.gradebook import GradeWriter
 from grader.record.lateness import submitted_at
+from grader.report.jsonl import to_json
 from grader.report.page import feedback_page
 from grader.store import Held, Store
 from grader.submission.found import Found
@@ -41,15 +42,15 @@ class Recorder:
         self._whole: dict[tuple[str, str], Held] = {}  # of those found by `known` and not yet recorded
 
     def known(self, one: Found, key: str) -> Grade | None:
-        """The grade that was given under this key, if the notebook that was written with it still stands."""
+        """The grade, in brief, that was given under this key, if the notebook that was written with it still stands."""
         held = self._store.get(one.student, one.assignment, key)
-        if held is None or held.files.get(NOTEBOOK) != file_digest(self._notebook(held.grade)):
+        if held is None or held.files.get(NOTEBOOK) != file_digest(self._notebook(held.brief)):
             return None
         self._whole[one.student, one.assignment] = held
-        return held.grade
+        return held.brief
 
-    def record(self, done: Done) -> None:
-        """Write one grade; what stands already is left alone.
+    def record(self, done: Done) -> str:
+        """Write one grade; what stands already is left alone. Its JSON line comes back.
 
         Raises:
             RecordError: a file or the gradebook cannot be written.
@@ -57,7 +58,7 @@ class Recorder:
         """
         grade, one = done.graded.grade, done.found
         if grade.assignment not in lessons():
-            return
+            return to_json(grade)
         held = self._whole.pop((one.student, one.assignment), None)
         when = None if one.member else submitted_at(one.path)
         if held is not None:
@@ -70,17 +71,21 @@ class Recorder:
             if notebook is not None:  # else a fault: what stands there is of an earlier submission
                 write_autograded(self._autograded, grade.student, grade.assignment, notebook, when)
         pages = [root / grade.student / grade.assignment / f"{grade.assignment}.html" for root in self._pages]
-        if held is None or not self._pages_stand(held, pages):
+        if held is not None and self._pages_stand(held, pages):
+            line = held.line
+        else:
+            grade = held.grade if held else grade
             page = feedback_page(grade)
             files = {
                 NOTEBOOK: file_digest(self._notebook(grade)),
                 PAGE: sha256(page.encode("utf-8", "replace")).hexdigest(),
                 LOOKS: _looks(),
             }
-            self._store.put(grade, done.key, files)
+            line = self._store.put(grade, done.key, files)
             for root in self._pages:
                 write_feedback(root, grade.student, grade.assignment, page)
         self._writer.record(grade, when)
+        return line
 
     def _pages_stand(self, held: Held, pages: list[Path]) -> bool:
         return held.files.get(LOOKS) == _looks() and all(

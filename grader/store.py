@@ -1,8 +1,9 @@
 """Grades that were already given, by what they depend on: a rerun grades only what changed.
 
-`.grader/grades/<assignment>/<hash of the student>.json` holds a student's newest grade, the key under which it was
-given, and digests of the files that were written with it: only where these still stand is the grade taken from
-here. The folder can be deleted at any time; everything is then graded anew.
+`.grader/grades/<assignment>/<hash of the student>.json` holds a student's newest grade on its second line. The first,
+which is all that a rerun has to read, says it in brief, with the key under which it was given, and digests of the
+files that were written with it: only where these still stand is the grade taken from here. The folder can be
+deleted at any time; everything is then graded anew.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import platform
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import grader
 from grader.exercise import Grade
-from grader.report.jsonl import from_record, to_record
+from grader.report.jsonl import from_json, from_record, to_json, to_record
 
 # What can change a grade, beside the submission and the secret.
 SOURCES = (
@@ -70,8 +71,19 @@ def key_of(submission_sha256: str, *others: str) -> str:
 class Held:
     """A grade as it is kept."""
 
-    grade: Grade
+    brief: Grade  # as `brief` makes it
+    line: str = field(repr=False)  # the whole grade, as `to_json` has it
     files: Mapping[str, str] = field(default_factory=dict)  # digests of what was written with it, by kind
+
+    @property
+    def grade(self) -> Grade:
+        return from_json(self.line)
+
+
+def brief(grade: Grade) -> Grade:
+    """A grade as the gradebook and the table need it: without checks and heatmaps, most of its size."""
+    short = (replace(one, checks=(), heatmaps=(), other=None) for one in grade.verdicts)
+    return replace(grade, verdicts=tuple(short))
 
 
 @dataclass(frozen=True)
@@ -85,22 +97,20 @@ class Store:
     def get(self, student: str, assignment: str, key: str) -> Held | None:
         """The stored grade, if it was given under this key."""
         try:
-            held = json.loads(self._path(student, assignment).read_bytes())
-            if held.get("key") != key:
+            first, _, line = self._path(student, assignment).read_text("ascii").partition("\n")
+            held = json.loads(first)
+            if held.get("key") != key or not line.endswith("}\n"):
                 return None
-            return Held(grade=from_record(held["grade"]), files=dict(held["files"]))
+            return Held(brief=from_record(held["brief"]), line=line.rstrip("\n"), files=dict(held["files"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None  # missing, cut off or of another version: graded anew
 
     def newest(self, student: str, assignment: str) -> Grade | None:
         """The stored grade, whatever it was given under."""
-        try:
-            return from_record(json.loads(self._path(student, assignment).read_bytes())["grade"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        return _grade_in(self._path(student, assignment))
 
-    def put(self, grade: Grade, key: str, files: Mapping[str, str]) -> None:
-        """Keep a grade, in one atomic step. A fault is kept for the report, and never found by `get`.
+    def put(self, grade: Grade, key: str, files: Mapping[str, str]) -> str:
+        """Keep a grade, in one atomic step; its JSON line. A fault is kept for the report, and never found by `get`.
 
         Raises:
             OSError: there is no room, or no right to write.
@@ -111,14 +121,16 @@ class Store:
         held = {
             "key": key if grade.status != "fault" else "",
             "files": dict(files),
-            "grade": to_record(grade),
+            "brief": to_record(brief(grade)),
         }
+        line = to_json(grade)
         try:
-            partial.write_text(json.dumps(held, ensure_ascii=True), "utf-8")
+            partial.write_text(f"{json.dumps(held)}\n{line}\n", "ascii")
             os.replace(partial, path)
         except OSError:
             partial.unlink(missing_ok=True)
             raise
+        return line
 
     def empty(self) -> bool:
         """Whether no grade is held."""
@@ -126,12 +138,7 @@ class Store:
 
     def all(self) -> Iterator[Grade]:
         """Every stored grade, by assignment and student."""
-        grades = []
-        for path in self.folder.glob("*/*.json"):
-            try:
-                grades.append(from_record(json.loads(path.read_bytes())["grade"]))
-            except (OSError, ValueError, KeyError, TypeError):
-                continue
+        grades = filter(None, map(_grade_in, self.folder.glob("*/*.json")))
         yield from sorted(grades, key=lambda grade: (grade.assignment, grade.student))
 
     def trim(self) -> None:
@@ -159,3 +166,10 @@ class Store:
     def _path(self, student: str, assignment: str) -> Path:
         name = sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:24]
         return self.folder / assignment / f"{name}.json"
+
+
+def _grade_in(path: Path) -> Grade | None:
+    try:
+        return from_json(path.read_text("ascii").partition("\n")[2])
+    except (OSError, ValueError):
+        return None

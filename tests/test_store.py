@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from grader.classroom import Course, _Preparation
-from grader.exercise import Grade
+from grader.exercise import CheckResult, Grade, Heatmap, Outcome, Verdict
+from grader.report.jsonl import to_json
 from grader.store import Store, code_digest
 from grader.submission.found import Found
 
@@ -25,6 +26,23 @@ def test_a_grade_is_found_under_its_key_alone(tmp_path: Path) -> None:
     assert store.get("zoë", "2-heads", "key") is None
 
 
+def test_a_rerun_has_the_grade_in_brief_and_its_line_as_it_was(tmp_path: Path) -> None:
+    check = CheckResult(
+        name="values", title="", outcome=Outcome.FAILED, points=0, max_points=5, message="off"
+    )
+    heatmap = Heatmap(title="t", got=((float("nan"),),), expected=((0.5,),))
+    verdict = Verdict(
+        id="1.1", name="f", title="F", outcome=Outcome.FAILED, points=0.0, max_points=5.0, message="m", hint="h",
+        checks=(check,), heatmaps=(heatmap,),
+    )  # fmt: skip
+    grade = replace(GRADE, verdicts=(verdict,))
+    line = Store(tmp_path).put(grade, "key", FILES)
+    held = Store(tmp_path).get("zoë", "1-attention", "key")
+    assert held.line == line == to_json(grade)
+    assert held.brief.verdicts == (replace(verdict, checks=(), heatmaps=()),)
+    assert to_json(held.grade) == line
+
+
 def test_names_that_look_alike_are_two_students(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(GRADE, "key", FILES)
@@ -39,11 +57,12 @@ def test_a_fault_is_kept_for_the_report_and_graded_anew(tmp_path: Path) -> None:
     assert [grade.status for grade in store.all()] == ["fault"]
 
 
-def test_a_damaged_grade_is_graded_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cut", [20, -20])
+def test_a_damaged_grade_is_graded_anew(tmp_path: Path, cut: int) -> None:
     store = Store(tmp_path)
     store.put(GRADE, "key", FILES)
     (path,) = tmp_path.glob("*/*.json")
-    path.write_text(path.read_text()[:20])
+    path.write_text(path.read_text()[:cut])
     assert store.get("zoë", "1-attention", "key") is None
     assert list(store.all()) == []
 

@@ -102,11 +102,11 @@ def _grade(
 ) -> list[Grade]:
     """Grade and record; what the table shows of each grade comes back, by assignment and student."""
     grades = list(unfound)
-    masters = {name: master(course.root, name) for name in lessons()}
     store = Store(course.root / ".grader" / "grades")
     store.trim()
     if course.force or store.empty():
         workers.warm_up()
+    masters = {name: master(course.root, name) for name in lessons()}
     # nbgrader takes a second to import; the workers start meanwhile.
     from grader.record.gradebook import open_gradebook
     from grader.record.lateness import course_id, late_penalty
@@ -119,16 +119,17 @@ def _grade(
         recorder = Recorder(course.root, html, store, writer)
         lines = stack.enter_context(_lines(json)) if json else None
         for grade in unfound:
-            _line(lines, grade)
+            _write_line(lines, to_json(grade))
         advance = stack.enter_context(progress(len(found), err))
         # Closed here, whatever happens: it ends the workers.
         class_ = stack.enter_context(closing(grade_class(found, course, workers, recorder.known)))
         for done in class_:
             try:
-                recorder.record(done)
+                line = recorder.record(done)
             except StudentNameError as error:  # of this one; the others go on
                 err.print(f"grader: {error}", markup=False, soft_wrap=True)
-            _line(lines, done.graded.grade)
+                line = to_json(done.graded.grade)
+            _write_line(lines, line)
             grades.append(summary_of(done.graded.grade))
             advance(done.graded.grade)
     store.trim()
@@ -178,7 +179,7 @@ def _lines(path: Path):
     return path.open("w", encoding="utf-8")
 
 
-def _line(lines, grade: Grade) -> None:
+def _write_line(lines, line: str) -> None:
     if lines is not None:
-        lines.write(to_json(grade) + "\n")
+        lines.write(line + "\n")
         lines.flush()

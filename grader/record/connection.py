@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from nbgrader import api
 from nbgrader.dbutil import _temp_alembic_ini
 from sqlalchemy.engine import URL, make_url
@@ -64,6 +62,9 @@ def newest_revision() -> str:
     nbgrader starts the program `alembic` for it, which takes seconds, and which is not on PATH where the
     environment was not activated.
     """
+    from alembic.config import Config  # takes a while to import, and is needed for a new gradebook alone
+    from alembic.script import ScriptDirectory
+
     with _temp_alembic_ini("sqlite://") as file:
         return ScriptDirectory.from_config(Config(file)).get_current_head()
 

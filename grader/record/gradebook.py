@@ -37,7 +37,8 @@ HELD = (
 LatePenalty = Callable[[str, float, float], float | None]
 
 
-# Built once: SQLAlchemy takes longer to build a question than SQLite to answer it.
+# Built once: SQLAlchemy takes longer to build a question than SQLite to answer it. Each names what its tables'
+# indices begin with: a question that reads a whole table costs more, the larger the class.
 _handed_in, _books, _due = (
     mapped.__table__ for mapped in (api.SubmittedAssignment, api.SubmittedNotebook, api.Assignment)
 )
@@ -49,21 +50,29 @@ SUBMISSION = (
         _books.c.late_submission_penalty.label("penalty"),
     )
     .join(_due, _due.c.id == _handed_in.c.assignment_id)
-    .join(_books, _books.c.assignment_id == _handed_in.c.id)
+    .join(_books, and_(_books.c.notebook_id == bindparam("book"), _books.c.assignment_id == _handed_in.c.id))
     .where(
         _handed_in.c.assignment_id == bindparam("assignment"), _handed_in.c.student_id == bindparam("student")
     )
 )
-ROWS = tuple(
-    (mapped, select(*columns).where(mapped.__table__.c.notebook_id == bindparam("notebook")))
-    for mapped, columns in (
-        (
-            api.Grade,
-            [api.Grade.__table__.c[name] for name in ("cell_id", "auto_score", "needs_manual_grade")],
-        ),
-        (api.Comment, [api.Comment.__table__.c[name] for name in ("cell_id", "auto_comment")]),
+COLUMNS = ((api.Grade, ("auto_score", "needs_manual_grade")), (api.Comment, ("auto_comment",)))
+
+
+def _rows_of(cells: Cells) -> tuple:
+    """The questions for a submitted notebook's grades and comments."""
+    questions = []
+    for (mapped, names), ids in zip(COLUMNS, _all_cells(cells), strict=True):
+        columns = mapped.__table__.c
+        mine = and_(columns.cell_id.in_(ids), columns.notebook_id == bindparam("notebook"))
+        questions.append(select(columns.cell_id, *(columns[name] for name in names)).where(mine))
+    return tuple(questions)
+
+
+def _all_cells(cells: Cells) -> tuple[tuple[str, ...], ...]:
+    return (
+        (*cells.grades.values(), *cells.other_grades),
+        (*cells.comments.values(), *cells.other_comments),
     )
-)
 
 
 @contextmanager
@@ -129,6 +138,7 @@ class GradeWriter:
         self.masters = masters
         self.late_penalty = late_penalty
         self._cells: dict[str, Cells] = {}
+        self._questions: dict[str, tuple] = {}  # as `_rows_of` has them, by assignment
 
     def record(self, grade: Grade, timestamp: datetime | None = None) -> None:
         """Record one grade.
@@ -166,6 +176,7 @@ class GradeWriter:
             self._cells[grade.assignment] = declare(
                 self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
             )
+            self._questions[grade.assignment] = _rows_of(self._cells[grade.assignment])
         cells = self._cells[grade.assignment]
         if self._stands(grade, timestamp, cells):
             return
@@ -188,21 +199,19 @@ class GradeWriter:
         """Whether all of this is recorded already: the common case of a rerun, in three short questions."""
         if grade.status == "fault":
             return False
-        keys = {"assignment": cells.assignment, "student": grade.student}
+        keys = {"assignment": cells.assignment, "book": cells.notebook, "student": grade.student}
         row = self.gradebook.db.execute(SUBMISSION, keys).first()
         if row is None or row.timestamp != _utc(timestamp):
             return False
         if row.penalty is not None or (row.timestamp and row.duedate and row.timestamp > row.duedate):
             return False  # what being late costs may have changed
-        for (mapped, question), wanted in zip(ROWS, _rows(grade, cells), strict=True):
+        asked = zip(self._questions[grade.assignment], _rows(grade, cells), _all_cells(cells), strict=True)
+        for question, wanted, ids in asked:
             there = {
                 found.cell_id: found._mapping
                 for found in self.gradebook.db.execute(question, {"notebook": row.notebook})
             }
-            others = cells.other_grades if mapped is api.Grade else cells.other_comments
-            if not there.keys() >= {*wanted, *others}:
-                return False
-            if any(
+            if not there.keys() >= set(ids) or any(
                 there[cell][name] != value
                 for cell, values in wanted.items()
                 for name, value in values.items()

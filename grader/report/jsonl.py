@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -31,12 +32,13 @@ def from_json(line: str) -> Grade:
 
 def to_record(grade: Grade) -> dict[str, Any]:
     """The grade as JSON values: a Grade's `verdicts` are the contract's `exercises`."""
-    record = {field.name: getattr(grade, field.name) for field in fields(Grade) if field.name != "verdicts"}
+    record = _values(grade)
+    del record["verdicts"]
     return {
         **record,
         "grader_version": __version__,
         "exercises": [_verdict(verdict) for verdict in grade.verdicts],
-        "flags": [asdict(flag) for flag in grade.flags],
+        "flags": [_values(flag) for flag in grade.flags],
     }
 
 
@@ -55,8 +57,8 @@ def from_record(record: Mapping[str, Any]) -> Grade:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    record = {field.name: getattr(verdict, field.name) for field in fields(Verdict)}
-    record["checks"] = [asdict(check) for check in verdict.checks]
+    record = _values(verdict)
+    record["checks"] = [_values(check) for check in verdict.checks]
     record["other"] = _verdict(verdict.other) if verdict.other else None
     record["heatmaps"] = [
         {"title": one.title, "got": _numbers(one.got), "expected": _numbers(one.expected)}
@@ -82,9 +84,17 @@ def _from_verdict(record: Mapping[str, Any]) -> Verdict:
     return Verdict(**values)
 
 
+@cache
+def _names(record_type: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(record_type))
+
+
+def _values(one: Any) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in _names(type(one))}
+
+
 def _known(record_type: type, record: Mapping[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(record_type)}
-    return {name: value for name, value in record.items() if name in names}
+    return {name: record[name] for name in _names(record_type) if name in record}
 
 
 def _numbers(matrix: tuple[tuple[float, ...], ...]) -> list[list[float | str]]:

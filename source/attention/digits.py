@@ -70,6 +70,14 @@ def _handwriting() -> np.ndarray:
     return np.column_stack(load_digits(return_X_y=True))
 
 
+@cache
+def _by_label(split: str) -> tuple[Tensor, Tensor]:
+    """Which digits show a label (10, most of a label), and how many do (10,)."""
+    labels = digits(split).labels
+    found = [torch.nonzero(labels == label).squeeze(1) for label in range(10)]
+    return torch.nn.utils.rnn.pad_sequence(found, batch_first=True), torch.tensor([len(of) for of in found])
+
+
 def draw_scenes(
     count: int, generator: torch.Generator, split: str = "train", fewest: int = 9, most: int = 9
 ) -> Scenes:
@@ -81,11 +89,9 @@ def draw_scenes(
         split: which handwriting, "train" or "test".
         fewest, most: a scene holds between `fewest` and `most` digits (1…9); its other patches are blank.
     """
-    patches, labels = digits(split)
+    patches = digits(split).patches
     scene_labels = torch.rand(count, 10, generator=generator).argsort(1)[:, :9]
-    by_label = [torch.nonzero(labels == label).squeeze(1) for label in range(10)]
-    sizes = torch.tensor([len(of_label) for of_label in by_label])
-    table = torch.nn.utils.rnn.pad_sequence(by_label, batch_first=True)  # (10, most of a label)
+    table, sizes = _by_label(split)
     which = (torch.rand(count, 9, generator=generator) * sizes[scene_labels]).long()
     scene_patches = patches[table[scene_labels, which]]
     held = torch.randint(fewest, most + 1, (count, 1), generator=generator)

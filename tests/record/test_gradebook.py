@@ -17,6 +17,7 @@ import pytest
 from nbgrader.api import Gradebook, get_alembic_version
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import event
 from traitlets.config import Config
 
 from grader.exercise import Check, Exercise, Grade, Lesson, Outcome, Trial, Verdict
@@ -164,6 +165,21 @@ def test_the_same_grade_again_writes_nothing(url: str):
         assert Path(url.removeprefix("sqlite:///")).read_bytes() == before
         gradebook.record(graded("s1", 5.0, 9.5))
         assert Path(url.removeprefix("sqlite:///")).read_bytes() != before
+
+
+def test_a_rerun_reads_no_table_to_its_end(url: str):
+    """Or each submission would cost more, the larger the class."""
+    asked = []
+    with open_gradebook(url, {ASSIGNMENT: lesson()}) as gradebook:
+        gradebook.record(graded("s1", 5.0, 7.5))
+        event.listen(
+            gradebook.gradebook.engine, "before_cursor_execute", lambda *said: asked.append(said[2:4])
+        )
+        gradebook.record(graded("s1", 5.0, 7.5))
+    with sqlite3.connect(url.removeprefix("sqlite:///")) as file:
+        plans = [file.execute(f"EXPLAIN QUERY PLAN {words}", values).fetchall() for words, values in asked]
+    assert plans
+    assert not [step for plan in plans for *_, step in plan if step.startswith("SCAN")]
 
 
 def test_a_manual_score_stays_and_wins_and_extra_credit_survives(url: str):
