@@ -90,7 +90,7 @@ def _names(record_type: type) -> tuple[str, ...]:
 
 
 def _values(one: Any) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in _names(type(one))}
+    return {name: getattr(one, name) for name in _names(one.__class__)}
 
 
 def _known(record_type: type, record: Mapping[str, Any]) -> dict[str, Any]:
