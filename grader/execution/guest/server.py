@@ -77,7 +77,6 @@ def main() -> None:
 
 def _warm():
     """Import everything and use it once, on one thread: whoever forks with threads leaves them behind."""
-    gc.disable()  # what is imported is no garbage
     import numpy
     import torch
 
@@ -115,8 +114,8 @@ def _warm():
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
     if threads != 1:
         raise RuntimeError(f"the fork server has {threads} threads and must have one")
+    gc.collect()
     gc.freeze()
-    gc.enable()
     if sys.platform == "linux":
         linux.use_huge_pages()
     versions = {"torch": torch.__version__, "numpy": numpy.__version__, "matplotlib": matplotlib.__version__}
