@@ -47,9 +47,8 @@ class Service(StrEnum):
 
 def main() -> None:
     """Entry point of the console script."""
-    gc.set_threshold(
-        100_000, 50, 50
-    )  # what is imported is no garbage: looking through it takes half a second
+    # What is imported is no garbage: looking through it again and again takes half a second.
+    gc.set_threshold(100_000, 50, 50)
     app()
 
 

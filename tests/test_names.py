@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.names import bound, taken
+from grader.names import LONG, bound, taken
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,11 @@ def test_what_does_not_parse_binds_nothing_known() -> None:
 )
 def test_what_a_cell_takes_from_the_notebook(source: str, names: set[str]) -> None:
     assert taken(source) - {"__name__", "__module__", "__qualname__"} == names
+
+
+def test_a_large_cell_that_stands_in_every_submission_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, read = f"provided = 1\n# {'x' * LONG}", []
+    with monkeypatch.context() as patched:
+        patched.setattr("grader.names._without_magics", lambda source: read.append(1) or source)
+        assert [bound(str(source.encode(), "utf-8")) for _ in range(2)] == [{"provided"}] * 2
+    assert len(read) == 1
