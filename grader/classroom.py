@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
@@ -22,7 +21,6 @@ from grader.submission.found import Found, Unreadable
 from grader.submission.intake import content
 from grader.submission.notebook import parse
 
-WORKER_BYTES = 3 << 30  # what one job may take at most times: a fork server, a submission and its judge
 TRIES = 2  # how often a submission is given to a worker that does not come back
 
 
@@ -57,12 +55,6 @@ class _Task:
     job: Job
     key: str
     tries: int = 1
-
-
-def default_jobs(submissions: int) -> int:
-    """One per core, as far as memory and work reach."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return max(1, min(os.cpu_count() or 1, memory // WORKER_BYTES, submissions))
 
 
 def grade_class(

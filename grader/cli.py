@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -109,26 +110,34 @@ def grade(
     ] = False,
 ) -> None:
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
-    from grader.commands.grade import run
+    from grader.commands.head_start import head_start
 
     if scheduler and jobs:
         _stop("--jobs is for this machine, --scheduler for a cluster; give one of them")
-    code = run(
-        paths,
-        root=_root(),
-        assignment=assignment,
-        device=device.value,
-        jobs=jobs,
-        scheduler=scheduler,
-        isolation=isolation.value,
-        json=json,
-        html=html,
-        gradebook=gradebook,
-        force=force,
-        run_all=run_all,
-        out=out,
-        err=err,
-    )
+    root = _root()
+    with ExitStack() as stack:
+        server = None
+        if scheduler is None:
+            server = stack.enter_context(head_start(root, device.value, isolation.value, jobs, force=force))
+        from grader.commands.grade import run  # imports torch, too, which takes as long
+
+        code = run(
+            paths,
+            root=root,
+            assignment=assignment,
+            device=device.value,
+            jobs=jobs,
+            scheduler=scheduler,
+            isolation=isolation.value,
+            json=json,
+            html=html,
+            gradebook=gradebook,
+            force=force,
+            run_all=run_all,
+            out=out,
+            err=err,
+            server=server,
+        )
     raise typer.Exit(code)
 
 

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import active_children, connection, get_context, parent_process
+from multiprocessing import active_children, connection, forkserver, get_context, parent_process
+from multiprocessing.context import BaseContext
 from typing import Any
 
-from grader import job as work
 from grader.execution.isolation import IsolationError
 from grader.execution.process import ServerProcess
 
+WORKER_BYTES = 3 << 30  # what one job may take at most times: a fork server, a submission and its judge
 PATIENCE = 10.0  # seconds until a scheduler that does not answer counts as unreachable
 LOOK_AGAIN = 5.0  # seconds between two questions how many workers a cluster has
 
@@ -38,33 +39,59 @@ class Workers:
     note: str = ""  # for the operator
 
 
+def default_jobs(submissions: int) -> int:
+    """One per core, as far as memory and work reach."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(os.cpu_count() or 1, memory // WORKER_BYTES, submissions))
+
+
 @contextmanager
-def local_workers(jobs: int, tier: str, device: str) -> Iterator[Workers]:
-    """This process for one job at a time; else so many processes, with one fork server of this tier and device."""
-    if jobs == 1:
-        yield Workers(start=_Here, ahead=lambda: 1)
-        return
+def local_workers(
+    jobs: int, tier: str, device: str, server: ServerProcess | None = None
+) -> Iterator[Workers]:
+    """This process for one job at a time; else so many processes, with one fork server of this tier and device.
+
+    Args:
+        server: one that was started already, to be used first. It is closed with the workers that use it.
+    """
+    if server is not None and (server.tier, server.device) != (tier, device):
+        server.close()
+        server = None
+    given = [server] if server is not None else []
     warm: list[_Processes] = []
 
+    def make() -> _Processes:
+        return _Processes(jobs, given.pop() if given else ServerProcess(tier, device, wait=False))
+
     def warm_up() -> None:
-        if not warm:
-            warm.append(_Processes(jobs, tier, device))
+        if jobs > 1 and not warm:
+            warm.append(make())
 
     def start() -> Executor:
-        return warm.pop() if warm else _Processes(jobs, tier, device)
+        if jobs == 1:
+            return _Here(given.pop() if given else None)
+        return warm.pop() if warm else make()
 
     try:
         # A few ahead of the workers, not the whole class: the coordinator's memory does not grow with it.
-        yield Workers(start=start, ahead=lambda: 2 * jobs, warm_up=warm_up)
+        yield Workers(start=start, ahead=lambda: 1 if jobs == 1 else 2 * jobs, warm_up=warm_up)
     finally:
         for unused in warm:
             unused.shutdown(wait=False)
+        for left in given:
+            left.close()
 
 
 class _Here(Executor):
     """Runs a job where it is handed in."""
 
+    def __init__(self, server: ServerProcess | None) -> None:
+        self._server, self._ready = server, False
+
     def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
+        if self._server is not None and not self._ready:
+            self._ready = True
+            _share(self._server)
         future: Future = Future()
         try:
             future.set_result(call(*arguments, **named))
@@ -73,20 +100,40 @@ class _Here(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        work.close_servers()
+        from grader import job
+
+        job.close_servers()
+        if self._server is not None:
+            self._server.close()
+
+
+def _share(server: ServerProcess) -> None:
+    from grader import job
+
+    with suppress(IsolationError):  # then the job starts one of its own, and says why it cannot
+        server.wait()
+        job.share(server.shared(), server.tier, server.device)
+
+
+def import_for_workers() -> BaseContext:
+    """Start the process that worker processes are forks of, where it does not run yet; it imports what they need.
+
+    They are not forks of this process, which may have used torch's threads.
+    """
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["grader.job"])
+    forkserver.ensure_running()
+    return context
 
 
 class _Processes(ProcessPoolExecutor):
     """Processes of this machine. What is not waited for is ended: a submission may take minutes."""
 
-    def __init__(self, jobs: int, tier: str, device: str) -> None:
-        self._server = ServerProcess(tier, device, wait=False)
-        self._ready = False
+    def __init__(self, jobs: int, server: ServerProcess) -> None:
+        self._server, self._ready = server, False
         self._control = self._server.shared()
-        # Not forks of this process, which may have used torch's threads, but of one that has imported everything.
-        context = get_context("forkserver")
-        context.set_forkserver_preload(["grader.job"])
-        super().__init__(jobs, context, initializer=_begin, initargs=(self._control, tier, device))
+        told = (self._control, server.tier, server.device)
+        super().__init__(jobs, import_for_workers(), initializer=_begin, initargs=told)
         for _ in range(jobs):
             super().submit(int)  # starts one
 
@@ -108,8 +155,10 @@ class _Processes(ProcessPoolExecutor):
 
 def _begin(control: socket.socket, tier: str, device: str) -> None:
     """What a worker does first."""
+    from grader import job
+
     _watch_parent()
-    work.share(control, tier, device)
+    job.share(control, tier, device)
     gc.freeze()  # what is imported by now stays: nobody need look through it for garbage
 
 

@@ -31,6 +31,7 @@ SOURCES = (
     "submission",
     "execution",
     "evidence",
+    "draw.py",
     "exercise.py",
     "follow.py",
     "grading.py",

@@ -13,6 +13,7 @@ import pytest
 
 from grader import job
 from grader.execution.isolation import resolve_tier
+from grader.execution.process import ServerProcess
 from grader.executors import local_workers
 from grader.exercise import Limits, Status
 
@@ -72,4 +73,42 @@ def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
             with workers.start() as pool:
                 assert pool.submit(int).result() == 0
     assert not fork_servers() - before
+    deadline = time.monotonic() + 20
+    while active_children() and time.monotonic() < deadline:  # they were told to end
+        time.sleep(0.05)
     assert not active_children()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fork_server_that_was_started_before_is_used_and_closed(jobs: int) -> None:
+    before = fork_servers()
+    server = ServerProcess(TIER, "cpu", wait=False)
+    with local_workers(jobs, TIER, "cpu", server) as workers:
+        pool = workers.start()
+        assert pool.submit(run_a_cell).result()[1] is Status.OK
+        assert server.alive()
+        outermost = {pid for pid in fork_servers() - before if psutil.Process(pid).ppid() == os.getpid()}
+        assert outermost == {server.pid}
+        pool.shutdown()
+    assert not fork_servers() - before
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
+    before = fork_servers()
+    server = ServerProcess(TIER, "cpu", wait=False)
+    os.kill(server.pid, signal.SIGKILL)
+    with local_workers(jobs, TIER, "cpu", server) as workers:
+        pool = workers.start()
+        if jobs == 1:
+            assert pool.submit(lambda: job._server(TIER, "cpu").alive()).result()
+        else:
+            assert pool.submit(run_a_cell).result()[1] is Status.OK
+        pool.shutdown()
+    assert not fork_servers() - before
+
+
+def test_one_of_another_tier_is_closed_and_not_used() -> None:
+    server = ServerProcess("none", "cpu", wait=False)
+    with local_workers(2, TIER, "cpu", server):
+        assert not server.alive()

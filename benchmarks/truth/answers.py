@@ -24,7 +24,8 @@ from grader.checks.judge import Ours, judge, run_here
 from grader.checks.plan import Planned, plan
 from grader.checks.policy import used_builtins
 from grader.course import lessons
-from grader.exercise import Check, Draw, Evidence, Exercise, Lesson, Mistake, Outcome, Status, Verdict
+from grader.draw import Draw
+from grader.exercise import Check, Evidence, Exercise, Lesson, Mistake, Outcome, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20  # one answer on all its trials

@@ -10,7 +10,8 @@ from functools import cache
 from types import FunctionType
 
 from grader.checks.policy import operators
-from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Request, Trial
+from grader.draw import Draw, Trial
+from grader.exercise import Check, Exercise, Inputs, Lesson, Request
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader.classroom import Course, WorkersLost, default_jobs, grade_class
+from grader.classroom import Course, WorkersLost, grade_class
 from grader.commands.device import NoDevice, jobs_on, usable_device
 from grader.course import lessons
 from grader.execution.isolation import IsolationError, resolve_tier
-from grader.executors import NoCluster, Workers, cluster_workers, local_workers
+from grader.execution.process import ServerProcess
+from grader.executors import NoCluster, Workers, cluster_workers, default_jobs, local_workers
 from grader.exercise import Grade
 from grader.grading import master
 from grader.record.errors import RecordError, StudentNameError
@@ -43,8 +44,13 @@ def run(
     run_all: bool,
     out: Console,
     err: Console,
+    server: ServerProcess | None = None,
 ) -> int:
-    """Grade, record and report; returns the exit status."""
+    """Grade, record and report; returns the exit status.
+
+    Args:
+        server: a fork server that had a head start; it is used where tier and device fit.
+    """
 
     def say(text: object) -> None:
         err.print(f"grader: {text}", markup=False, soft_wrap=True)
@@ -60,7 +66,7 @@ def run(
             if scheduler is None:
                 device, tier = usable_device(device, isolation), resolve_tier(isolation)
                 count = jobs or jobs_on(device, default_jobs(len(found)))
-                workers = stack.enter_context(local_workers(count, tier, device))
+                workers = stack.enter_context(local_workers(count, tier, device, server))
             else:
                 workers = stack.enter_context(cluster_workers(scheduler, device))
                 device = workers.device

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 
 from grader.course.probes import conduct, load, pair
 from grader.course.trained_pointer import draw_unseen, judge_pointer
-from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Limits, Value, mistake, trials
+from grader.draw import Draw, trials
+from grader.exercise import Check, Exercise, Inputs, Lesson, Limits, Value, mistake
 
 FUSED = frozenset({"fused attention"})  # what 1.4 and its successors may not call; see grader.checks.policy
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"

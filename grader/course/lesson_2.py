@@ -22,19 +22,8 @@ from torch.nn import functional as F
 
 from grader.checks.compare import difference
 from grader.course.probes import conduct, load, pair, strided
-from grader.exercise import (
-    Case,
-    Check,
-    Draw,
-    Exercise,
-    Finding,
-    Inputs,
-    Lesson,
-    Mistake,
-    Trial,
-    mistake,
-    trials,
-)
+from grader.draw import Draw, Trial, trials
+from grader.exercise import Case, Check, Exercise, Finding, Inputs, Lesson, Mistake, mistake
 
 FUSED = frozenset({"fused attention"})  # what 2.6 and 2.7 may not call; see grader.checks.policy
 MATCHING_GATE = 0.90  # of unseen digits; a trained linear aligner reaches 0.94 to 0.97

@@ -20,7 +20,8 @@ from torch.nn import functional as F
 
 from grader.course.probes import conduct, load, pair, strided
 from grader.course.trained_vlm import draw_held_out, judge_answers, judge_maps
-from grader.exercise import Check, Draw, Exercise, Inputs, Lesson, Value, mistake, trials
+from grader.draw import Draw, trials
+from grader.exercise import Check, Exercise, Inputs, Lesson, Value, mistake
 
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
 

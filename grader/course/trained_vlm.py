@@ -20,7 +20,8 @@ from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
 from grader.checks.compare import compare
-from grader.exercise import Case, Draw, Finding, Inputs
+from grader.draw import Draw
+from grader.exercise import Case, Finding, Inputs
 
 GATES = {"where": 0.90, "what": 0.95, "read": 0.85}  # right answers, on full scenes of unseen handwriting
 GROUNDING_GATE = 0.90  # the largest value-weighted share lies on the patch that is asked about

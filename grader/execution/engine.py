@@ -68,7 +68,7 @@ class _Run:
 
 
 class IsolatedEngine(Engine):
-    """Runs a notebook's cells; `papermill --engine isolated` works too, with a server of its own."""
+    """Runs a notebook's cells."""
 
     @classmethod
     def execute_managed_notebook(

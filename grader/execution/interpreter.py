@@ -88,7 +88,6 @@ class Server:
         if shared is not None:
             self._process = shared
         else:
-            cgroup.remove_stale()
             self._process = ServerProcess(self.isolation, device)
 
     def spawn(

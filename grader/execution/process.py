@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from grader.execution import cgroup
 from grader.execution.guest import frames
 from grader.execution.isolation import GUEST, HOME, UNPRIVILEGED, IsolationError, describe_sandbox
 from grader.execution.seccomp import compile_filter
@@ -36,7 +37,10 @@ class ServerProcess:
         Raises:
             IsolationError: it did not start.
         """
-        self.tier = tier
+        if not trial:
+            cgroup.remove_stale()
+        self.tier, self.device = tier, device
+        self._ready = False
         self._scratch = "" if tier == "full" else _make_scratch()
         boot, server = describe_sandbox(tier, device, self._scratch or HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
@@ -75,6 +79,7 @@ class ServerProcess:
         if "error" in self.report:
             self.close()
             raise IsolationError(f"the sandbox did not start: {self.report['error']}. See `grader doctor`.")
+        self._ready = True
 
     @property
     def pid(self) -> int:
@@ -98,6 +103,8 @@ class ServerProcess:
     def close(self) -> None:
         """End it, with all its children; idempotent."""
         self._control.close()  # the server's end of file
+        if not self._ready:  # it imports, and would not see it for seconds
+            self._process.kill()
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:

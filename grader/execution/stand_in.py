@@ -11,6 +11,7 @@ import json
 import re
 import time
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ MOST_BYTES_IN = 8 << 20  # of one question
 MOST_BYTES = 64 << 20  # of all tensors that one answer makes, results on the way included
 MOST_SECONDS = 5.0  # for one answer, looked at between two operators
 MOST_SECONDS_IN_ALL = 30.0  # this is no time of the student's, so it must have an end of its own
+MOST_KEPT = 64  # results whose gradients may still be asked for, the newest; 16 MiB of them
+MOST_BYTES_KEPT = 16 << 20
 PATH = re.compile(r"(?:/[\w.+-]+){2,}")
 
 
@@ -50,15 +53,31 @@ class _NotWarm(BaseException):
     """The meta device is needed and was never used; no Exception, so that no function takes it for its own."""
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A result whose gradients may be asked for."""
+
+    outputs: list[Tensor]
+    wanted: list[Tensor]  # the arguments that the gradients are for
+    size: int  # bytes, of arguments and of all that was made
+
+
 class StandIns:
     """The functions that one submission may call, and what it has left."""
 
     def __init__(self, functions: Mapping[str, Callable]) -> None:
         self._functions = functions
         self._calls, self._seconds = MOST_CALLS, MOST_SECONDS_IN_ALL
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()  # by ticket
+        self._tickets = 0
 
     def answer(self, header: bytes, blob: bytes | memoryview) -> tuple[bytes, bytes]:
-        """Header and tensors of the answer to one question. Never raises."""
+        """Header and tensors of the answer to one question. Never raises.
+
+        A question is {function, wanted, tree: [arguments, options, None or the outputs' gradients]}, or {ticket, tree: the
+        outputs' gradients}. Where gradients are wanted and none are given yet, the result comes with a ticket; a
+        ticket that is no longer known is answered with the status "forgotten".
+        """
         started = time.monotonic()
         try:
             if self._calls <= 0 or self._seconds <= 0:
@@ -67,13 +86,13 @@ class StandIns:
             if len(blob) > MOST_BYTES_IN:
                 raise TooMuch(f"a stand-in takes {MOST_BYTES_IN >> 20} MiB at most")
             try:
-                answer = self._compute(parse(header), blob)
+                answer, also = self._compute(parse(header), blob)
             except _NotWarm:
                 _warm_up()
                 started = time.monotonic()
-                answer = self._compute(parse(header), blob)
+                answer, also = self._compute(parse(header), blob)
             tree, tensors = encode(answer)
-            head: dict[str, Any] = {"status": "ok", "tree": tree}
+            head: dict[str, Any] = {"status": "ok", "tree": tree, **also}
         except Exception as error:  # whatever it is: it goes back to whoever asked
             kind = "RuntimeError" if isinstance(error, (TooMuch, EvidenceError)) else type(error).__name__
             lines = str(error).strip().splitlines() or [""]
@@ -85,26 +104,50 @@ class StandIns:
             self._seconds -= time.monotonic() - started
         return json.dumps(head).encode(), tensors
 
-    def _compute(self, question: Mapping[str, Any], blob: bytes | memoryview) -> Any:
-        name = question.get("function")
-        function = self._functions.get(name) if isinstance(name, str) else None
-        match decode(question.get("tree"), blob):
-            case [list(arguments), dict(options), None | list() as along] if function is not None:
-                pass
-            case _:
-                raise EvidenceError("this is no question for a stand-in")
-        leaves = list(_tensors([arguments, options]))
-        wanted = [leaves[index] for index in _indices(question.get("wanted"), len(leaves))]
-        with _one_thread(), _Bounded(), torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+    def _compute(self, question: Mapping[str, Any], blob: bytes | memoryview) -> tuple[Any, dict[str, Any]]:
+        """The answer, and what else its header says."""
+        tree = decode(question.get("tree"), blob)
+        with _one_thread(), _Bounded() as bound, torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if along is None:
+            if "ticket" in question:
+                return self._redeem(question["ticket"], tree)
+            name = question.get("function")
+            function = self._functions.get(name) if isinstance(name, str) else None
+            match tree:
+                case [list(arguments), dict(options), None | list() as along] if function is not None:
+                    pass
+                case _:
+                    raise EvidenceError("this is no question for a stand-in")
+            leaves = list(_tensors([arguments, options]))
+            wanted = [leaves[index] for index in _indices(question.get("wanted"), len(leaves))]
+            if not wanted and along is None:
                 with torch.no_grad():
-                    return function(*arguments, **options)
+                    return function(*arguments, **options), {}
             for leaf in wanted:
                 leaf.requires_grad_()
             with torch.enable_grad():
-                outputs = list(_tensors(function(*arguments, **options)))
-            return _gradients(outputs, wanted, along)
+                result = function(*arguments, **options)
+            outputs = list(_tensors(result))
+            if along is not None:
+                return _gradients(outputs, wanted, along), {}
+            return result, {"ticket": self._keep(_Kept(outputs, wanted, len(blob) + bound.made))}
+
+    def _keep(self, result: _Kept) -> int:
+        """Its ticket. The oldest go where there is no room."""
+        self._tickets += 1
+        self._kept[self._tickets] = result
+        while len(self._kept) > MOST_KEPT or sum(one.size for one in self._kept.values()) > MOST_BYTES_KEPT:
+            self._kept.popitem(last=False)
+        return self._tickets
+
+    def _redeem(self, ticket: Any, along: Any) -> tuple[Any, dict[str, Any]]:
+        """The gradients, once: they use up what was kept."""
+        if type(ticket) is not int or not isinstance(along, list):
+            raise EvidenceError("this is no question for a stand-in")
+        kept = self._kept.pop(ticket, None)
+        if kept is None:
+            return None, {"status": "forgotten"}
+        return _gradients(kept.outputs, kept.wanted, along), {}
 
 
 def _gradients(outputs: list[Tensor], wanted: list[Tensor], along: list) -> list[Tensor | None]:
@@ -138,6 +181,11 @@ class _Bounded(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self._left, self._deadline = MOST_BYTES, time.monotonic() + MOST_SECONDS
+
+    @property
+    def made(self) -> int:
+        """Bytes, so far."""
+        return MOST_BYTES - self._left
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

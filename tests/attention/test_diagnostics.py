@@ -12,7 +12,7 @@ from attention.diagnostics import (
 )
 
 from grader.course.lesson_3 import draw_patient, patient
-from grader.exercise import Draw
+from grader.draw import Draw
 
 
 @pytest.mark.parametrize("illness", ["none", *FINDINGS])

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from grader.checks.judge import judge, run_here
 from grader.checks.plan import plan
-from grader.exercise import Check, Draw, Evidence, Exercise, Finding, Lesson, Outcome, Status, mistake, trials
+from grader.draw import Draw, trials
+from grader.exercise import Check, Evidence, Exercise, Finding, Lesson, Outcome, Status, mistake
 
 
 def double(x: Tensor) -> Tensor:

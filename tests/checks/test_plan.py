@@ -3,7 +3,7 @@ import torch
 
 from grader.checks.plan import plan, source_of
 from grader.course.lesson_1 import LESSON, scores_conduct
-from grader.exercise import Draw, describe
+from grader.draw import Draw, describe
 
 
 def numbers(planned) -> dict[str, list]:

@@ -14,7 +14,8 @@ from torch.nn import functional as F
 from benchmarks.truth.answers import mistaken, sheet
 from grader.course.lesson_1 import LESSON, draw_lengths, draw_mask, pointer_maps
 from grader.course.trained_pointer import draw_unseen, judge_pointer
-from grader.exercise import Case, Draw
+from grader.draw import Draw
+from grader.exercise import Case
 
 OWN = [LESSON.exercise(f"1.{number}") for number in range(1, 10)]  # an exercise of yours needs no entry here
 

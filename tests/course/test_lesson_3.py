@@ -16,7 +16,8 @@ from grader.checks.judge import run_here
 from grader.course import trained_vlm
 from grader.course.lesson_3 import LESSON, trained_answers, trained_maps
 from grader.course.trained_vlm import draw_held_out, judge_answers, judge_maps
-from grader.exercise import Case, Draw, Outcome
+from grader.draw import Draw
+from grader.exercise import Case, Outcome
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

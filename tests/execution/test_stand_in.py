@@ -63,6 +63,44 @@ def test_gradients_are_those_of_the_function(stand_ins) -> None:
     assert torch.allclose(found, expected)
 
 
+def kept(stand_ins: StandIns, query: Tensor, key: Tensor) -> int:
+    """The ticket for the gradient of `scaled` for its second argument."""
+    tree, blob = encode([[query, key], {}, None])
+    header, body = stand_ins.answer(
+        json.dumps({"function": "scaled", "wanted": [1], "tree": tree}).encode(), blob
+    )
+    answer = json.loads(header)
+    assert torch.equal(decode(answer["tree"], body), scaled(query, key))
+    return answer["ticket"]
+
+
+def redeemed(stand_ins: StandIns, ticket: int, along: Tensor) -> list[Tensor] | None:
+    tree, blob = encode([along])
+    header, body = stand_ins.answer(json.dumps({"ticket": ticket, "tree": tree}).encode(), blob)
+    answer = json.loads(header)
+    return None if answer["status"] == "forgotten" else decode(answer["tree"], body)
+
+
+def test_a_ticket_gives_the_gradients_once(stand_ins) -> None:
+    query, key, along = torch.randn(3, 5), torch.randn(4, 5, requires_grad=True), torch.randn(3, 4)
+    (expected,) = torch.autograd.grad(scaled(query, key), key, along)
+    first, second = (kept(stand_ins, query, key.detach()) for _ in range(2))
+    (found,) = redeemed(stand_ins, second, along)
+    assert torch.allclose(found, expected)
+    assert redeemed(stand_ins, second, along) is None
+    assert torch.allclose(redeemed(stand_ins, first, along)[0], expected)
+
+
+def test_what_is_kept_is_bounded(stand_ins, monkeypatch) -> None:
+    monkeypatch.setattr(stand_in, "MOST_KEPT", 2)
+    tickets = [kept(stand_ins, torch.ones(3, 5), torch.ones(4, 5)) for _ in range(3)]
+    assert [redeemed(stand_ins, one, torch.ones(3, 4)) is None for one in tickets] == [True, False, False]
+    # Two of 20 × 20 numbers, and what is made of them, are more than 8,000 bytes; one is not.
+    monkeypatch.setattr(stand_in, "MOST_BYTES_KEPT", 8000)
+    tickets = [kept(stand_ins, torch.ones(20, 1), torch.ones(20, 1)) for _ in range(2)]
+    assert [redeemed(stand_ins, one, torch.ones(20, 20)) is None for one in tickets] == [True, False]
+
+
 def test_errors_come_back_without_our_paths(stand_ins) -> None:
     assert ask(stand_ins, "scaled", torch.ones(3, 5), torch.ones(4, 6)) == ("ValueError", "…: 5 and 6")
     kind, message = ask(stand_ins, "scaled", torch.ones(3))
@@ -156,6 +194,10 @@ def test_who_asks_too_often_or_too_long_gets_no_more_answers(monkeypatch) -> Non
         (b'{"function": "triangle", "wanted": "x", "tree": [[2], {"dict": {}}, []]}', b""),
         (b'{"function": "triangle", "wanted": [], "tree": [[2], {"dict": {}}, [1, 2, 3]]}', b""),
         (b'{"function": "triangle", "tree": [["many"], {"dict": {}}, null]}', b""),
+        (b'{"ticket": 1.0, "tree": []}', b""),
+        (b'{"ticket": [1], "tree": []}', b""),
+        (b'{"ticket": 1, "tree": null}', b""),
+        (b'{"ticket": 1}', b""),
         (b"{" * 100_000, b""),
     ],
 )
@@ -199,7 +241,9 @@ def test_student_code_calls_it_as_any_function(asking) -> None:
     assert torch.equal(pair.values["n"], both(query, key)[1])
 
 
-def test_what_is_made_of_it_can_be_trained(asking) -> None:
+@pytest.mark.parametrize("most", [stand_in.MOST_KEPT, 0])
+def test_what_is_made_of_it_can_be_trained(most: int, asking, monkeypatch) -> None:
+    monkeypatch.setattr(stand_in, "MOST_KEPT", most)  # 0: every ticket is forgotten at once
     source = (
         "def probe(scaled, q, k):\n    q.requires_grad_(); w = torch.nn.Parameter(torch.eye(5))\n"
         "    loss = (scaled(q, k @ w).softmax(-1) ** 2).sum()\n    loss.backward()\n    return {'q': q.grad, 'w': w.grad}"
@@ -211,6 +255,16 @@ def test_what_is_made_of_it_can_be_trained(asking) -> None:
     (scaled(leaf, key @ weight).softmax(-1) ** 2).sum().backward()
     assert torch.allclose(evidence.values["q"], leaf.grad)
     assert torch.allclose(evidence.values["w"], weight.grad, atol=1e-6)
+
+
+def test_gradients_may_be_asked_for_twice(asking) -> None:
+    source = (
+        "def probe(scaled, q, k):\n    q.requires_grad_(); s = scaled(q, k).sum()\n"
+        "    s.backward(retain_graph=True); s.backward()\n    return {'q': q.grad}"
+    )
+    evidence = probe(asking.sandbox, source, q=torch.ones(3, 5), k=torch.ones(4, 5))
+    assert evidence.status is Status.OK, evidence.message
+    assert torch.allclose(evidence.values["q"], torch.full((3, 5), 8 / math.sqrt(5)))
 
 
 def test_its_errors_are_raised_in_the_code_that_called(asking) -> None:

@@ -20,7 +20,8 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import event
 from traitlets.config import Config
 
-from grader.exercise import Check, Exercise, Grade, Lesson, Outcome, Trial, Verdict
+from grader.draw import Trial
+from grader.exercise import Check, Exercise, Grade, Lesson, Outcome, Verdict
 from grader.record import connection
 from grader.record.errors import RecordError, StudentNameError
 from grader.record.folders import unreadable_notebook, write_autograded

@@ -1,7 +1,8 @@
 """Functions that are computed on the trusted side: the sandbox's end of a stand-in.
 
 A call sends its arguments over the interpreter's channel and waits for the answer. Gradients are asked for in the same
-way, so that what is computed with such a function can be trained.
+way, so that what is computed with such a function can be trained: by the ticket that came with the result, or with all
+arguments again where the trusted side has let go of what it kept.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def function(name: str) -> Callable:
             shape: list[Any] = []
             outputs = iter(_Asked.apply(name, given, shape, *leaves))
             return _filled(shape[0], outputs)
-        return _ask(name, given, leaves)
+        return _ask(name, given, leaves)[0]
 
     stand_in.__name__ = stand_in.__qualname__ = name
     return stand_in
@@ -53,8 +54,9 @@ class _Asked(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, name: str, given: list, shape: list, *leaves: Tensor) -> tuple[Tensor, ...]:
         ctx.name, ctx.given = name, given
+        ctx.wanted = [index for index, needed in enumerate(ctx.needs_input_grad[3:]) if needed]
         ctx.save_for_backward(*leaves)
-        answer = _ask(name, given, list(leaves))
+        answer, ctx.ticket = _ask(name, given, list(leaves), ctx.wanted)
         shape.append(answer)
         outputs = tuple(_tensors(answer))
         ctx.mark_non_differentiable(*(one for one in outputs if not one.is_floating_point()))
@@ -64,33 +66,50 @@ class _Asked(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *along: Tensor | None) -> tuple[Tensor | None, ...]:
         leaves = ctx.saved_tensors
-        wanted = [index for index, needed in enumerate(ctx.needs_input_grad[3:]) if needed]
-        given = _filled(ctx.given, iter(leaves))
-        gradients = _ask(ctx.name, given, list(leaves), wanted, list(along))
+        gradients = _redeem(ctx.name, ctx.ticket, list(leaves), list(along))
+        if gradients is None:
+            given = _filled(ctx.given, iter(leaves))
+            gradients, _ = _ask(ctx.name, given, list(leaves), ctx.wanted, list(along))
         found: list[Tensor | None] = [None] * len(leaves)
-        for index, gradient in zip(wanted, gradients, strict=True):
+        for index, gradient in zip(ctx.wanted, gradients, strict=True):
             found[index] = gradient
         return (None, None, None, *found)
 
 
 def _ask(
     name: str, given: list, leaves: list[Tensor], wanted: list[int] | None = None, along: list | None = None
-) -> Any:
+) -> tuple[Any, int | None]:
+    """The result, with its ticket where gradients are wanted; or the gradients along `along`."""
+    answer, body = _exchange(name, {"function": name, "wanted": wanted or []}, [*given, along])
+    return _decoded(answer, body, leaves), answer.get("ticket")
+
+
+def _redeem(name: str, ticket: int | None, leaves: list[Tensor], along: list) -> Any:
+    """The gradients; None where what they need is no longer kept."""
+    answer, body = _exchange(name, {"ticket": ticket}, along)
+    return None if answer["status"] == "forgotten" else _decoded(answer, body, leaves)
+
+
+def _exchange(name: str, question: dict, what: list) -> tuple[dict, memoryview]:
+    """A question and its answer."""
     try:
-        tree, blob = values.encode([*given, along], MOST)
+        tree, blob = values.encode(what, MOST)
     except values.Refused as refusal:
         raise TypeError(f"{name} takes tensors and numbers ({refusal})") from None
-    question = {"function": name, "wanted": wanted or [], "tree": tree}
     with _lock:
         if _channel is None or os.getpid() != _owner:
             raise RuntimeError(f"the stand-in for {name} answers in the notebook's own process only")
-        frames.send(_channel, json.dumps(question).encode(), blob, magic=frames.QUESTION)
+        frames.send(_channel, json.dumps({**question, "tree": tree}).encode(), blob, magic=frames.QUESTION)
         header, body = frames.receive(_channel, most_header=1 << 26, most_body=1 << 30)
     answer = json.loads(header)
-    if answer["status"] != "ok":
+    if answer["status"] == "raised":
         error = getattr(builtins, answer["error"], None)
         kind = error if isinstance(error, type) and issubclass(error, Exception) else RuntimeError
         raise kind(answer["message"])
+    return answer, body
+
+
+def _decoded(answer: dict, body: memoryview, leaves: list[Tensor]) -> Any:
     back = values.decode(answer["tree"], body)
     device = leaves[0].device if leaves else torch.device("cpu")
     return _filled(back, (tensor.to(device) for tensor in _tensors(back)))

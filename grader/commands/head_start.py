@@ -1,0 +1,39 @@
+"""The fork server imports torch while this process does: what grades does not wait for one after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.execution import gpu
+from grader.execution.isolation import IsolationError, resolve_tier
+from grader.execution.process import ServerProcess
+from grader.executors import import_for_workers
+from grader.store import Store
+
+
+@contextmanager
+def head_start(
+    root: Path, device: str, isolation: str, jobs: int | None, *, force: bool
+) -> Iterator[ServerProcess | None]:
+    """A fork server that is on its way; None where it may not be needed, or not on this device.
+
+    It is needed for sure where nothing was graded before. What goes wrong here will go wrong again, and is told then.
+    """
+    on_cpu = device == "cpu" or (device == "auto" and not gpu.shown().devices)
+    if not on_cpu or not (force or Store(root / ".grader" / "grades").empty()):
+        yield None
+        return
+    try:
+        server = ServerProcess(resolve_tier(isolation), wait=False)
+    except (IsolationError, OSError):
+        yield None
+        return
+    try:
+        if (jobs or os.cpu_count() or 1) > 1:
+            import_for_workers()
+        yield server
+    finally:
+        server.close()
