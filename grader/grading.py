@@ -31,6 +31,7 @@ from grader.exercise import (
     Verdict,
 )  # fmt: skip
 from grader.follow import count, follow_through, stand_ins
+from grader.later import later
 from grader.names import definitions, foundations, used
 from grader.needed import not_needed
 from grader.submission.found import Found, Unreadable
@@ -145,10 +146,15 @@ def _grade(
     ) -> tuple[Execution, dict[str, Verdict]]:
         """Run the notebook, with some exercises answered by the reference on this side, and judge others."""
         chosen = [one for one in planned if one.exercise.id in ids]
-        asked: dict[str, list[Request]] = {}
+        skip = [] if run_all else not_needed(lesson, notebook, chosen, rebuilt.own)
+        waits, asked = later(notebook, skip, rebuilt.own), defaultdict[str, list[Request]](list)
         for one in chosen:
             if one.exercise.id in rebuilt.answers:
-                asked.setdefault(one.cell, []).append(one.request)
+                cell, request = one.cell, one.request
+                if one.unchanging and cell in waits:
+                    cell = waits[cell]
+                    request = replace(request, group=cell)
+                asked[cell].append(request)
         execution = execute(
             server,
             notebook,
@@ -156,7 +162,7 @@ def _grade(
             requests=asked,
             limits=lesson.limits,
             cell_seconds=_cell_seconds(lesson, notebook, rebuilt),
-            skip=[] if run_all else not_needed(lesson, notebook, chosen, rebuilt.own),
+            skip=skip,
             caution=caution,
             origins=_origins(lesson, notebook, rebuilt),
             answered=_answered(lesson, answered),

@@ -21,11 +21,6 @@ WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # `self.attention` is not `attention
 DYNAMIC = re.compile(r"(?<![\w.])(globals|locals|vars|eval|exec|getattr|get_ipython|importlib|sys)\b")
 
 
-def words(source: str) -> frozenset[str]:
-    """Every name in it that is no attribute."""
-    return frozenset(WORD.findall(source))
-
-
 def binds(node: ast.stmt) -> list[str]:
     """The names that a statement binds, in the blocks inside it too, but not in functions and classes."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -50,13 +45,19 @@ def _called(alias: ast.alias) -> str:
     return (alias.asname or alias.name).partition(".")[0]
 
 
-def _remembered(read: Callable[[str], Result]) -> Callable[[str], Result]:
+def remembered(read: Callable[[str], Result]) -> Callable[[str], Result]:
     """Most cells are the same in every submission. Of large ones, as is the provided code's, only a few are kept."""
     small, large = lru_cache(512)(read), lru_cache(8)(read)
     return wraps(read)(lambda source: (small if len(source) < LONG else large)(source))
 
 
-@_remembered
+@remembered
+def words(source: str) -> frozenset[str]:
+    """Every name in it that is no attribute."""
+    return frozenset(WORD.findall(source))
+
+
+@remembered
 def bound(source: str) -> frozenset[str] | None:
     """The names that a cell binds at its top level; None where it does not parse."""
     try:
@@ -66,7 +67,7 @@ def bound(source: str) -> frozenset[str] | None:
     return frozenset(name for node in tree.body for name in binds(node))
 
 
-@_remembered
+@remembered
 def imported(source: str) -> frozenset[tuple[str, str]]:
     """What a cell imports at its top level: the name, and what it stands for. Of one that does not parse: nothing."""
     if bound(source) is None:
@@ -79,7 +80,7 @@ def imported(source: str) -> frozenset[tuple[str, str]]:
     )
 
 
-@_remembered
+@remembered
 def taken(source: str) -> frozenset[str]:
     """The names that a cell takes from the notebook: read in it, and not bound by it. Of one that does not parse: none."""
     try:
@@ -103,7 +104,7 @@ def _without_magics(source: str) -> str:
     return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?")))
 
 
-@_remembered
+@remembered
 def definitions(source: str) -> Mapping[str, frozenset[str]]:
     """The functions and classes that a cell defines at its top level, each with the names that it speaks of."""
     try:

@@ -35,6 +35,7 @@ SOURCES = (
     "exercise.py",
     "follow.py",
     "grading.py",
+    "later.py",
     "names.py",
     "needed.py",
 )

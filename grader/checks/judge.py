@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from inspect import signature
 
 import torch
 from torch import Tensor
 
 from grader.checks.compare import compare, equals_reference
-from grader.checks.plan import Planned
+from grader.checks.plan import Planned, parameters
 from grader.exercise import (
     Case,
     Check,
@@ -35,7 +34,7 @@ def run_here(probe, namespace: Mapping[str, object], inputs: Inputs, key: str = 
     The inputs are cloned first. An exception is evidence, as it is in the sandbox.
     """
     arguments = {}
-    for name in signature(probe).parameters:
+    for name in parameters(probe):
         if name not in inputs and name not in namespace:  # what a training cell would have left behind
             message = f"name '{name}' is not defined"
             return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)

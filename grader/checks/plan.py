@@ -14,6 +14,12 @@ from grader.draw import Draw, Trial
 from grader.exercise import Check, Exercise, Inputs, Lesson, Request
 
 
+@cache
+def parameters(probe: Callable) -> tuple[str, ...]:
+    """The names that a probe asks for: inputs, and what the notebook has defined."""
+    return tuple(inspect.signature(probe).parameters)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Planned:
     """One trial of one check, drawn."""
@@ -29,13 +35,16 @@ class Planned:
     @property
     def takes(self) -> frozenset[str]:
         """The names that the probe takes from the notebook."""
-        return frozenset(inspect.signature(self.check.probe).parameters) - self.inputs.keys()
+        return frozenset(parameters(self.check.probe)) - self.inputs.keys()
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it asks about functions and classes alone: they are the same after a probe, a trained model may not be."""
+        return self.takes <= set(self.exercise.defines)
 
     @property
     def request(self) -> Request:
         probe = self.check.probe
-        # A function or a class is the same after a probe as before it; a trained model may not be.
-        unchanging = self.takes <= set(self.exercise.defines)
         return Request(
             key=self.key,
             source=source_of(probe),
@@ -43,7 +52,7 @@ class Planned:
             inputs=self.inputs,
             seconds=self.check.seconds,
             watched=operators(self.exercise.bans),
-            group=self.exercise.id if unchanging else f"{self.exercise.id}/{self.check.name}",
+            group=self.exercise.id if self.unchanging else f"{self.exercise.id}/{self.check.name}",
         )
 
 

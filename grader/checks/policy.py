@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from grader.exercise import Exercise
-from grader.names import binds
+from grader.names import binds, remembered
 
 # What an exercise's `bans` may name: the built-ins of torch that do its work.
 BUILTINS: Mapping[str, frozenset[str]] = {
@@ -132,16 +133,22 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
     """Whether an answer defines the names just as a given cell does, docstrings and annotations aside."""
-    ours, theirs = (_definitions(source, set(names)) for source in (answer, given))
+    ours, theirs = (
+        {name: bare for name, bare in _definitions(source).items() if name in names}
+        for source in (answer, given)
+    )
     return bool(ours) and ours == theirs
 
 
-def _definitions(source: str, names: set[str]) -> dict[str, str]:
+@remembered
+def _definitions(source: str) -> Mapping[str, str]:
+    """The functions and classes of a cell, by name: as text without docstrings and annotations."""
     found = {}
     for top in _parse(source):
         for node in [top, *(top.body if isinstance(top, ast.If) else ())]:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names:
-                found[node.name] = ast.dump(_Bare().visit(node))
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                with suppress(RecursionError):  # a sum of a thousand terms: no given cell has one
+                    found[node.name] = ast.dump(_Bare().visit(node))
     return found
 
 

@@ -222,8 +222,8 @@ def _run_all(
     interpreter = server.spawn(limits, seed=seed, device=device, functions=answered.functions)
     try:
         for index, cell in enumerate(nb_man.nb.cells):
-            nb_man.cell_start(cell, index)
             if cell.cell_type == "code" and cell.source.strip() and cell.id not in skip:
+                nb_man.cell_start(cell, index)
                 if waited := caution.cells.get(cell.id, frozenset()) & run.hung:
                     message = f"it calls what {', '.join(sorted(waited))} asks for, which did not come back"
                     result = CellResult(status=Status.TIMEOUT, message=message)

@@ -100,3 +100,11 @@ def test_whoever_hides_is_told_so() -> None:
     assert "hides what it calls" in complaint(ran_builtins(SOFTMAX, [("switched off", "")], ()))
     assert complaint(("softmax",)) == "it calls softmax, which does what this exercise asks you to write"
     assert ran_builtins(FREE, [("switched off", "")], ()) == ()
+
+
+@pytest.mark.parametrize("terms", [900, 3000])
+def test_a_sum_of_a_thousand_terms_is_no_fault_of_ours(terms: int) -> None:
+    """Its tree is deeper than Python's recursion goes."""
+    answer = "def f(x):\n    return " + " + ".join(["x"] * terms)
+    assert not same_definitions(answer, answer, ("f",))
+    assert not used_builtins(SOFTMAX, answer)
