@@ -119,7 +119,9 @@ def grade(
         server = None
         if scheduler is None:
             workers = 1 if len(paths) == 1 and paths[0].suffix == ".ipynb" else jobs
-            server = stack.enter_context(head_start(root, device.value, isolation.value, workers, force=force))
+            server = stack.enter_context(
+                head_start(root, device.value, isolation.value, workers, force=force)
+            )
         from grader.commands.grade import run  # imports torch, too, which takes as long
 
         code = run(

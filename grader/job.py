@@ -11,6 +11,7 @@ import platform
 import socket
 import threading
 import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -18,6 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader import grading
+from grader.cores import own_core
 from grader.execution.interpreter import Server
 from grader.execution.process import SharedServer
 from grader.grading import Graded
@@ -59,14 +61,16 @@ def run(job: Job) -> Graded:
             f"{platform.node()} has another grader, course or Python packages than the machine that hands out the "
             "work. Install the same on both"
         )
-    return grading.grade(
-        job.found,
-        server=_server(job.tier, job.device),
-        secret=job.secret,
-        released=_notebook(job.released),
-        device=job.device,
-        run_all=job.run_all,
-    )
+    server = _server(job.tier, job.device)
+    with own_core() if job.device == "cpu" else nullcontext():  # a GPU's driver has threads of its own
+        return grading.grade(
+            job.found,
+            server=server,
+            secret=job.secret,
+            released=_notebook(job.released),
+            device=job.device,
+            run_all=job.run_all,
+        )
 
 
 @lru_cache(8)

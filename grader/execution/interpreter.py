@@ -287,6 +287,9 @@ class Sandbox:
                 )
             self._handle = handles[0]
             self._group.add(self.pid)
+            if self._limits.threads == 1:  # where this side is: the two take turns
+                with suppress(OSError):
+                    os.sched_setaffinity(self.pid, os.sched_getaffinity(0))
             config = {
                 "limits": {
                     **limits_for_guest(self._limits, self.isolation, self.device),

@@ -12,6 +12,7 @@ import time
 import pytest
 import torch
 
+from grader.cores import own_core
 from grader.execution.interpreter import ServerLost
 from grader.exercise import GIVEN, OWN, Limits, Origin, Request, Status
 
@@ -358,3 +359,14 @@ def test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one(which, 
     again = server.spawn(Limits(), seed=0)
     assert again.run_cell("1", seconds=20).status is Status.OK
     again.kill()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_sandbox_is_where_its_other_side_is(threads: int, server) -> None:
+    every = os.sched_getaffinity(0)
+    with own_core():
+        mine = os.sched_getaffinity(0)
+        sandbox = server.spawn(Limits(threads=threads), seed=0)
+        result = sandbox.run_cell("import os; sorted(os.sched_getaffinity(0))", seconds=20)
+        sandbox.kill()
+    assert result.outputs[0]["data"]["text/plain"] == str(sorted(mine if threads == 1 else every))
