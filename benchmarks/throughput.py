@@ -8,8 +8,7 @@ jobs as there are cores. In otter's copies the self-check cells are taken out, b
 
 The floor is the bare code of the cells that grading needs: given cells that do not only draw, and the student's cells,
 executed once in one warm interpreter without checks, isolation or records. Its CPU time divided by the
-jobs is what nothing can be faster than. Two busy cores wait for one memory, so the same cells are also executed in as many
-interpreters as there are jobs, side by side: what nothing on this machine can be faster than.
+jobs is what nothing can be faster than.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ def main() -> None:
     parser.add_argument("--submissions", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--without", action="append", default=[], choices=["nbgrader", "otter"])
-    parser.add_argument("--only-floor", type=int, nargs=2, metavar=("FIRST", "STEP"), help=argparse.SUPPRESS)
+    parser.add_argument("--only-floor", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only_floor:
-        print(json.dumps(floor(options.submissions, *options.only_floor)))
+        print(json.dumps(floor(options.submissions)))
         return
     if "otter" not in options.without and find_spec("otter") is None:
         sys.exit(
@@ -52,10 +51,9 @@ def main() -> None:
         seconds = measure(Path(folder), options.submissions, options.jobs, options.without)
     ours = seconds["grader"]
     figures = {f"vs_{name}": seconds[name] / ours for name in ("nbgrader", "otter") if name in seconds}
-    for name in ("floor", "floor side by side"):
-        figures[f"vs_{name.replace(' ', '_')}"] = ours / (seconds[name] / options.jobs)
+    figures["vs_floor"] = ours / (seconds["floor"] / options.jobs)
     figures |= {"submissions": options.submissions, "jobs": options.jobs}
-    figures |= {f"{name.replace(' ', '_')}_s": value for name, value in seconds.items()}
+    figures |= {f"{name}_s": value for name, value in seconds.items()}
     figures |= {package: version(package) for package in ("nbgrader", "otter-grader") if find_spec("otter")}
     rows = [
         {
@@ -78,40 +76,24 @@ def measure(folder: Path, submissions: int, jobs: int, without: list[str]) -> di
     grader(course, "--jobs", str(jobs)).wait()
     seconds["grader"] = perf_counter() - started
     check_all_graded(course, submissions)
-    seconds["floor"] = floors(submissions, 1)
-    seconds["floor side by side"] = floors(submissions, jobs)
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.throughput",
+        "--only-floor",
+        "--submissions",
+        str(submissions),
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
+    ran = subprocess.run(
+        command, cwd=course_root(), env=environment, capture_output=True, text=True, check=True
+    )
+    seconds["floor"] = json.loads(ran.stdout.splitlines()[-1])
     if "nbgrader" not in without:
         seconds["nbgrader"] = nbgrader(folder / "nbgrader", course)
     if "otter" not in without:
         seconds["otter"] = otter(folder / "otter", course)
     return seconds
-
-
-def floors(submissions: int, processes: int) -> float:
-    """CPU seconds of the class's bare cells, shared out to so many interpreters."""
-    program = [
-        sys.executable,
-        "-m",
-        "benchmarks.throughput",
-        "--submissions",
-        str(submissions),
-        "--only-floor",
-    ]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
-    started = [
-        subprocess.Popen(
-            [*program, str(first), str(processes)],
-            cwd=course_root(),
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for first in range(processes)
-    ]
-    said = [process.communicate()[0] for process in started]
-    if any(process.returncode for process in started):
-        raise RuntimeError("the floor did not come to its end")
-    return sum(json.loads(text.splitlines()[-1]) for text in said)
 
 
 def nbgrader(folder: Path, course: Path) -> float:
@@ -159,8 +141,8 @@ def otter(folder: Path, course: Path) -> float:
     return seconds
 
 
-def floor(submissions: int, first: int, step: int) -> float:
-    """CPU seconds of the bare cells of each step-th notebook, one after the other in this process."""
+def floor(submissions: int) -> float:
+    """CPU seconds of the bare cells of the class, one notebook after the other in this process."""
     import torch
 
     torch.set_num_threads(1)
@@ -188,7 +170,6 @@ def floor(submissions: int, first: int, step: int) -> float:
             ]
         )
     transform = TransformerManager().transform_cell
-    programs = programs[first::step]
     execute(programs[0], parameters, transform)  # imports, fonts and data: the warm interpreter has them
     started = process_time()
     for program in programs:

@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping
 
 from nbformat import NotebookNode
 
-from grader.names import DYNAMIC, remembered, words
+from grader.names import bound, remembered, words
+from grader.needed import look_around
 
 HARMLESS = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp)
 
@@ -28,8 +29,7 @@ def later(notebook: NotebookNode, skip: Collection[str], own: Collection[str]) -
         for cell in notebook.cells
         if cell.cell_type == "code" and cell.source.strip() and cell.id not in skip
     ]
-    students = (cell.source for cell in cells if cell.id in own or cell.id.startswith("exercise-"))
-    if any(map(DYNAMIC.search, students)):  # it may look around
+    if look_around(cells, own):
         return {cell.id: cell.id for cell in cells}
     spoken: set[str] = set()
     waiting: list[str] = []
@@ -51,26 +51,15 @@ def defined_alone(source: str) -> frozenset[str] | None:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if not all(map(_only_defines, statements)):
-        return None
-    return frozenset(node.name for node in statements if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+    return bound(source) if all(map(_only_defines, statements)) else None
 
 
 def _only_defines(node: ast.stmt) -> bool:
     match node:
         case ast.FunctionDef(args=asked, decorator_list=[]):
             every = [*asked.posonlyargs, *asked.args, *asked.kwonlyargs, asked.vararg, asked.kwarg]
-            return all(
-                map(
-                    _harmless,
-                    [
-                        node.returns,
-                        *asked.defaults,
-                        *asked.kw_defaults,
-                        *(one.annotation for one in every if one),
-                    ],
-                )
-            )
+            annotations = [node.returns, *(one.annotation for one in every if one)]
+            return all(map(_harmless, [*annotations, *asked.defaults, *asked.kw_defaults]))
         case ast.ClassDef(decorator_list=[], keywords=[]):
             return all(map(_harmless, node.bases)) and all(map(_only_defines, node.body))
         case ast.Expr(value=ast.Constant()) | ast.Pass():
@@ -80,7 +69,6 @@ def _only_defines(node: ast.stmt) -> bool:
 
 def _harmless(node: ast.expr | None) -> bool:
     """An expression that calls nothing."""
-    if node is None:
-        return True
-    inner = (one for one in ast.walk(node) if isinstance(one, ast.expr))
-    return all(isinstance(one, HARMLESS) for one in inner)
+    return node is None or all(
+        isinstance(one, HARMLESS) for one in ast.walk(node) if isinstance(one, ast.expr)
+    )

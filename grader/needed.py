@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from nbformat import NotebookNode
 
@@ -30,13 +30,13 @@ def not_needed(
         for id, cell in cells.items()
         if id.startswith("check-") or (id.startswith("stuck-") and "carry_on = False" in cell.source)
     ]
-    students = [cell.source for id, cell in cells.items() if id in own or id.startswith("exercise-")]
     trains = {check.at for exercise in lesson.exercises for check in exercise.checks if check.at}
+    looking = look_around(cells.values(), own)
     skipped = {
         id
         for id, cell in cells.items()
         if "draws" in cell.metadata.get("tags", ())
-        or ((id == "tools" or id.startswith("provided-")) and not any(map(DYNAMIC.search, students)))
+        or ((id == "tools" or id.startswith("provided-")) and not looking)
         or id in trains - {one.cell for one in asked}
     }
     probed = frozenset().union(*(one.takes for one in asked))
@@ -47,6 +47,13 @@ def not_needed(
         if not back:
             return [*idle, *skipped]
         skipped -= back
+
+
+def look_around(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
+    """Whether the student's code among these may look names up as it runs."""
+    return any(
+        DYNAMIC.search(cell.source) for cell in cells if cell.id in own or cell.id.startswith("exercise-")
+    )
 
 
 def _gives(source: str, there: Collection[tuple[str, str]]) -> frozenset[str]:

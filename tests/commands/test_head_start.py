@@ -14,10 +14,10 @@ from grader.execution import gpu
 from grader.execution.isolation import IsolationError
 
 
-@pytest.mark.parametrize("module", ["grader.cli", "grader.commands.head_start", "papermill"])
-def test_it_does_not_wait_for_torch(module: str) -> None:
+@pytest.mark.parametrize("name", ["grader.cli", "grader.commands.head_start", "papermill"])
+def test_it_does_not_wait_for_torch(name: str) -> None:
     """papermill loads our engine with all others."""
-    told = f"import sys, {module}; print([name for name in ('torch', 'nbgrader') if name in sys.modules])"
+    told = f"import sys, {name}; print([one for one in ('torch', 'nbgrader') if one in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr
 
