@@ -48,9 +48,12 @@ class Service(StrEnum):
 
 def main() -> None:
     """Entry point of the console script."""
-    # What is imported is no garbage: looking through it again and again takes half a second.
+    # What is imported is no garbage: looking through it again and again takes half a second, and a last time one more.
     gc.set_threshold(100_000, 50, 50)
-    app()
+    try:
+        app()
+    finally:
+        gc.freeze()
 
 
 @app.command()
@@ -118,10 +121,7 @@ def grade(
     with ExitStack() as stack:
         server = None
         if scheduler is None:
-            workers = 1 if len(paths) == 1 and paths[0].suffix == ".ipynb" else jobs
-            server = stack.enter_context(
-                head_start(root, device.value, isolation.value, workers, force=force)
-            )
+            server = stack.enter_context(head_start(root, device.value, isolation.value, force=force))
         from grader.commands.grade import run  # imports torch, too, which takes as long
 
         code = run(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import active_children, connection, forkserver, get_context, parent_process
+from multiprocessing import active_children, connection, get_context, parent_process
 from multiprocessing.context import BaseContext
 from typing import Any
 
@@ -52,8 +52,10 @@ def local_workers(
     """This process for one job at a time; else so many processes, with one fork server of this tier and device.
 
     Args:
-        server: one that was started already, to be used first. It is closed with the workers that use it.
+        server: one that was started already, to be used first. It is closed with the workers that use it. Whoever
+            gives one has done nothing else yet: the first workers are forks of this process, and import nothing.
     """
+    young = server is not None
     if server is not None and (server.tier, server.device) != (tier, device):
         server.close()
         server = None
@@ -61,7 +63,10 @@ def local_workers(
     warm: list[_Processes] = []
 
     def make() -> _Processes:
-        return _Processes(jobs, given.pop() if given else ServerProcess(tier, device, wait=False))
+        nonlocal young
+        server = given.pop() if given else ServerProcess(tier, device, wait=False)
+        context, young = get_context("fork") if young else _apart(), False
+        return _Processes(jobs, server, context)
 
     def warm_up() -> None:
         if jobs > 1 and not warm:
@@ -115,25 +120,21 @@ def _share(server: ServerProcess) -> None:
         job.share(server.shared(), server.tier, server.device)
 
 
-def import_for_workers() -> BaseContext:
-    """Start the process that worker processes are forks of, where it does not run yet; it imports what they need.
-
-    They are not forks of this process, which may have used torch's threads.
-    """
+def _apart() -> BaseContext:
+    """Worker processes are forks of another one: this one has threads by now, or has used torch's."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.job"])
-    forkserver.ensure_running()
     return context
 
 
 class _Processes(ProcessPoolExecutor):
     """Processes of this machine. What is not waited for is ended: a submission may take minutes."""
 
-    def __init__(self, jobs: int, server: ServerProcess) -> None:
+    def __init__(self, jobs: int, server: ServerProcess, context: BaseContext) -> None:
         self._server, self._ready = server, False
         self._control = self._server.shared()
         told = (self._control, server.tier, server.device)
-        super().__init__(jobs, import_for_workers(), initializer=_begin, initargs=told)
+        super().__init__(jobs, context, initializer=_begin, initargs=told)
         for _ in range(jobs):
             super().submit(int)  # starts one
 

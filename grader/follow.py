@@ -10,7 +10,7 @@ function that takes a model, has no stand-in without a cell.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from types import FunctionType
@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from torch import Tensor
 
 from grader.exercise import Lesson, Outcome, Verdict
-from grader.names import may_use
+from grader.names import foundations, may_use
 from grader.submission.rebuild import Rebuilt
 
 ROUNDS = 3  # of stand-ins for failures that only show once earlier ones have theirs
@@ -75,19 +75,41 @@ def follow_through(
         if not blamed or not waiting:
             break
         replaced |= blamed
-        notebook = switched_on(
-            rebuilt.notebook, {available.cells[id] for id in replaced & available.cells.keys()}
-        )
-        for id, verdict in run(notebook, waiting, replaced & available.answered).items():
-            judged[id] = verdict
-            before = verdicts[id]
-            passed = (
-                verdict.outcome is Outcome.PASSED and before.outcome is not Outcome.PASSED
-            )  # practice, too
-            if verdict.outcome is not Outcome.FAULT and (verdict.points > before.points or passed):
-                used = tuple(sorted(replaced & below[id]))
-                better[id] = replace(verdict, stand_ins=used, other=verdicts[id])
+        for ids, instead in _runs(lesson, available, waiting, replaced, failed):
+            cells = {available.cells[id] for id in instead & available.cells.keys()}
+            notebook = switched_on(rebuilt.notebook, cells)
+            for id, verdict in run(notebook, ids, instead & available.answered).items():
+                judged[id] = verdict
+                before = verdicts[id]
+                passed = (
+                    verdict.outcome is Outcome.PASSED and before.outcome is not Outcome.PASSED
+                )  # practice, too
+                if verdict.outcome is not Outcome.FAULT and (verdict.points > before.points or passed):
+                    used = tuple(sorted(instead & below[id]))
+                    better[id] = replace(verdict, stand_ins=used, other=verdicts[id])
     return better
+
+
+def _runs(
+    lesson: Lesson,
+    available: StandIns,
+    waiting: frozenset[str],
+    replaced: frozenset[str],
+    failed: Collection[str],
+) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    """The exercises that are judged in one run, and those that are replaced in it.
+
+    Training would ask a function on this side thousands of times. Where what failed above that function can carry on
+    with a cell, it does, and the training asks nothing: in a run of its own, for what failed is judged in the other.
+    """
+    trained = frozenset(id for id in waiting if any(check.at for check in lesson.exercise(id).checks))
+    above = {id for one in trained for id in foundations(lesson, one)} & available.cells.keys() & failed
+    if replaced & available.answered and above - replaced:
+        if waiting - trained:
+            yield waiting - trained, replaced
+        yield trained, replaced | above
+    else:
+        yield waiting, replaced
 
 
 def stand_ins(lesson: Lesson, notebook: NotebookNode) -> StandIns:

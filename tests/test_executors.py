@@ -93,6 +93,19 @@ def test_a_fork_server_that_was_started_before_is_used_and_closed(jobs: int) -> 
     assert not fork_servers() - before
 
 
+def test_the_workers_of_one_that_had_a_head_start_are_forks_of_this_process() -> None:
+    """What is imported here they need not import: that takes three seconds."""
+    with local_workers(2, TIER, "cpu", ServerProcess(TIER, "cpu", wait=False)) as workers:
+        first = workers.start()
+        worker = first.submit(os.getpid).result()
+        assert psutil.Process(worker).cmdline() == psutil.Process().cmdline()
+        first.shutdown()
+        second = workers.start()  # by now this process has threads
+        worker = second.submit(os.getpid).result()
+        assert psutil.Process(worker).ppid() != os.getpid()
+        second.shutdown()
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
     before = fork_servers()

@@ -1,8 +1,13 @@
 """Which exercises are judged again, and with which stand-ins. The run itself is tested with the grader, for real."""
 
-import nbformat
+from dataclasses import replace
 
-from grader.exercise import Exercise, Lesson, Outcome, Verdict
+import nbformat
+import pytest
+from torch import Tensor
+
+from grader.draw import trials
+from grader.exercise import Check, Exercise, Lesson, Outcome, Verdict
 from grader.follow import count, follow_through
 from grader.submission.rebuild import Rebuilt
 
@@ -141,8 +146,6 @@ def test_nothing_is_run_for_what_no_stand_in_can_help() -> None:
 
 
 def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:
-    from dataclasses import replace
-
     alone, followed = (
         verdict("9.2", 0),
         replace(verdict("9.2", 5), stand_ins=("9.1",), other=verdict("9.2", 0)),
@@ -154,3 +157,48 @@ def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:
     assert (strict.points, strict.other.points) == (0, 5)
     assert "would be 5 of 5 points" in strict.notes[-1]
     assert count(LESSON, alone, None) is alone
+
+
+def answered_on_this_side(value: Tensor) -> Tensor:
+    return value
+
+
+def training_lesson() -> Lesson:
+    """9.1 is answered over the pipe, 9.2 has a cell, 9.3 is what training made of both."""
+    maps = Check(name="maps", title="", points=0, probe=dict, trials=trials(dict, {}), at="train")
+    exercises = (
+        exercise("9.1"),
+        exercise("9.2", "9.1"),
+        replace(exercise("9.3", "9.1", "9.2"), checks=(maps,)),
+        exercise("9.4"),
+        exercise("9.5", "9.4"),
+    )
+    return replace(LESSON, exercises=exercises, reference={name("9.1"): answered_on_this_side})
+
+
+def training(*cells: str, **points: float) -> tuple[dict[str, Verdict], Runner]:
+    """Followed through where these have a cell to carry on with."""
+    notebook = nbformat.v4.new_notebook(cells=[stuck(id) for id in cells])
+    run = Runner({"9.2": 5, "9.3": 5}, {"9.3": 5})
+    answers = replace(rebuilt(), notebook=notebook)
+    return follow_through(training_lesson(), answers, submitted(**points), run), run
+
+
+def test_what_trains_goes_on_with_a_cell_and_does_not_ask_thousands_of_times() -> None:
+    better, run = training("9.2", p1=0, p2=0, p3=0)
+    assert run.asked == [({"9.1"}, {"9.2"}), ({"9.1", "stuck-9-2"}, {"9.3"})]
+    assert better["9.2"].stand_ins == ("9.1",)  # the student's own is judged, not the cell
+    assert better["9.3"].stand_ins == ("9.1", "9.2")
+
+
+@pytest.mark.parametrize(
+    ("cells", "failed", "asked"),
+    [
+        (["9.2"], ["9.1", "9.3"], [({"9.1"}, {"9.3"})]),  # 9.2 passed: it is what the training is of
+        (["9.2"], ["9.1", "9.2"], [({"9.1"}, {"9.2"})]),  # nothing trains
+        (["9.2"], ["9.2", "9.3"], [({"stuck-9-2"}, {"9.3"})]),  # nothing is asked over the pipe
+        (["9.1", "9.2"], ["9.1", "9.2", "9.3"], [({"stuck-9-1"}, {"9.2", "9.3"})]),  # and nothing here
+    ],
+)
+def test_else_one_run_is_enough(cells: list[str], failed: list[str], asked: list) -> None:
+    assert training(*cells, **dict.fromkeys((f"p{id[-1]}" for id in failed), 0))[1].asked == asked

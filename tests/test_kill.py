@@ -52,11 +52,15 @@ def course(folder: Path) -> Path:
     return folder
 
 
-def grade(folder: Path, jobs: int = 1, before: Callable[[], None] | None = None) -> None:
+def grade(
+    folder: Path, jobs: int = 1, before: Callable[[], None] | None = None, head_start: bool = False
+) -> None:
     """What a fork does: `grader grade`, with what it says in a file."""
     from rich.console import Console
 
     from grader.commands.grade import run
+    from grader.execution.isolation import resolve_tier
+    from grader.execution.process import ServerProcess
 
     os.environ["GRADER_SECRET"] = "test"
     if before is not None:
@@ -78,6 +82,7 @@ def grade(folder: Path, jobs: int = 1, before: Callable[[], None] | None = None)
             run_all=False,
             out=console,
             err=console,
+            server=ServerProcess(resolve_tier("auto"), wait=False) if head_start else None,
         )
     os._exit(10 + code)
 
@@ -117,11 +122,15 @@ def gradebook(folder: Path) -> list[tuple]:
 
 
 def workers_of(process) -> list[psutil.Process]:
-    """The workers of a run: forks of a process that it started for that."""
-    children = psutil.Process(process.pid).children()
-    return [
-        one for child in children if "forkserver" in " ".join(child.cmdline()) for one in child.children()
-    ]
+    """The workers of a run: forks of it, or of a process that it started for that."""
+    run = psutil.Process(process.pid)
+    workers = []
+    for child in run.children():
+        if child.cmdline() == run.cmdline():
+            workers.append(child)
+        elif "forkserver" in " ".join(child.cmdline()):
+            workers += child.children()
+    return workers
 
 
 def sandboxes() -> set[int]:
@@ -197,11 +206,12 @@ def test_no_sandbox_outlives_a_killed_grader(tmp_path: Path) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.parametrize("head_start", [True, False])
 def test_a_worker_process_that_is_killed_costs_nothing_but_time(
-    tmp_path: Path, undisturbed: tuple[list[tuple], float]
+    head_start: bool, tmp_path: Path, undisturbed: tuple[list[tuple], float]
 ) -> None:
     folder = course(tmp_path / "course")
-    process = start(folder, jobs=2)
+    process = start(folder, jobs=2, head_start=head_start)
     deadline = time.monotonic() + 240
     while True:
         workers = workers_of(process)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,14 +9,11 @@ from pathlib import Path
 from grader.execution import gpu
 from grader.execution.isolation import IsolationError, resolve_tier
 from grader.execution.process import ServerProcess
-from grader.executors import import_for_workers
 from grader.store import Store
 
 
 @contextmanager
-def head_start(
-    root: Path, device: str, isolation: str, jobs: int | None, *, force: bool
-) -> Iterator[ServerProcess | None]:
+def head_start(root: Path, device: str, isolation: str, *, force: bool) -> Iterator[ServerProcess | None]:
     """A fork server that is on its way; None where it may not be needed, or not on this device.
 
     It is needed for sure where nothing was graded before. What goes wrong here will go wrong again, and is told then.
@@ -32,8 +28,6 @@ def head_start(
         yield None
         return
     try:
-        if (jobs or os.cpu_count() or 1) > 1:
-            import_for_workers()
         yield server
     finally:
         server.close()

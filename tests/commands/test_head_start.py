@@ -22,8 +22,17 @@ def test_it_does_not_wait_for_torch(name: str) -> None:
     assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr
 
 
+def test_a_command_ends_without_a_last_look_for_garbage() -> None:
+    told = (
+        "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count())); "
+        "sys.argv = ['grader', 'doctor', '--help']; from grader.cli import main; main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert int(ran.stdout.splitlines()[-1]) > 10_000
+
+
 def test_a_class_that_was_never_graded_gets_one(tmp_path: Path) -> None:
-    with head_start(tmp_path, "cpu", "auto", 1, force=False) as server:
+    with head_start(tmp_path, "cpu", "auto", force=False) as server:
         assert server is not None
         assert server.alive()
         assert server.device == "cpu"
@@ -59,7 +68,7 @@ def test_it_is_started_where_it_is_needed_for_sure(
     if graded:
         (tmp_path / ".grader/grades/1-attention").mkdir(parents=True)
         (tmp_path / ".grader/grades/1-attention/abc.json").touch()
-    with head_start(tmp_path, device, "auto", 1, force=force) as server:
+    with head_start(tmp_path, device, "auto", force=force) as server:
         assert (server is not None) is wanted
     assert bool(started) is wanted
 
@@ -69,5 +78,5 @@ def test_what_cannot_be_started_is_told_later(tmp_path: Path, monkeypatch) -> No
         raise IsolationError("not here")
 
     monkeypatch.setattr(module, "resolve_tier", refuse)
-    with head_start(tmp_path, "cpu", "auto", 2, force=False) as server:
+    with head_start(tmp_path, "cpu", "auto", force=False) as server:
         assert server is None

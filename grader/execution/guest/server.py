@@ -77,6 +77,7 @@ def main() -> None:
 
 def _warm():
     """Import everything and use it once, on one thread: whoever forks with threads leaves them behind."""
+    gc.disable()  # what is imported is no garbage, and looking through it takes a second
     import numpy
     import torch
 
@@ -116,6 +117,7 @@ def _warm():
         raise RuntimeError(f"the fork server has {threads} threads and must have one")
     gc.collect()
     gc.freeze()
+    gc.enable()
     if sys.platform == "linux":
         linux.use_huge_pages()
     versions = {"torch": torch.__version__, "numpy": numpy.__version__, "matplotlib": matplotlib.__version__}
