@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 BLANK = 10  # the label of an empty patch
@@ -93,9 +94,12 @@ def draw_scenes(
     scene_labels = torch.rand(count, 10, generator=generator).argsort(1)[:, :9]
     table, sizes = _by_label(split)
     which = (torch.rand(count, 9, generator=generator) * sizes[scene_labels]).long()
-    scene_patches = patches[table[scene_labels, which]]
+    scene_patches = F.embedding(table[scene_labels, which], patches)  # patches[...], but twice as fast
     held = torch.randint(fewest, most + 1, (count, 1), generator=generator)
-    shown = torch.rand(count, 9, generator=generator).argsort(1).argsort(1) < held
+    order = torch.rand(count, 9, generator=generator)
+    if fewest == 9:
+        return Scenes(scene_patches, scene_labels)
+    shown = order.argsort(1).argsort(1) < held
     blank = torch.full((64,), -_MEAN / _STD)
     return Scenes(
         torch.where(shown.unsqueeze(-1), scene_patches, blank), torch.where(shown, scene_labels, BLANK)
