@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -55,7 +56,7 @@ def local_workers(
         server: one that was started already, to be used first. It is closed with the workers that use it. Whoever
             gives one has done nothing else yet: the first workers are forks of this process, and import nothing.
     """
-    young = server is not None
+    young = server is not None and sys.platform == "linux"  # elsewhere a fork may not use what was imported
     if server is not None and (server.tier, server.device) != (tier, device):
         server.close()
         server = None
