@@ -54,7 +54,7 @@ def local_workers(
 
     Args:
         server: one that was started already, to be used first. It is closed with the workers that use it. Whoever
-            gives one has done nothing else yet: the first workers are forks of this process, and import nothing.
+            gives one has done nothing else yet: workers that are warmed up are forks of this process, and import nothing.
     """
     young = server is not None and sys.platform == "linux"  # elsewhere a fork may not use what was imported
     if server is not None and (server.tier, server.device) != (tier, device):
@@ -63,20 +63,18 @@ def local_workers(
     given = [server] if server is not None else []
     warm: list[_Processes] = []
 
-    def make() -> _Processes:
-        nonlocal young
+    def make(context: BaseContext) -> _Processes:
         server = given.pop() if given else ServerProcess(tier, device, wait=False)
-        context, young = get_context("fork") if young else _apart(), False
         return _Processes(jobs, server, context)
 
     def warm_up() -> None:
         if jobs > 1 and not warm:
-            warm.append(make())
+            warm.append(make(get_context("fork") if young else _apart()))
 
     def start() -> Executor:
         if jobs == 1:
             return _Here(given.pop() if given else None)
-        return warm.pop() if warm else make()
+        return warm.pop() if warm else make(_apart())
 
     try:
         # A few ahead of the workers, not the whole class: the coordinator's memory does not grow with it.

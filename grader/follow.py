@@ -10,7 +10,7 @@ function that takes a model, has no stand-in without a cell.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from types import FunctionType
@@ -75,7 +75,7 @@ def follow_through(
         if not blamed or not waiting:
             break
         replaced |= blamed
-        for ids, instead in _runs(lesson, available, waiting, replaced, failed):
+        for ids, instead in _runs(lesson, available, verdicts, waiting, replaced):
             cells = {available.cells[id] for id in instead & available.cells.keys()}
             notebook = switched_on(rebuilt.notebook, cells)
             for id, verdict in run(notebook, ids, instead & available.answered).items():
@@ -93,9 +93,9 @@ def follow_through(
 def _runs(
     lesson: Lesson,
     available: StandIns,
+    submitted: Mapping[str, Verdict],
     waiting: frozenset[str],
     replaced: frozenset[str],
-    failed: Collection[str],
 ) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
     """The exercises that are judged in one run, and those that are replaced in it.
 
@@ -103,8 +103,10 @@ def _runs(
     with a cell, it does, and the training asks nothing: in a run of its own, for what failed is judged in the other.
     """
     trained = frozenset(id for id in waiting if any(check.at for check in lesson.exercise(id).checks))
-    above = {id for one in trained for id in foundations(lesson, one)} & available.cells.keys() & failed
-    if replaced & available.answered and above - replaced:
+    below = frozenset().union(*(foundations(lesson, id) for id in trained))
+    failed = {id for id in below if submitted[id].outcome is not Outcome.PASSED}
+    above = failed & available.cells.keys() - trained
+    if below & replaced & available.answered and above - replaced:
         if waiting - trained:
             yield waiting - trained, replaced
         yield trained, replaced | above

@@ -73,7 +73,7 @@ def imported(source: str) -> frozenset[tuple[str, str]]:
     if bound(source) is None:
         return frozenset()
     return frozenset(
-        (_called(alias), f"{getattr(node, 'module', '')}.{alias.name}")
+        (_called(alias), ".".join(filter(None, (getattr(node, "module", None), alias.name))))
         for node in ast.parse(_without_magics(source)).body
         if isinstance(node, (ast.Import, ast.ImportFrom))
         for alias in node.names

@@ -93,9 +93,10 @@ def test_a_fork_server_that_was_started_before_is_used_and_closed(jobs: int) -> 
     assert not fork_servers() - before
 
 
-def test_the_workers_of_one_that_had_a_head_start_are_forks_of_this_process() -> None:
+def test_workers_with_a_head_start_are_forks_of_this_process() -> None:
     """What is imported here they need not import: that takes three seconds."""
     with local_workers(2, TIER, "cpu", ServerProcess(TIER, "cpu", wait=False)) as workers:
+        workers.warm_up()
         first = workers.start()
         worker = first.submit(os.getpid).result()
         assert psutil.Process(worker).cmdline() == psutil.Process().cmdline()

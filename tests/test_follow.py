@@ -191,6 +191,41 @@ def test_what_trains_goes_on_with_a_cell_and_does_not_ask_thousands_of_times() -
     assert better["9.3"].stand_ins == ("9.1", "9.2")
 
 
+def test_what_trains_does_not_go_back_to_what_failed_as_submitted() -> None:
+    """9.2 passes with a stand-in for 9.1. In the next round, for 9.4, the training asks nothing either."""
+    one, two, three, four, five = training_lesson().exercises
+    three, four = replace(three, builds_on=("9.1", "9.2", "9.4")), replace(four, builds_on=("9.1",))
+    lesson = replace(training_lesson(), exercises=(one, two, three, four, five))
+    notebook = nbformat.v4.new_notebook(cells=[stuck("9.2"), stuck("9.4")])
+    answers = replace(rebuilt(p4="def f4():\n    return f1()"), notebook=notebook)
+    run = Runner({"9.2": 5, "9.4": 0}, {"9.3": 0}, {"9.3": 0})
+    follow_through(lesson, answers, submitted(p1=0, p2=0, p3=0, p4=0), run)
+    trained = [on for on, ids in run.asked if "9.3" in ids]
+    assert trained == 2 * [{"9.1", "stuck-9-2", "stuck-9-4"}]
+
+
+def test_what_trains_is_not_replaced_where_it_is_judged() -> None:
+    one, two, three, four, five = training_lesson().exercises
+    three, five = (
+        replace(three, builds_on=("9.1",)),
+        replace(five, builds_on=("9.1", "9.3"), checks=three.checks),
+    )
+    lesson = replace(training_lesson(), exercises=(one, two, three, four, five))
+    answers = replace(rebuilt(), notebook=nbformat.v4.new_notebook(cells=[stuck("9.3")]))
+    run = Runner({"9.3": 5, "9.5": 5})
+    follow_through(lesson, answers, submitted(p1=0, p3=0, p5=0), run)
+    assert run.asked == [({"9.1"}, {"9.3", "9.5"})]
+
+
+def test_a_stand_in_that_what_trains_does_not_build_on_changes_nothing() -> None:
+    reference = {name("9.4"): answered_on_this_side}
+    answers = replace(rebuilt(), notebook=nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2")]))
+    run = Runner({"9.2": 5, "9.3": 5, "9.5": 5})
+    points = submitted(p1=0, p2=0, p3=0, p4=0, p5=0)
+    follow_through(replace(training_lesson(), reference=reference), answers, points, run)
+    assert run.asked == [({"stuck-9-1", "9.4"}, {"9.2", "9.3", "9.5"})]
+
+
 @pytest.mark.parametrize(
     ("cells", "failed", "asked"),
     [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.names import LONG, bound, taken
+from grader.names import LONG, bound, imported, taken
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,12 @@ from grader.names import LONG, bound, taken
 )
 def test_what_a_cell_binds(source: str, names: set[str]) -> None:
     assert bound(source) == names
+
+
+def test_a_module_is_the_same_however_it_is_imported() -> None:
+    one, other = "import torch.nn.functional as F", "from torch.nn import functional as F"
+    assert imported(one) == imported(other) == {("F", "torch.nn.functional")}
+    assert imported("from . import a") == {("a", "a")}
 
 
 def test_what_does_not_parse_binds_nothing_known() -> None:

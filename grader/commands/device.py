@@ -19,6 +19,8 @@ def resolve_device(asked: str) -> str:
     Raises:
         NoDevice: cuda was asked for, and there is none.
     """
+    if asked == "cpu":
+        return asked  # torch is not asked for a GPU: looking for one starts its driver, and spoils forks
     import torch
 
     there = torch.cuda.is_available()
@@ -26,7 +28,7 @@ def resolve_device(asked: str) -> str:
         raise NoDevice(
             f"no CUDA device is visible to torch {torch.__version__}; pass --device cpu, or see: grader doctor"
         )
-    return "cuda" if asked == "cuda" or (asked == "auto" and there) else "cpu"
+    return "cuda" if there else "cpu"
 
 
 def usable_device(asked: str, isolation: str) -> str:

@@ -18,6 +18,12 @@ def test_auto_is_the_cpu_where_there_is_no_gpu_and_cuda_is_refused() -> None:
         resolve_device("cuda")
 
 
+def test_for_the_cpu_no_gpu_is_looked_for(monkeypatch) -> None:
+    """That starts the driver, and a process that has done it must not fork its workers."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: pytest.fail("it looked"))
+    assert resolve_device("cpu") == "cpu"
+
+
 @without_gpu
 @pytest.mark.parametrize("command", ["check", "grade"])
 def test_cuda_without_a_gpu_is_wrong_use(command) -> None:
