@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -126,10 +127,12 @@ def workers_of(process) -> list[psutil.Process]:
     run = psutil.Process(process.pid)
     workers = []
     for child in run.children():
-        if child.cmdline() == run.cmdline():
-            workers.append(child)
-        elif "forkserver" in " ".join(child.cmdline()):
-            workers += child.children()
+        with suppress(psutil.NoSuchProcess):  # some are over in a moment
+            command = child.cmdline()
+            if command == run.cmdline():
+                workers.append(child)
+            elif "forkserver" in " ".join(command):
+                workers += child.children()
     return workers
 
 
