@@ -48,7 +48,7 @@ class Service(StrEnum):
 
 def main() -> None:
     """Entry point of the console script."""
-    # What is imported is no garbage: looking through it again and again takes half a second, and a last time one more.
+    # What is imported is no garbage: looking through it takes half a second, and at the end nearly one more.
     gc.set_threshold(100_000, 50, 50)
     try:
         app()

@@ -56,7 +56,6 @@ def local_workers(
         server: one that was started already, to be used first. It is closed with the workers that use it. Whoever
             gives one has done nothing else yet: workers that are warmed up are forks of this process, and import nothing.
     """
-    young = server is not None and sys.platform == "linux"  # elsewhere a fork may not use what was imported
     if server is not None and (server.tier, server.device) != (tier, device):
         server.close()
         server = None
@@ -69,6 +68,7 @@ def local_workers(
 
     def warm_up() -> None:
         if jobs > 1 and not warm:
+            young = given and sys.platform == "linux"  # elsewhere a fork may not use what was imported
             warm.append(make(get_context("fork") if young else _apart()))
 
     def start() -> Executor:

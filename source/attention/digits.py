@@ -94,7 +94,7 @@ def draw_scenes(
     scene_labels = torch.rand(count, 10, generator=generator).argsort(1)[:, :9]
     table, sizes = _by_label(split)
     which = (torch.rand(count, 9, generator=generator) * sizes[scene_labels]).long()
-    scene_patches = F.embedding(table[scene_labels, which], patches)  # patches[...], but twice as fast
+    scene_patches = F.embedding(table[scene_labels, which], patches)  # as patches[...], and faster
     held = torch.randint(fewest, most + 1, (count, 1), generator=generator)
     order = torch.rand(count, 9, generator=generator)
     if fewest == 9:

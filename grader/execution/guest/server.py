@@ -77,7 +77,7 @@ def main() -> None:
 
 def _warm():
     """Import everything and use it once, on one thread: whoever forks with threads leaves them behind."""
-    gc.disable()  # what is imported is no garbage, and looking through it takes a second
+    gc.disable()  # what is imported is no garbage, and looking through it takes half a second
     import numpy
     import torch
 
