@@ -72,6 +72,47 @@ WORKS = {
         "import torch\n@torch.jit.script\ndef f(x):\n    return x * 2\nprint(f(torch.ones(2)).sum())",
         "4.",
     ),
+    "torch.compile, and an optimizer before and after": (
+        """
+        import sys, torch
+        weight = torch.zeros(2, requires_grad=True)
+        optimizer = torch.optim.AdamW([weight], lr=1.0)
+        def step():
+            optimizer.zero_grad()
+            weight.sum().backward()
+            optimizer.step()
+        step()
+        print("asleep:", "torch._dynamo.eval_frame" not in sys.modules)
+        @torch.compile(backend="eager")
+        def twice(x):
+            step()
+            return x * 2
+        print(twice(torch.ones(2)).tolist())
+        step()
+        import torch._dynamo.utils
+        print("compiled:", torch._dynamo.utils.counters["frames"]["ok"] > 0, weight.detach().round().tolist())
+        """,
+        "asleep: True\n[2.0, 2.0]\ncompiled: True [-3.0, -3.0]\n",
+    ),
+    "activation checkpoints, which ask the compiler": (
+        """
+        import torch
+        from torch.utils.checkpoint import checkpoint
+        weight = torch.ones(2, requires_grad=True)
+        checkpoint(lambda x: x * x, weight, use_reentrant=False).sum().backward()
+        print(weight.grad)
+        """,
+        "tensor([2., 2.])",
+    ),
+    "a look through all modules": (
+        """
+        import inspect, sys, torch
+        inspect.getmodule(torch.ones)
+        print([name for name, module in list(sys.modules.items()) if hasattr(module, "__warningregistry__") is None])
+        print("asleep:", "torch._dynamo.eval_frame" not in sys.modules)
+        """,
+        "[]\nasleep: True",
+    ),
 }
 
 TRAINING = """

@@ -86,8 +86,10 @@ def _warm():
     import matplotlib.pyplot as plt
     import torch.nn.functional
     import torch.utils.data
+    from guest import compiler
     from guest.shell import make_shell
 
+    compiler.leave_asleep()
     shell = make_shell()
     warm = "import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)"
     for source in (warm, "def warm():\n    raise ValueError\nwarm()"):  # the second: what prints tracebacks
@@ -100,7 +102,7 @@ def _warm():
     figure.savefig(io.BytesIO(), format="png")
     plt.close("all")
     layer = torch.nn.Linear(2, 2)
-    optimizer = torch.optim.AdamW(layer.parameters())  # imports torch._dynamo, which takes a second
+    optimizer = torch.optim.AdamW(layer.parameters())
     torch.nn.functional.cross_entropy(layer(torch.ones(1, 2)), torch.tensor([1])).backward()
     optimizer.step()
     for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
