@@ -7,9 +7,9 @@ Digits): 1,797 images of 8×8 pixels. A scene is a 3×3 grid of them, so each of
 Axes: B scenes, 9 patches row by row, 64 pixels.
 """
 
-from contextlib import suppress
 from functools import cache
-from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -62,11 +62,12 @@ def _handwriting() -> np.ndarray:
 
     They are read from its file, because importing scikit-learn takes a second and 80 MB.
     """
-    with suppress(metadata.PackageNotFoundError):
-        for file in metadata.files("scikit-learn") or ():
-            if file.name == "digits.csv.gz":
-                return np.loadtxt(file.locate(), delimiter=",")
-    from sklearn.datasets import load_digits  # it was installed in a way that keeps no list of files
+    package = find_spec("sklearn")
+    if package and package.origin:
+        file = Path(package.origin).with_name("datasets") / "data" / "digits.csv.gz"
+        if file.is_file():
+            return np.loadtxt(file, delimiter=",", dtype=np.uint8)
+    from sklearn.datasets import load_digits  # its file is somewhere else, and it knows where
 
     return np.column_stack(load_digits(return_X_y=True))
 

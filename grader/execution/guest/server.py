@@ -162,3 +162,4 @@ def _try(control: socket.socket, cage: Cage, limits: dict) -> None:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # taking torch apart takes 0.2 s
