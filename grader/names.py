@@ -125,13 +125,11 @@ def used(lesson: Lesson, source: str, defined: Mapping[str, frozenset[str]]) -> 
     Args:
         defined: name → the names that its definition speaks of.
     """
-    reached: set[str] = set()
-    todo = set(words(source))
+    reached: frozenset[str] = frozenset()
+    todo = words(source)
     while todo:
-        name = todo.pop()
-        if name not in reached:
-            reached.add(name)
-            todo |= defined.get(name, frozenset())
+        reached |= todo
+        todo = frozenset().union(*(defined[name] for name in todo & defined.keys())) - reached
     return frozenset(exercise.id for exercise in lesson.exercises if reached & set(exercise.defines))
 
 

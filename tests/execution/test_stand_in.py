@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -61,6 +63,27 @@ def test_gradients_are_those_of_the_function(stand_ins) -> None:
     (expected,) = torch.autograd.grad(scaled(query, key), key, along)
     (found,) = ask(stand_ins, "scaled", query, key.detach(), along=[along], wanted=[1])
     assert torch.allclose(found, expected)
+
+
+def test_a_gradient_along_another_shape_is_refused(stand_ins) -> None:
+    query, key = torch.randn(3, 5), torch.randn(4, 5)
+    for along in (torch.randn(4, 3), torch.randn(2, 3, 4), torch.randn(1)):
+        kind, message = ask(stand_ins, "scaled", query, key, along=[along], wanted=[1])
+        assert (kind, "another shape" in message) == ("RuntimeError", True)
+
+
+def test_gradients_import_no_computer_algebra() -> None:
+    code = """
+import json, sys, torch
+from grader.evidence.wire import encode
+from grader.execution.stand_in import StandIns
+tree, blob = encode([[torch.ones(3, 5), torch.ones(4, 5)], {}, [torch.ones(3, 4)]])
+question = {"function": "product", "wanted": [1], "tree": tree}
+head, _ = StandIns({"product": lambda a, b: a @ b.mT}).answer(json.dumps(question).encode(), blob)
+assert json.loads(head)["status"] == "ok", head
+sys.exit("sympy" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def kept(stand_ins: StandIns, query: Tensor, key: Tensor) -> int:

@@ -75,7 +75,7 @@ class Init:
         self.raw_read, self.raw_write = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self.raw_read, False)
         self.raw = bytearray()
-        self.meter = Meter(cage, home, limits)
+        self.meter, self.looked = Meter(cage, home, limits), 0.0
         self.active: Process | None = None
         self.prober: Prober | None = None
 
@@ -244,13 +244,12 @@ class Init:
         poll.register(channel, select.POLLIN | select.POLLOUT)
         for number in (process.handle, self.raw_read, self.connection.fileno()):
             poll.register(number, select.POLLIN)
-        looked = 0.0
         while True:
             now = time.monotonic()
             if now >= deadline:
                 return Answer("timeout")
-            if now - looked >= TICK:
-                looked = now
+            if now - self.looked >= TICK:
+                self.looked = now
                 if over := self.meter.over():
                     return Answer(over)
             ready = dict(poll.poll(1000 * min(TICK, deadline - now)))

@@ -184,8 +184,6 @@ class Shell(InteractiveShell):
         except Exception:
             transformed, problem = source, sys.exc_info()
         told = {"transformed_cell": transformed, "preprocessing_exc_tuple": problem}
-        if not self.should_run_async(source, **told):
-            return self.run_cell(source, store_history=True)
         result = await self.run_cell_async(source, store_history=True, **told)
         self.events.trigger("post_execute")
         self.events.trigger("post_run_cell", result)
