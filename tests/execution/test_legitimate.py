@@ -81,18 +81,22 @@ WORKS = {
             optimizer.zero_grad()
             weight.sum().backward()
             optimizer.step()
+        def left_alone():
+            return vars(torch.optim.Optimizer.zero_grad.__wrapped__)["__dynamo_disable"]
         step()
-        print("asleep:", "torch._dynamo.eval_frame" not in sys.modules)
+        print("asleep:", "torch._dynamo.eval_frame" not in sys.modules, hasattr(left_alone(), "_torchdynamo_disable"))
+        left_out = torch.compiler.disable(torch.compiler.is_compiling)
         @torch.compile(backend="eager")
         def twice(x):
             step()
-            return x * 2
-        print(twice(torch.ones(2)).tolist())
+            return x * 2, left_out()
+        print(twice(torch.ones(2)))
         step()
         import torch._dynamo.utils
-        print("compiled:", torch._dynamo.utils.counters["frames"]["ok"] > 0, weight.detach().round().tolist())
+        print("compiled:", torch._dynamo.utils.counters["frames"]["ok"] > 0, left_alone()._torchdynamo_disable)
+        print(weight.detach().round().tolist())
         """,
-        "asleep: True\n[2.0, 2.0]\ncompiled: True [-3.0, -3.0]\n",
+        "asleep: True False\n(tensor([2., 2.]), False)\ncompiled: True True\n[-3.0, -3.0]\n",
     ),
     "activation checkpoints, which ask the compiler": (
         """

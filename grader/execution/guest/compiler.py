@@ -21,29 +21,37 @@ NAME = "torch._dynamo"
 def leave_asleep() -> None:
     """Put the stand-in where torch looks for its compiler, unless that is imported already."""
     if NAME not in sys.modules:
-        torch._dynamo = sys.modules[NAME] = _Asleep(NAME)
+        torch._dynamo = sys.modules[NAME] = _Asleep()
 
 
 class _Asleep(ModuleType):
     """`torch._dynamo`, not imported yet."""
 
+    def __init__(self) -> None:
+        super().__init__(NAME)
+        self._left: list[Callable] = []  # which functions torch has as they are, and asks about no more
+
     def graph_break(self, msg: str = "") -> None:
         """Nothing is compiled: there is no graph to break."""
 
-    def disable(self, fn: Callable, recursive: bool = True, **options: Any) -> Callable:
-        """The function as it is, for as long as nothing is compiled. torch keeps what it gets here."""
-
-        def as_it_is(*arguments: Any, **named: Any) -> Any:
-            now = sys.modules[NAME]
-            return (fn if now is self else now.disable(fn, recursive, **options))(*arguments, **named)
-
-        return as_it_is
+    def disable(
+        self, fn: Any = None, recursive: bool = True, *, wrapping: bool = True, **options: Any
+    ) -> Any:
+        """The function as it is, where torch asks on its own account; whoever else asks is going to compile."""
+        if wrapping:
+            return self._awake().disable(fn, recursive, **options)
+        self._left.append(fn)
+        return fn
 
     def __getattr__(self, name: str) -> Any:
-        if (
-            name.startswith("__") and name != "__path__"
-        ):  # whoever looks through all modules asks for __file__
+        # A look through all modules asks for __file__, and an import of a part of this one for __path__.
+        if name.startswith("__") and name != "__path__":
             raise AttributeError(name)
+        return getattr(self._awake(), name)
+
+    def _awake(self) -> ModuleType:
         if sys.modules.get(NAME) is self:
             del sys.modules[NAME], torch._dynamo
-        return getattr(import_module(NAME), name)
+            for function in self._left:
+                function.__dict__.pop("__dynamo_disable", None)  # torch asks again
+        return import_module(NAME)
