@@ -21,7 +21,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.graph import _engine_run_backward
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
@@ -165,10 +164,16 @@ def _gradients(outputs: list[Tensor], wanted: list[Tensor], along: list) -> list
         raise EvidenceError("a gradient is asked for along another shape than the output's")
     through, directions = zip(*pairs, strict=True)
     # What torch.autograd.grad() ends in. Along directions that imports a computer algebra system first, for 0.4 s.
-    keep, create, unused = False, False, True
-    return list(
-        _engine_run_backward(through, directions, keep, create, tuple(wanted), unused, accumulate_grad=False)
+    found = torch.autograd.Variable._execution_engine.run_backward(
+        through,
+        directions,
+        keep_graph=False,
+        create_graph=False,
+        inputs=tuple(wanted),
+        allow_unreachable=True,
+        accumulate_grad=False,
     )
+    return list(found)
 
 
 @contextmanager

@@ -110,12 +110,11 @@ WORKS = {
     ),
     "a look through all modules": (
         """
-        import inspect, sys, torch
-        inspect.getmodule(torch.ones)
-        print([name for name, module in list(sys.modules.items()) if hasattr(module, "__warningregistry__") is None])
+        import sys
+        print(sum(hasattr(module, "__file__") for module in list(sys.modules.values())) > 1000)
         print("asleep:", "torch._dynamo.eval_frame" not in sys.modules)
         """,
-        "[]\nasleep: True",
+        "True\nasleep: True",
     ),
 }
 

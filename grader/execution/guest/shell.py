@@ -183,8 +183,9 @@ class Shell(InteractiveShell):
             transformed = self.transform_cell(source)
         except Exception:
             transformed, problem = source, sys.exc_info()
-        told = {"transformed_cell": transformed, "preprocessing_exc_tuple": problem}
-        result = await self.run_cell_async(source, store_history=True, **told)
+        result = await self.run_cell_async(
+            source, store_history=True, transformed_cell=transformed, preprocessing_exc_tuple=problem
+        )
         self.events.trigger("post_execute")
         self.events.trigger("post_run_cell", result)
         return result
