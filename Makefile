@@ -48,7 +48,7 @@ lab: setup  ## open the course in JupyterLab, with formgrader in its menu
 	$(RUN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks $(LAB)
 
 release: build  ## write dist/attention-course.zip, which students get
-	$(RUN)/python -m grader.build.bundle dist
+	$(RUN)/python -m grader.build.student_zip dist
 
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
 	$(RUN)/python -m benchmarks.truth

@@ -23,20 +23,20 @@ c.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
 c.GenerateAssignment.preprocessors = preprocessors()
 
 # Grading is this project's: nbgrader opens no submission and runs none.
-c.Autograde.exporter_class = "grader.record.autograde.SubmissionExporter"
+c.Autograde.exporter_class = "grader.nbgrader_plugins.autograde.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = [
-    "grader.record.autograde.GradeSubmission",
-    "grader.record.autograde.RecordGrade",
+    "grader.nbgrader_plugins.autograde.GradeSubmission",
+    "grader.nbgrader_plugins.autograde.RecordGrade",
 ]
 
 # Feedback is this project's page. Written anew each time: a manual grade may have come since.
-c.GenerateFeedback.exporter_class = "grader.record.feedback.FeedbackExporter"
+c.GenerateFeedback.exporter_class = "grader.nbgrader_plugins.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = []
 c.GenerateFeedback.force = True
 
 # downloaded/<assignment>/archive holds the zips of Canvas or Moodle.
-c.ZipCollectApp.extractor_plugin = "grader.record.collect.TrustedExtractor"
+c.ZipCollectApp.extractor_plugin = "grader.nbgrader_plugins.collect.TrustedExtractor"
 c.FileNameCollectorPlugin.named_regexp = r".*/(?P<student_id>[^/]+)/(?P<file_id>[^/]+)\.ipynb"
 
 # For students who validate their own notebook, in their own environment: training takes a while.

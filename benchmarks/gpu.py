@@ -211,8 +211,8 @@ def a_class(device: str, most: int | None) -> dict[str, Any]:
 def graded(device: str, most: int | None) -> tuple[dict[str, str], float]:
     """The outcome of each exercise of each submission, and the seconds for all, one after the other."""
     from grader.course import lessons
-    from grader.execution.interpreter import Server
-    from grader.grading import grade
+    from grader.execution.server import Server
+    from grader.grading.grade import grade
     from grader.submission.intake import find
 
     outcomes = {}

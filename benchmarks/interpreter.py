@@ -19,8 +19,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from benchmarks import publish
 from grader.execution.engine import execute
-from grader.execution.interpreter import Server
-from grader.exercise import Limits
+from grader.execution.server import Server
+from grader.records import Limits
 
 CELLS = (
     "device = 'cpu'",

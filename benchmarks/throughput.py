@@ -150,8 +150,8 @@ def floor(submissions: int) -> float:
 
     from benchmarks.classes import submitted
     from grader.checks.plan import plan
-    from grader.grading import master
-    from grader.needed import not_needed
+    from grader.grading.grade import master
+    from grader.grading.pruning import unneeded_cells
     from grader.submission.notebook import parse
     from grader.submission.rebuild import rebuild
 
@@ -161,7 +161,7 @@ def floor(submissions: int) -> float:
     programs = []
     for _, notebook in submitted(submissions):
         rebuilt = rebuild(lesson, released, parse(json.dumps(notebook).encode()))
-        skip = set(not_needed(lesson, rebuilt.notebook, plan(lesson, "floor", ""), rebuilt.own))
+        skip = set(unneeded_cells(lesson, rebuilt.notebook, plan(lesson, "floor", ""), rebuilt.own))
         programs.append(
             [
                 cell.source

@@ -34,7 +34,7 @@ from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch import nn
 
-from grader.course.trained_vlm import GATES, GROUNDING_GATE
+from grader.course.lesson_3.trained_model import GATES, GROUNDING_GATE
 
 SCENES = 2000
 

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from grader.commands.console import Terminal
 from grader.paths import course_root
 
 app = typer.Typer(
@@ -20,8 +21,7 @@ app = typer.Typer(
     help="Build the course's notebooks, and grade what students hand in.",
     pretty_exceptions_enable=False,
 )
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highlight=False))
 
 WRONG_USE = 2
 
@@ -52,6 +52,11 @@ def main() -> None:
     gc.set_threshold(100_000, 50, 50)
     try:
         app()
+    except ValueError as error:  # the base of DeclarationError, which is not imported before it is needed
+        if type(error).__name__ != "DeclarationError":
+            raise
+        terminal.complain(error)
+        sys.exit(WRONG_USE)
     finally:
         gc.freeze()
 
@@ -63,19 +68,20 @@ def build(
     ] = False,
 ) -> None:
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
-    from grader.build import build as room
-    from grader.build.scripts import BuildError
+    from grader.build import build as notebooks
+    from grader.build.errors import BuildError
+    from grader.declaration.exercise import DeclarationError
 
     root = _root()
     try:
         if check:
-            lines = room.drift(root)
+            lines = notebooks.drift(root)
             for line in lines:
-                err.print(line, markup=False, soft_wrap=True)
+                terminal.note(line)
             raise typer.Exit(1 if lines else 0)
-        for path in room.build(root):
-            out.print(f"wrote {path.relative_to(root)}", markup=False, soft_wrap=True)
-    except BuildError as error:
+        for path in notebooks.build(root):
+            terminal.say(f"wrote {path.relative_to(root)}")
+    except (BuildError, DeclarationError) as error:
         _stop(str(error))
 
 
@@ -122,10 +128,10 @@ def grade(
         server = None
         if scheduler is None:
             server = stack.enter_context(head_start(root, device.value, isolation.value, force=force))
-        from grader.commands.grade import run  # imports torch, too, which takes as long
+        from grader.commands.grade import GradeOptions, run  # imports torch, too, which takes as long
 
-        code = run(
-            paths,
+        options = GradeOptions(
+            paths=paths,
             root=root,
             assignment=assignment,
             device=device.value,
@@ -137,10 +143,8 @@ def grade(
             gradebook=gradebook,
             force=force,
             run_all=run_all,
-            out=out,
-            err=err,
-            server=server,
         )
+        code = run(options, terminal, server)
     raise typer.Exit(code)
 
 
@@ -154,19 +158,16 @@ def check(
     ] = Isolation.auto,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
-    from grader.commands.check import run
+    from grader.commands.check import CheckOptions, run
 
-    raise typer.Exit(
-        run(
-            notebook,
-            root=_root(),
-            assignment=assignment,
-            device=device.value,
-            isolation=isolation.value,
-            out=out,
-            err=err,
-        )
+    options = CheckOptions(
+        notebook=notebook,
+        root=_root(),
+        assignment=assignment,
+        device=device.value,
+        isolation=isolation.value,
     )
+    raise typer.Exit(run(options, terminal))
 
 
 @app.command()
@@ -176,7 +177,7 @@ def report(
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
     from grader.commands.report import run
 
-    raise typer.Exit(run(root=_root(), html=html, out=out, err=err))
+    raise typer.Exit(run(root=_root(), html=html, terminal=terminal))
 
 
 @app.command()
@@ -202,10 +203,10 @@ def export(
             _stop(f"--autograder is for gradescope, not for {service.value}")
         raise typer.Exit(
             write_autograder(
-                autograder, root=_root(), assignment=assignment, isolation=isolation.value, out=out, err=err
+                autograder, root=_root(), assignment=assignment, isolation=isolation.value, terminal=terminal
             )
         )
-    raise typer.Exit(run(service.value, root=_root(), to=to, assignment=assignment, out=out, err=err))
+    raise typer.Exit(run(service.value, root=_root(), to=to, assignment=assignment, terminal=terminal))
 
 
 @app.command()
@@ -213,7 +214,7 @@ def doctor() -> None:
     """Isolation tier, device and versions; what is missing, and how to get it."""
     from grader.commands.doctor import run
 
-    raise typer.Exit(run(out=out))
+    raise typer.Exit(run(terminal))
 
 
 def _root() -> Path:
@@ -225,7 +226,7 @@ def _root() -> Path:
 
 def _stop(message: str) -> None:
     """Wrong use: one line on stderr, exit status 2."""
-    err.print(f"grader: {message}", markup=False, soft_wrap=True)
+    terminal.complain(message)
     raise typer.Exit(WRONG_USE)
 
 

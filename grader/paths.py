@@ -33,3 +33,30 @@ def tools_on_path() -> Iterator[None]:
         yield
     finally:
         os.environ["PATH"] = before
+
+
+def notebook_path(root: Path, assignment: str) -> Path:
+    """Return where an assignment's student notebook lies."""
+    return root / "notebooks" / assignment / f"{assignment}.ipynb"
+
+
+def cache_path(root: Path) -> Path:
+    """Return the folder of the course's cache of grades."""
+    return root / ".grader" / "grades"
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file in one step: a reader, or a killed run, never sees half of it.
+
+    Raises:
+        OSError: there is no room, or no right to write; nothing is left behind.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise

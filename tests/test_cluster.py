@@ -15,25 +15,27 @@ import pytest
 from distributed import Client
 from rich.console import Console
 
-from grader import classroom, job
-from grader.classroom import Course, Done, WorkersLost, grade_class
 from grader.commands.grade import WRONG_USE, run
-from grader.executors import NoCluster, cluster_workers, local_workers
 from grader.report.jsonl import to_record
-from grader.submission.found import Found
+from grader.submission.file import SubmissionFile
 from grader.submission.intake import find
+from grader.workers import grade_class as classroom
+from grader.workers import worker as job
+from grader.workers.cluster import NoCluster, cluster_workers
+from grader.workers.grade_class import Course, Done, WorkersLost, grade_class
+from grader.workers.local import local_workers
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("untouched", "no-scaling", "truncated")
 COURSE = Course(root=ROOT, secret="test", device="cpu", tier="full")
 
 
-def submissions() -> list[Found]:
+def submissions() -> list[SubmissionFile]:
     found = find(ROOT / "examples" / "submitted", ("1-attention",), "1-attention")
     return [one for one in found if one.student in NAMES]
 
 
-def nothing(one: Found, key: str) -> None:
+def nothing(one: SubmissionFile, key: str) -> None:
     """No grade is known."""
 
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from grader import cores
-from grader.cores import own_core
+from grader.workers import affinity as cores
+from grader.workers.affinity import own_core
 
 EVERY = os.sched_getaffinity(0)
 pytestmark = pytest.mark.skipif(len(EVERY) < 2, reason="one core alone")

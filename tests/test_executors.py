@@ -11,11 +11,11 @@ from multiprocessing import active_children
 import psutil
 import pytest
 
-from grader import job
-from grader.execution.isolation import resolve_tier
 from grader.execution.process import ServerProcess
-from grader.executors import local_workers
-from grader.exercise import Limits, Status
+from grader.execution.tiers import resolve_tier
+from grader.records import Limits, Status
+from grader.workers import worker as job
+from grader.workers.local import local_workers
 
 TIER = resolve_tier("auto")
 

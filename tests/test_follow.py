@@ -6,9 +6,11 @@ import nbformat
 import pytest
 from torch import Tensor
 
-from grader.draw import trials
-from grader.exercise import Check, Exercise, Lesson, Outcome, Verdict
-from grader.follow import count, follow_through
+from grader.declaration.exercise import Check, Exercise
+from grader.declaration.lesson import Lesson
+from grader.declaration.trial import trials
+from grader.grading.follow_through import count, follow_through
+from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from examples.make import ROOT, Example, content
-from grader import grading
 from grader.course import lessons
 from grader.execution.engine import Execution, execute
-from grader.execution.interpreter import Server
-from grader.exercise import CheckResult, Outcome, Status, Verdict
-from grader.grading import Graded, _luckier, _only_training_failed, _unlucky, grade
-from grader.submission.found import Found
+from grader.execution.server import Server
+from grader.grading import grade as grading
+from grader.grading.grade import Graded, _luckier, _only_training_failed, _unlucky, grade
+from grader.records import CheckResult, Outcome, Status, Verdict
+from grader.submission.file import SubmissionFile
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
@@ -87,7 +87,7 @@ def grade_solution(server: Server, tmp_path: Path, *own: tuple[str, str]) -> Gra
     """Grade lesson 1's solution with some cells of a student's own."""
     example = Example(student="s", assignment="1-attention", score=None, about="", own=list(own))
     (tmp_path / "s.ipynb").write_bytes(content(example))
-    found = Found("s", "1-attention", tmp_path, ("s.ipynb",))
+    found = SubmissionFile("s", "1-attention", tmp_path, ("s.ipynb",))
     return grade(found, server=server, secret="test", root=ROOT, device="cpu")
 
 
@@ -97,7 +97,7 @@ def grade_answers(
     """Grade lesson 1's solution, or the untouched notebook, with some answers replaced."""
     example = Example(student="s", assignment="1-attention", score=None, about="", base=base, answers=answers)
     (tmp_path / "s.ipynb").write_bytes(content(example))
-    found = Found("s", "1-attention", tmp_path, ("s.ipynb",))
+    found = SubmissionFile("s", "1-attention", tmp_path, ("s.ipynb",))
     return grade(found, server=server, secret="test", root=ROOT, device="cpu", run_all=run_all)
 
 

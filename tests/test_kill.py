@@ -60,8 +60,8 @@ def grade(
     from rich.console import Console
 
     from grader.commands.grade import run
-    from grader.execution.isolation import resolve_tier
     from grader.execution.process import ServerProcess
+    from grader.execution.tiers import resolve_tier
 
     os.environ["GRADER_SECRET"] = "test"
     if before is not None:
@@ -234,7 +234,7 @@ def small_files() -> None:
 
 
 def hurry() -> None:
-    from grader.record import connection
+    from grader.gradebook import connection
 
     connection.PAUSE, connection.LOCK_SECONDS = 0.01, 0
 

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from grader.later import defined_alone, later
+from grader.grading.batching import batch_probes, defined_alone
 
 
 def asked(*sources: str, own: tuple[str, ...] = (), skip: tuple[str, ...] = ()) -> list[int]:
@@ -11,7 +11,7 @@ def asked(*sources: str, own: tuple[str, ...] = (), skip: tuple[str, ...] = ()) 
     cells = [
         nbformat.v4.new_code_cell(source, id=f"exercise-{number}") for number, source in enumerate(sources)
     ]
-    found = later(nbformat.v4.new_notebook(cells=cells), skip, own)
+    found = batch_probes(nbformat.v4.new_notebook(cells=cells), skip, own)
     return [int(one.rpartition("-")[2]) for one in found.values()]
 
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import nbformat
 
-from grader.checks.plan import Planned, plan
+from grader.checks.plan import plan
+from grader.checks.planned_trial import PlannedTrial
 from grader.course import lessons
-from grader.needed import not_needed
+from grader.grading.pruning import unneeded_cells
 
 LESSON = lessons()["1-attention"]
 PLAN = plan(LESSON, "secret", "0" * 64)
@@ -22,7 +23,7 @@ GIVEN = {**STUCK, **SHOWS, **PROVIDED, TRAINS: "pointer = 1", "check-1-1": "chec
 
 
 def skipped(
-    exercise: str, asked: tuple[Planned, ...] = UNTRAINED, own: str = "", given: dict[str, str] = GIVEN
+    exercise: str, asked: tuple[PlannedTrial, ...] = UNTRAINED, own: str = "", given: dict[str, str] = GIVEN
 ) -> set[str]:
     """What is left out of a notebook with this answer to 1.1, and a cell of the student's own behind it."""
     sources = {**given, "exercise-1-1": exercise, "own-001": own}
@@ -30,7 +31,7 @@ def skipped(
         nbformat.v4.new_code_cell(source, id=id, metadata={"tags": ["draws"] if id in SHOWS else []})
         for id, source in sources.items()
     ]
-    return set(not_needed(LESSON, nbformat.v4.new_notebook(cells=cells), asked, ["own-001"]))
+    return set(unneeded_cells(LESSON, nbformat.v4.new_notebook(cells=cells), asked, ["own-001"]))
 
 
 def test_nothing_that_nobody_needs_is_run() -> None:

@@ -13,17 +13,17 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.classroom import Course, Done, grade_class
 from grader.course import lessons
-from grader.executors import Workers
-from grader.exercise import CheckResult, Grade, Heatmap, Outcome, Verdict
-from grader.grading import Graded
-from grader.job import Job
-from grader.record.errors import RecordError
-from grader.record.gradebook import GradeWriter, open_gradebook
-from grader.recorder import Recorder, summary_of
-from grader.store import Store
+from grader.gradebook.errors import RecordError
+from grader.gradebook.writer import GradeWriter, open_gradebook
+from grader.grading.grade import Graded
+from grader.records import CheckResult, Grade, Heatmap, Outcome, Verdict
+from grader.results.cache import GradeCache
+from grader.results.writer import ResultsWriter, summary_of
 from grader.submission.intake import find
+from grader.workers.grade_class import Course, Done, grade_class
+from grader.workers.job import Job
+from grader.workers.workers import Workers
 
 NAME = "1-attention"
 BOOK = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x = 1", id="x")])
@@ -89,12 +89,12 @@ class Room:
             recorder.record(done)
         return sorted(self.executor.graded)
 
-    def grading(self, **settings: object) -> Iterator[tuple[Done, Recorder]]:
+    def grading(self, **settings: object) -> Iterator[tuple[Done, ResultsWriter]]:
         course = Course(**{"root": self.root, "secret": "s", "device": "cpu", "tier": "full", **settings})
         found = find(self.root / "submitted", (NAME,))
         workers = Workers(start=lambda: self.executor, ahead=lambda: 2)
         with open_gradebook(self.url, lessons()) as writer:
-            recorder = Recorder(self.root, None, Store(self.root / ".grader" / "grades"), writer)
+            recorder = ResultsWriter(self.root, None, GradeCache(self.root / ".grader" / "grades"), writer)
             for done in grade_class(found, course, workers, recorder.known):
                 yield done, recorder
 
@@ -178,7 +178,7 @@ def test_what_was_graded_before_the_gradebook_failed_is_kept(
         patch.setattr(GradeWriter, "record", full)
         with pytest.raises(RecordError, match="full"):
             room.grade()
-    (kept,) = Store(room.root / ".grader" / "grades").all()
+    (kept,) = GradeCache(room.root / ".grader" / "grades").all()
     assert kept.student not in room.grade()
     assert set(room.scores()) == {"ada", "bob", "cem"}
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom import Course, _Preparation
-from grader.exercise import CheckResult, Grade, Heatmap, Outcome, Verdict
+from grader.records import CheckResult, Grade, Heatmap, Outcome, Verdict
 from grader.report.jsonl import to_json
-from grader.store import Store, code_digest
-from grader.submission.found import Found
+from grader.results.cache import GradeCache
+from grader.results.cache_key import code_digest
+from grader.submission.file import SubmissionFile
+from grader.workers.grade_class import Course, _Preparation
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADE = Grade(student="zoë", assignment="1-attention", status="graded", score=85.0, max_score=100.0)
@@ -17,7 +18,7 @@ FILES = {"autograded": "a digest"}
 
 
 def test_a_grade_is_found_under_its_key_alone(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = GradeCache(tmp_path)
     store.put(GRADE, "key", FILES)
     held = store.get("zoë", "1-attention", "key")
     assert (held.grade, held.files) == (GRADE, FILES)
@@ -36,22 +37,22 @@ def test_a_rerun_has_the_grade_in_brief_and_its_line_as_it_was(tmp_path: Path) -
         checks=(check,), heatmaps=(heatmap,),
     )  # fmt: skip
     grade = replace(GRADE, verdicts=(verdict,))
-    line = Store(tmp_path).put(grade, "key", FILES)
-    held = Store(tmp_path).get("zoë", "1-attention", "key")
+    line = GradeCache(tmp_path).put(grade, "key", FILES)
+    held = GradeCache(tmp_path).get("zoë", "1-attention", "key")
     assert held.line == line == to_json(grade)
     assert held.brief.verdicts == (replace(verdict, checks=(), heatmaps=()),)
     assert to_json(held.grade) == line
 
 
 def test_names_that_look_alike_are_two_students(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = GradeCache(tmp_path)
     store.put(GRADE, "key", FILES)
     store.put(replace(GRADE, student="zoe\u0308", score=1.0), "key", FILES)
     assert [grade.score for grade in store.all()] == [1.0, 85.0]
 
 
 def test_a_fault_is_kept_for_the_report_and_graded_anew(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = GradeCache(tmp_path)
     store.put(replace(GRADE, status="fault", score=None), "key", FILES)
     assert store.get("zoë", "1-attention", "key") is None
     assert [grade.status for grade in store.all()] == ["fault"]
@@ -59,7 +60,7 @@ def test_a_fault_is_kept_for_the_report_and_graded_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [20, -20])
 def test_a_damaged_grade_is_graded_anew(tmp_path: Path, cut: int) -> None:
-    store = Store(tmp_path)
+    store = GradeCache(tmp_path)
     store.put(GRADE, "key", FILES)
     (path,) = tmp_path.glob("*/*.json")
     path.write_text(path.read_text()[:cut])
@@ -68,22 +69,22 @@ def test_a_damaged_grade_is_graded_anew(tmp_path: Path, cut: int) -> None:
 
 
 def test_the_oldest_grades_are_dropped_beyond_the_limit(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = GradeCache(tmp_path)
     for age, student in enumerate(("new", "old", "oldest")):
         store.put(replace(GRADE, student=student), "key", FILES)
         path = store._path(student, "1-attention")
         os.utime(path, (time.time() - age, time.time() - age))
     size = path.stat().st_size
-    Store(tmp_path, most_grades=2).trim()
+    GradeCache(tmp_path, most_grades=2).trim()
     assert {grade.student for grade in store.all()} == {"new", "old"}
-    Store(tmp_path, most_bytes=size + 5).trim()
+    GradeCache(tmp_path, most_bytes=size + 5).trim()
     assert {grade.student for grade in store.all()} == {"new"}
     store.trim()
     assert {grade.student for grade in store.all()} == {"new"}
 
 
 def test_a_killed_runs_half_grade_is_swept_away_and_a_running_ones_is_not(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = GradeCache(tmp_path)
     store.put(GRADE, "key", FILES)
     old, young = (tmp_path / "1-attention" / f"{name}.7.tmp" for name in ("old", "young"))
     for path in (old, young):
@@ -102,7 +103,7 @@ def test_what_a_grade_depends_on_is_in_its_key(tmp_path: Path, changed: dict) ->
         file = tmp_path / "1-attention.ipynb"
         file.write_text(content)
         course = Course(**{"root": ROOT, "secret": "a", "device": "cpu", "tier": "full", **settings})
-        return _Preparation(course)(Found("zoë", "1-attention", tmp_path, (file.name,))).key
+        return _Preparation(course)(SubmissionFile("zoë", "1-attention", tmp_path, (file.name,))).key
 
     assert key() == key()
     assert key() != key(**changed)

@@ -20,12 +20,16 @@ import nbformat
 import torch
 from torch import Tensor
 
-from grader.checks.judge import Ours, judge, run_here
-from grader.checks.plan import Planned, plan
-from grader.checks.policy import used_builtins
+from grader.checks.from_scratch import used_builtins
+from grader.checks.judge import judge
+from grader.checks.plan import plan
+from grader.checks.planned_trial import PlannedTrial
+from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lessons
-from grader.draw import Draw
-from grader.exercise import Check, Evidence, Exercise, Lesson, Mistake, Outcome, Status, Verdict
+from grader.declaration.exercise import Check, Exercise, Mistake
+from grader.declaration.lesson import Lesson
+from grader.declaration.sampler import InputSampler
+from grader.records import Evidence, Outcome, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20  # one answer on all its trials
@@ -125,9 +129,9 @@ class Sheet:
     """
 
     exercise: Exercise
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedTrial, ...]
     lesson: Lesson
-    ours: Ours
+    ours: ReferenceResults
 
 
 @lru_cache(maxsize=64)
@@ -140,12 +144,12 @@ def sheet(assignment: str, id: str, secret: str) -> Sheet:
     kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
     part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
     planned = plan(replace(lesson, exercises=(part,)), secret, "truth")
-    return Sheet(part, planned, lesson, Ours(lesson))
+    return Sheet(part, planned, lesson, ReferenceResults(lesson))
 
 
 def _of_trained_objects(lesson: Lesson, check: Check) -> bool:
     """Whether the probe asks for something that only the notebook's own cells make."""
-    there = notebook_names(lesson.assignment).keys() | check.trials[0].draw(Draw("sheet")).keys()
+    there = notebook_names(lesson.assignment).keys() | check.trials[0].draw(InputSampler("sheet")).keys()
     return not signature(check.probe).parameters.keys() <= there
 
 
@@ -182,7 +186,7 @@ def mistaken(lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str = "
     return judge(lesson, on.exercise, on.planned, evidence, ours=on.ours)
 
 
-def _raised(one: Planned, error: Exception) -> Evidence:
+def _raised(one: PlannedTrial, error: Exception) -> Evidence:
     status = Status.TIMEOUT if isinstance(error, TooLong) else Status.RAISED
     return Evidence(key=one.key, status=status, error=type(error).__name__, message=str(error))
 

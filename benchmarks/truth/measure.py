@@ -11,7 +11,9 @@ import torch
 from benchmarks.truth.answers import empty_answers, mistaken, shape_only, solutions, variants, verdict
 from benchmarks.truth.mutate import mutants
 from grader.course import lessons
-from grader.exercise import Exercise, Lesson, Outcome, Verdict
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.records import Outcome, Verdict
 
 COLUMNS = (
     "right", "right refused", "mistakes", "named right", "empty", "mutants", "equivalent", "wrong accepted", "changed",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +13,8 @@ from grader.build.links import Home, badge, home, with_badge
 from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
 from grader.course import lessons
-from grader.exercise import Lesson
+from grader.declaration.lesson import Lesson
+from grader.paths import notebook_path, write_atomically
 
 LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
 TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # in docs/classroom/grade.yml
@@ -33,10 +33,7 @@ def build(root: Path) -> list[Path]:
     written = []
     for path, text in generated(root).items():
         if not path.is_file() or path.read_text("utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(".tmp")
-            partial.write_text(text, "utf-8")
-            os.replace(partial, path)
+            write_atomically(path, text)
             written.append(path)
     return written
 
@@ -54,7 +51,7 @@ def generated(root: Path) -> dict[Path, str]:
         script = root / "solutions" / f"{name}.py"
         solution = with_badge(solution_notebook(script, lesson, root), where.colab(name))
         made[root / "solutions" / name / f"{name}.ipynb"] = _text(solution)
-        made[root / "notebooks" / name / f"{name}.ipynb"] = _text(student_notebook(name, solution))
+        made[notebook_path(root, name)] = _text(student_notebook(name, solution))
     for page in (root / "README.md", root / "docs" / "students.md"):
         if page.is_file():
             made[page] = with_lessons(page.read_text("utf-8"), lessons().values(), where)

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.build.scripts import BuildError
+from grader.build.errors import BuildError
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 

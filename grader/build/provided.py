@@ -7,7 +7,7 @@ import importlib
 import inspect
 from pathlib import Path
 
-from grader.names import binds
+from grader.notebook.source_names import binds
 
 
 def inline(what: str) -> str:

@@ -14,17 +14,26 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from grader.build.errors import BuildError
 from grader.build.provided import docstring, inline
-from grader.build.tools import tools
-from grader.exercise import Exercise, Lesson
+from grader.build.self_check_cell import tools
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.notebook.cells import (
+    DRAWS,
+    TOOLS_CELL,
+    answer_cell,
+    carry_on_cell,
+    carry_on_source,
+    check_cell,
+    provided_cell,
+    task_cell,
+    with_marker,
+)
 
 MARKERS = {"exercise", "about", "stuck", "provided", "tools", "id", "tags", "hidden", "draws"}
 UNNAMED = "unnamed"  # until _name gives it one
 SCHEMA = 3  # of nbgrader's cell metadata
-
-
-class BuildError(Exception):
-    """A lesson's script and its declaration do not fit; the message says where and what to do."""
 
 
 def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
@@ -67,7 +76,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
         text = _with_images(cell.source, root)
         if "about" in marks:
             exercise = lesson.exercise(marks["about"])
-            return [_markdown(f"{heading(exercise)}\n\n{text}", f"about-{exercise.slug}")]
+            return [_markdown(f"{heading(exercise)}\n\n{text}", task_cell(exercise.id))]
         return [_markdown(text, marks.get("id", ""))]
     if "exercise" in marks:
         return _exercise(lesson.exercise(marks["exercise"]), cell.source)
@@ -75,16 +84,16 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
         exercise = lesson.exercise(marks["stuck"])
         return [
             _collapsed(
-                _stuck(cell.source),
+                carry_on_source(cell.source),
                 f"Stuck on {exercise.id}? Carry on with PyTorch's own",
-                f"stuck-{exercise.slug}",
+                carry_on_cell(exercise.id),
             )
         ]
     if "tools" in marks:
-        return [_collapsed(tools(lesson), "Provided: the self-checks", "tools")]
+        return [_collapsed(tools(lesson), "Provided: the self-checks", TOOLS_CELL)]
     if "provided" in marks:
         what = marks["provided"]
-        name = marks.get("id") or "provided-" + what.partition(":")[0].rpartition(".")[2].replace("_", "-")
+        name = marks.get("id") or provided_cell(what.partition(":")[0])
         return [_collapsed(inline(what), f"Provided: {docstring(what)}", name)]
     if "hidden" in marks:
         return [_collapsed(cell.source, marks["hidden"], marks.get("id", ""), marks)]
@@ -106,10 +115,10 @@ def heading(exercise: Exercise) -> str:
 def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
     if "### BEGIN SOLUTION" not in source:
         raise ValueError(f"exercise {exercise.id} has no '### BEGIN SOLUTION' … '### END SOLUTION'")
-    answer = _code(f"# @exercise {exercise.id}\n{source.strip()}", f"exercise-{exercise.slug}")
-    answer.metadata["nbgrader"] = _nbgrader(f"exercise-{exercise.slug}", solution=True)
-    check = _code(f'check("{exercise.id}")', f"check-{exercise.slug}")
-    check.metadata["nbgrader"] = _nbgrader(f"check-{exercise.slug}", points=exercise.points)
+    answer = _code(with_marker(exercise.id, source), answer_cell(exercise.id))
+    answer.metadata["nbgrader"] = _nbgrader(answer_cell(exercise.id), solution=True)
+    check = _code(f'check("{exercise.id}")', check_cell(exercise.id))
+    check.metadata["nbgrader"] = _nbgrader(check_cell(exercise.id), points=exercise.points)
     return [answer, check]
 
 
@@ -125,15 +134,6 @@ def _nbgrader(grade_id: str, *, solution: bool = False, points: float | None = N
     return metadata if points is None else {**metadata, "points": points}
 
 
-def _stuck(source: str) -> str:
-    body = "\n".join(f"    {line}" if line else "" for line in source.strip().splitlines())
-    return (
-        "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"
-        "# and the rest of the lesson works.\n"
-        f'carry_on = False  # @param {{type:"boolean"}}\nif carry_on:\n{body}'
-    )
-
-
 def _markdown(source: str, name: str) -> NotebookNode:
     return nbformat.v4.new_markdown_cell(source, id=name or UNNAMED)
 
@@ -144,7 +144,7 @@ def _code(source: str, name: str, marks: dict | None = None) -> NotebookNode:
     if "tags" in marks:
         cell.metadata["tags"] = list(marks["tags"])
     if "draws" in marks:
-        cell.metadata["tags"] = [*cell.metadata.get("tags", []), "draws"]
+        cell.metadata["tags"] = [*cell.metadata.get("tags", []), DRAWS]
     return cell
 
 
@@ -179,10 +179,14 @@ def _with_images(text: str, root: Path) -> str:
 def _complete(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
     count = Counter(cell.id for cell in cells)
     for exercise in lesson.exercises:
-        for kind, marker in (("exercise", "# %%"), ("about", "# %% [markdown]")):
-            if count[f"{kind}-{exercise.slug}"] != 1:
+        wanted = (
+            ("exercise", "# %%", answer_cell(exercise.id)),
+            ("about", "# %% [markdown]", task_cell(exercise.id)),
+        )
+        for kind, marker, cell in wanted:
+            if count[cell] != 1:
                 raise BuildError(
-                    f"{script}: {count[f'{kind}-{exercise.slug}'] or 'no'} cells for {kind} {exercise.id}; "
+                    f"{script}: {count[cell] or 'no'} cells for {kind} {exercise.id}; "
                     f"there must be one '{marker} {kind}=\"{exercise.id}\"'"
                 )
     for check in (check for exercise in lesson.exercises for check in exercise.checks if check.at):

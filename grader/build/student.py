@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import tempfile
 from pathlib import Path
 
@@ -14,17 +13,16 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 
+from grader.notebook.cells import marked_exercises, stub
 from grader.paths import tools_on_path
-
-MARKER = re.compile(r"^# @exercise (\S+)", re.MULTILINE)
 
 
 class NameTheTodo(ClearSolutions):
     """nbgrader's ClearSolutions, whose stub names the exercise: NotImplementedError("TODO 1.4")."""
 
     def preprocess_cell(self, cell, resources, cell_index):
-        if found := MARKER.search(cell.source):
-            self.code_stub = {**self.code_stub, "python": f'raise NotImplementedError("TODO {found[1]}")'}
+        for exercise in marked_exercises(cell.source):
+            self.code_stub = {**self.code_stub, "python": stub(exercise)}
         return super().preprocess_cell(cell, resources, cell_index)
 
 

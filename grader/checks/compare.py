@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.exercise import Case, Finding, Value
+from grader.records import Case, Finding, Value
 
 # By the device that the answer was computed on, relative to the scale of the expected tensor. What is expected is
 # always computed on the CPU; the difference is always taken there, in float64.

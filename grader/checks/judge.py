@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 
-import torch
 from torch import Tensor
 
 from grader.checks.compare import compare, equals_reference
-from grader.checks.plan import Planned, parameters
-from grader.exercise import (
+from grader.checks.planned_trial import PlannedTrial
+from grader.checks.reference_results import ReferenceResults
+from grader.declaration.exercise import Check, Exercise, Mistake
+from grader.records import (
     Case,
-    Check,
     CheckResult,
     Evidence,
-    Exercise,
     Finding,
     Heatmap,
-    Inputs,
-    Lesson,
-    Mistake,
     Outcome,
     Status,
     Value,
@@ -28,68 +23,12 @@ from grader.exercise import (
 )
 
 
-def run_here(probe, namespace: Mapping[str, object], inputs: Inputs, key: str = "") -> Evidence:
-    """Run a probe in this process, with definitions of our own: the reference, or a mistake.
-
-    The inputs are cloned first. An exception is evidence, as it is in the sandbox.
-    """
-    arguments = {}
-    for name in parameters(probe):
-        if name not in inputs and name not in namespace:  # what a training cell would have left behind
-            message = f"name '{name}' is not defined"
-            return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
-        arguments[name] = _clone(inputs[name]) if name in inputs else namespace[name]
-    try:
-        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
-            warnings.simplefilter("ignore")
-            torch.default_generator.manual_seed(0)
-            if torch.cuda.is_initialized():  # torch.manual_seed would note a traceback for later if it is not
-                torch.cuda.manual_seed_all(0)
-            return Evidence(key=key, status=Status.OK, values=probe(**arguments))
-    except Exception as error:
-        lineage = tuple(base.__name__ for base in type(error).__mro__)
-        return Evidence(
-            key=key, status=Status.RAISED, error=type(error).__name__, lineage=lineage, message=str(error)
-        )
-
-
-def _clone(value: Value) -> Value:
-    if isinstance(value, Tensor):
-        return value.clone()
-    if isinstance(value, Mapping):
-        return {name: _clone(inner) for name, inner in value.items()}
-    return [_clone(inner) for inner in value] if isinstance(value, (list, tuple)) else value
-
-
-class Ours:
-    """What our own definitions return on the trials of one plan: the reference and the mistakes, each run once."""
-
-    def __init__(self, lesson: Lesson) -> None:
-        self._lesson = lesson
-        self._known: dict[tuple[str, str], Evidence] = {}
-
-    def right(self, one: Planned) -> Evidence:
-        """What the reference returns."""
-        return self._run(one, "", {})
-
-    def wrong(self, one: Planned, mistake: Mistake) -> Evidence:
-        """What an answer with this mistake returns."""
-        return self._run(one, mistake.name, mistake.replaces)
-
-    def _run(self, one: Planned, name: str, replaces: Mapping[str, object]) -> Evidence:
-        if (one.key, name) not in self._known:
-            namespace = {**self._lesson.reference, **replaces}
-            self._known[one.key, name] = run_here(one.check.probe, namespace, one.inputs, one.key)
-        return self._known[one.key, name]
-
-
 def judge(
-    lesson: Lesson,
     exercise: Exercise,
-    planned: Sequence[Planned],
+    planned: Sequence[PlannedTrial],
     evidence: Mapping[str, Evidence],
+    reference_results: ReferenceResults,
     device: str = "cpu",
-    ours: Ours | None = None,
 ) -> Verdict:
     """The verdict on one exercise.
 
@@ -97,10 +36,9 @@ def judge(
         planned: the trials of this exercise.
         evidence: what came back, by key; a trial without evidence counts as missing.
         device: where it was computed.
-        ours: kept from an earlier call for the same plan, so that nothing is computed twice.
+        reference_results: shared by all exercises of a submission, so that nothing is computed twice.
     """
-    ours = ours or Ours(lesson)
-    findings = {one.key: _find(one, _evidence(one, evidence), ours, device) for one in planned}
+    findings = {one.key: _find(one, _evidence(one, evidence), reference_results, device) for one in planned}
     passed: set[str] = set()
     results = []
     for check in exercise.checks:
@@ -119,7 +57,7 @@ def judge(
     recognised = None
     if failing is not None and failing.outcome is Outcome.FAILED:
         tried = [one for one in planned if one.check.name == failing.name]
-        recognised = recognise(exercise, tried, evidence, ours)
+        recognised = recognise(exercise, tried, evidence, reference_results)
     return Verdict(
         id=exercise.id,
         name=exercise.name,
@@ -132,12 +70,15 @@ def judge(
         hint=recognised.hint if recognised else "",
         review=exercise.review if failing else "",
         checks=tuple(results),
-        heatmaps=tuple(_heatmaps(planned, evidence, ours)),
+        heatmaps=tuple(_heatmaps(planned, evidence, reference_results)),
     )
 
 
 def recognise(
-    exercise: Exercise, failing: Sequence[Planned], evidence: Mapping[str, Evidence], ours: Ours
+    exercise: Exercise,
+    failing: Sequence[PlannedTrial],
+    evidence: Mapping[str, Evidence],
+    reference_results: ReferenceResults,
 ) -> Mistake | None:
     """The mistake that returns what the student's answer returned, on every trial of the failing check.
 
@@ -145,7 +86,8 @@ def recognise(
     """
     for candidate in exercise.mistakes:
         if all(
-            _same(_evidence(one, evidence), ours.wrong(one, candidate), one.check.rtol) for one in failing
+            _same(_evidence(one, evidence), reference_results.wrong(one, candidate), one.check.rtol)
+            for one in failing
         ):
             return candidate
     return None
@@ -160,19 +102,21 @@ def _same(got: Evidence, wrong: Evidence, rtol: float) -> bool:
     return compare(got.values, wrong.values, rtol=rtol * 10).passed
 
 
-def _evidence(one: Planned, evidence: Mapping[str, Evidence]) -> Evidence:
+def _evidence(one: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
     missing = Evidence(
         key=one.key, status=Status.RAISED, error="NameError", message=f"{one.exercise.name} is not defined"
     )
     return evidence.get(one.key, missing)
 
 
-def _find(one: Planned, got: Evidence, ours: Ours, device: str) -> tuple[Outcome, str]:
+def _find(
+    one: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
+) -> tuple[Outcome, str]:
     """The outcome of one trial, and what to say about it."""
     if got.status is Status.OK:
 
         def expected() -> Mapping[str, Value]:
-            right = ours.right(one)
+            right = reference_results.right(one)
             if right.status is not Status.OK:
                 raise RuntimeError(f"{one.key}: the reference raised {right.error}: {right.message}")
             return right.values
@@ -180,7 +124,9 @@ def _find(one: Planned, got: Evidence, ours: Ours, device: str) -> tuple[Outcome
         case = Case(inputs=one.inputs, got=got.values, expected=expected, rtol=one.check.rtol, device=device)
         try:
             finding: Finding = (one.check.judge or equals_reference)(case)
-        except Exception as error:  # whatever it is, it is ours: it must not cost the student anything
+        except (
+            Exception
+        ) as error:  # whatever it is, it is reference_results: it must not cost the student anything
             return Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})"
         return (Outcome.PASSED, "") if finding.passed else (Outcome.FAILED, finding.message)
     if got.status is Status.RAISED:
@@ -199,7 +145,7 @@ def _find(one: Planned, got: Evidence, ours: Ours, device: str) -> tuple[Outcome
 
 
 def _check(
-    check: Check, mine: Sequence[Planned], findings: Mapping[str, tuple[Outcome, str]], earns: bool
+    check: Check, mine: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]], earns: bool
 ) -> CheckResult:
     failed = [(one, *findings[one.key]) for one in mine if findings[one.key][0] is not Outcome.PASSED]
     worst = next((entry for entry in failed if entry[1] is Outcome.FAULT), failed[0] if failed else None)
@@ -218,13 +164,15 @@ def _check(
     )
 
 
-def _heatmaps(planned: Sequence[Planned], evidence: Mapping[str, Evidence], ours: Ours):
-    """The attention maps of public examples, ours beside theirs; only where the shapes agree."""
+def _heatmaps(
+    planned: Sequence[PlannedTrial], evidence: Mapping[str, Evidence], reference_results: ReferenceResults
+):
+    """The attention maps of public examples, reference_results beside theirs; only where the shapes agree."""
     for one in planned:
         got = _evidence(one, evidence)
         if not (one.public and one.check.map and got.status is Status.OK):
             continue
-        theirs, right = got.values.get(one.check.map), ours.right(one).values.get(one.check.map)
+        theirs, right = got.values.get(one.check.map), reference_results.right(one).values.get(one.check.map)
         if (
             isinstance(theirs, Tensor)
             and isinstance(right, Tensor)

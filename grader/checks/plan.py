@@ -1,62 +1,17 @@
-"""From a lesson's declaration to the requests that a submission is asked."""
+"""From a lesson's declaration to the trials that a submission is asked."""
 
 from __future__ import annotations
 
-import inspect
-import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
-from types import FunctionType
+from collections.abc import Iterator
 
-from grader.checks.policy import operators
-from grader.draw import Draw, Trial
-from grader.exercise import Check, Exercise, Inputs, Lesson, Request
+from grader.checks.planned_trial import PlannedTrial
+from grader.declaration.exercise import Check, Exercise
+from grader.declaration.lesson import Lesson
+from grader.declaration.sampler import InputSampler
+from grader.notebook.cells import answer_cell
 
 
-@cache
-def parameters(probe: Callable) -> tuple[str, ...]:
-    """The names that a probe asks for: inputs, and what the notebook has defined."""
-    return tuple(inspect.signature(probe).parameters)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Planned:
-    """One trial of one check, drawn."""
-
-    key: str  # "1.4/values/hidden/0"
-    exercise: Exercise
-    check: Check
-    trial: Trial
-    public: bool
-    inputs: Inputs
-    cell: str  # id of the cell after which it is run
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """The names that the probe takes from the notebook."""
-        return frozenset(parameters(self.check.probe)) - self.inputs.keys()
-
-    @property
-    def unchanging(self) -> bool:
-        """Whether it asks about functions and classes alone: they are the same after a probe, a trained model may not be."""
-        return self.takes <= set(self.exercise.defines)
-
-    @property
-    def request(self) -> Request:
-        probe = self.check.probe
-        return Request(
-            key=self.key,
-            source=source_of(probe),
-            function=probe.__name__,
-            inputs=self.inputs,
-            seconds=self.check.seconds,
-            watched=operators(self.exercise.bans),
-            group=self.exercise.id if self.unchanging else f"{self.exercise.id}/{self.check.name}",
-        )
-
-
-def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[Planned, ...]:
+def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
     """Every trial of a lesson for one submission.
 
     Hidden inputs are keyed by the course secret and the submission's content: unpredictable for the student,
@@ -71,53 +26,21 @@ def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[Planned, 
     )
 
 
-def examples(exercise: Exercise) -> tuple[Planned, ...]:
+def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
     """The public trials of one exercise."""
     return tuple(one for check in exercise.checks for one in _draw(exercise, check, True, ()))
 
 
-def _draw(exercise: Exercise, check: Check, public: bool, key: tuple[str, ...]) -> Iterator[Planned]:
+def _draw(exercise: Exercise, check: Check, public: bool, key: tuple[str, ...]) -> Iterator[PlannedTrial]:
     kind = "public" if public else "hidden"
     for index, trial in enumerate(check.examples if public else check.trials):
         name = f"{exercise.id}/{check.name}/{kind}/{index}"
-        yield Planned(
+        yield PlannedTrial(
             key=name,
             exercise=exercise,
             check=check,
             trial=trial,
             public=public,
-            inputs=trial.draw(Draw(*key, name)),
-            cell=check.at or f"exercise-{exercise.slug}",
+            inputs=trial.draw(InputSampler(*key, name)),
+            cell=check.at or answer_cell(exercise.id),
         )
-
-
-@cache
-def source_of(probe: Callable) -> str:
-    """The source of a probe and of the course's functions that it calls, callees first.
-
-    Raises:
-        ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
-    """
-    if not isinstance(probe, FunctionType) or probe.__closure__ or "<" in probe.__qualname__:
-        raise ValueError(f"a probe must be a plain function of module level, not {probe!r}")
-    found: dict[str, str] = {}
-
-    def visit(function: FunctionType) -> None:
-        if function.__name__ in found:
-            return
-        found[function.__name__] = ""  # being visited: a cycle ends here
-        for name in sorted(_names(function.__code__)):
-            called = function.__globals__.get(name)
-            if isinstance(called, FunctionType) and called.__module__.startswith("grader.course"):
-                visit(called)
-        # Re-inserted last, so that what it calls stands above it.
-        del found[function.__name__]
-        found[function.__name__] = textwrap.dedent(inspect.getsource(function))
-
-    visit(probe)
-    return "from __future__ import annotations\n\n" + "\n\n".join(found.values())
-
-
-def _names(code) -> set[str]:
-    nested = (constant for constant in code.co_consts if hasattr(constant, "co_names"))
-    return set(code.co_names).union(*(_names(inner) for inner in nested))

@@ -2,54 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
-from grader.commands.device import NoDevice, resolve_device
+from grader.commands.console import Terminal, wrong_assignment
 from grader.course import lessons
-from grader.execution.interpreter import Server
-from grader.execution.isolation import IsolationError
-from grader.grading import grade
+from grader.execution.device import NoDevice, resolve_device
+from grader.execution.errors import IsolationError
+from grader.execution.server import Server
+from grader.grading.grade import grade, master_notebook
+from grader.records import Grade, GradingSettings
 from grader.report.terminal import details
 from grader.secret import SecretError, course_secret
-from grader.submission.found import Unreadable
+from grader.submission.file import SubmissionFile, Unreadable
 from grader.submission.intake import find
 
 
-def run(
-    notebook: Path,
-    *,
-    root: Path,
-    assignment: str | None,
-    device: str,
-    isolation: str,
-    out: Console,
-    err: Console,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """The options of `grader check`, as they were given."""
+
+    notebook: Path
+    root: Path  # the course's folder
+    assignment: str | None = None
+    device: str = "auto"
+    isolation: str = "auto"
+
+
+def run(options: CheckOptions, terminal: Terminal) -> int:
     """Grade one notebook; returns the exit status."""
     known = tuple(lessons())
-    if assignment is not None and assignment not in known:
-        err.print(
-            f"grader: no assignment {assignment!r}; there are {', '.join(known)}",
-            markup=False,
-            soft_wrap=True,
-        )
+    if complaint := wrong_assignment(options.assignment, known):
+        terminal.complain(complaint)
         return 2
     try:
-        found = list(find(notebook, known, assignment))
+        found = list(find(options.notebook, known, options.assignment))
         if len(found) != 1:
-            raise Unreadable(f"{notebook} holds {len(found)} submissions; `grader grade` grades a class")
-        where = resolve_device(device)
-        with Server(isolation=isolation, device=where) as server:
-            if where == "cuda":
-                server.require_gpu()
-            graded = grade(found[0], server=server, secret=course_secret(root), root=root, device=where).grade
+            raise Unreadable(
+                f"{options.notebook} holds {len(found)} submissions; `grader grade` grades a class"
+            )
+        graded = _grade(found[0], options)
     except Unreadable as error:
-        err.print(f"grader: {error}", markup=False, soft_wrap=True)
+        terminal.complain(error)
         return 1
     except (SecretError, NoDevice, IsolationError) as error:
-        err.print(f"grader: {error}", markup=False, soft_wrap=True)
+        terminal.complain(error)
         return 2
-    out.print(details(graded))
+    terminal.out.print(details(graded))
     return 0 if graded.status == "graded" else 1
+
+
+def _grade(file: SubmissionFile, options: CheckOptions) -> Grade:
+    device = resolve_device(options.device)
+    with Server(isolation=options.isolation, device=device) as server:
+        if device == "cuda":
+            server.require_gpu()
+        settings = GradingSettings(secret=course_secret(options.root), device=device, tier=server.isolation)
+        released = master_notebook(options.root, file.assignment) if file.assignment in lessons() else None
+        return grade(file, server=server, settings=settings, released=released).grade

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
+from grader.commands.console import Terminal
 from grader.execution.doctor import examine
 
 
-def run(*, out: Console) -> int:
+def run(terminal: Terminal) -> int:
     """Print what was found; returns the exit status."""
     for line in examine():
-        out.print(str(line), markup=False, soft_wrap=True)
+        terminal.say(line)
     return 0

@@ -4,141 +4,161 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
-from grader.classroom import Course, WorkersLost, grade_class
-from grader.commands.device import NoDevice, jobs_on, usable_device
+from grader.commands.console import Terminal, wrong_assignment
 from grader.course import lessons
-from grader.execution.isolation import IsolationError, resolve_tier
+from grader.execution.device import NoDevice, jobs_on, usable_device
+from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
-from grader.executors import NoCluster, Workers, cluster_workers, default_jobs, local_workers
-from grader.exercise import Grade
-from grader.grading import master
-from grader.record.errors import RecordError, StudentNameError
+from grader.execution.tiers import resolve_tier
+from grader.gradebook.errors import RecordError, StudentNameError
+from grader.grading.grade import master_notebook
+from grader.grading.withheld import withheld
+from grader.paths import cache_path
+from grader.records import Grade, GradingSettings
 from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
 from grader.report.terminal import progress, table
+from grader.results.cache import GradeCache
 from grader.secret import SecretError, course_secret
-from grader.store import Store
-from grader.submission.found import Found, Unreadable
+from grader.submission.file import SubmissionFile, Unreadable
 from grader.submission.intake import find
+from grader.workers import worker
+from grader.workers.cluster import NoCluster, cluster_workers
+from grader.workers.grade_class import WorkersLost, grade_class
+from grader.workers.job import Course
+from grader.workers.local import default_jobs, local_workers
+from grader.workers.workers import Workers
 
 GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2
 
 
-def run(
-    paths: Sequence[Path],
-    *,
-    root: Path,
-    assignment: str | None,
-    device: str,
-    jobs: int | None,
-    scheduler: str | None,
-    isolation: str,
-    json: Path | None,
-    html: Path | None,
-    gradebook: str | None,
-    force: bool,
-    run_all: bool,
-    out: Console,
-    err: Console,
-    server: ServerProcess | None = None,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class GradeOptions:
+    """The options of `grader grade`, as they were given."""
+
+    paths: Sequence[Path]
+    root: Path  # the course's folder
+    assignment: str | None = None
+    device: str = "auto"
+    jobs: int | None = None
+    scheduler: str | None = None
+    isolation: str = "auto"
+    json: Path | None = None
+    html: Path | None = None
+    gradebook: str | None = None
+    force: bool = False
+    run_all: bool = False
+
+    @property
+    def gradebook_url(self) -> str:
+        """The gradebook's database URL."""
+        return self.gradebook or f"sqlite:///{self.root / 'gradebook.db'}"
+
+    @property
+    def pages(self) -> Path:
+        """The folder of the class page."""
+        return self.html or self.root / "feedback"
+
+
+def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
     """Grade, record and report; returns the exit status.
 
     Args:
         server: a fork server that had a head start; it is used where tier and device fit.
     """
-
-    def say(text: object) -> None:
-        err.print(f"grader: {text}", markup=False, soft_wrap=True)
-
     known = tuple(lessons())
-    if assignment is not None and assignment not in known:
-        say(f"no assignment {assignment!r}; there are {', '.join(known)}")
+    if complaint := wrong_assignment(options.assignment, known):
+        terminal.complain(complaint)
         return WRONG_USE
     with ExitStack() as stack:
         try:
-            found, unfound = _find(paths, known, assignment)
-            secret = course_secret(root)
-            if scheduler is None:
-                device, tier = usable_device(device, isolation), resolve_tier(isolation)
-                count = jobs or jobs_on(device, default_jobs(len(found)))
-                workers = stack.enter_context(local_workers(count, tier, device, server))
-            else:
-                workers = stack.enter_context(cluster_workers(scheduler, device))
-                device = workers.device
-                # The machines may differ: each must reach the same tier, and `auto` asks for the best.
-                tier = "full" if isolation == "auto" else isolation
+            files, unfound = _find(options.paths, known, options.assignment)
+            course, workers = _prepare(options, len(files), stack, server)
         except (SecretError, NoDevice, IsolationError, NoCluster, Twice) as error:
-            say(error)
+            terminal.complain(error)
             return WRONG_USE
         if workers.note:
-            say(workers.note)
-        course = Course(root=root, secret=secret, device=device, tier=tier, force=force, run_all=run_all)
-        url = gradebook or f"sqlite:///{root / 'gradebook.db'}"
-        pages = html or root / "feedback"
+            terminal.complain(workers.note)
         try:
-            grades = _grade(found, unfound, course, workers, url, json, html, err)
-            report = _write_report(pages, grades)
+            grades = _grade(files, unfound, course, workers, options, terminal)
+            report = _write_report(options.pages, grades)
         except (RecordError, WorkersLost, OSError) as error:
-            say(error)
+            terminal.complain(error)
             return SOME_NOT_GRADED
         except KeyboardInterrupt:
-            say("stopped. What was graded is kept; run this again, and it goes on where it stopped.")
+            terminal.complain(
+                "stopped. What was graded is kept; run this again, and it goes on where it stopped."
+            )
             return SOME_NOT_GRADED
-    out.print(table(grades))
-    out.print(f"gradebook  {url.removeprefix('sqlite:///')}", soft_wrap=True, markup=False)
-    out.print(f"feedback   {pages}", soft_wrap=True, markup=False)
-    out.print(f"report     {report}", soft_wrap=True, markup=False)
+    terminal.out.print(table(grades))
+    terminal.say(f"gradebook  {options.gradebook_url.removeprefix('sqlite:///')}")
+    terminal.say(f"feedback   {options.pages}")
+    terminal.say(f"report     {report}")
     return SOME_NOT_GRADED if any(grade.status != "graded" for grade in grades) else GRADED
 
 
+def _prepare(
+    options: GradeOptions, submissions: int, stack: ExitStack, server: ServerProcess | None
+) -> tuple[Course, Workers]:
+    """Find out where and how to grade, and open the workers on the stack."""
+    secret = course_secret(options.root)
+    if options.scheduler is None:
+        device, tier = usable_device(options.device, options.isolation), resolve_tier(options.isolation)
+        jobs = options.jobs or jobs_on(device, default_jobs(submissions))
+        workers = stack.enter_context(local_workers(jobs, tier, device, worker.run, server))
+    else:
+        workers = stack.enter_context(cluster_workers(options.scheduler, options.device, worker.run))
+        device = workers.device
+        # The machines may differ: each must reach the same tier, and `auto` asks for the best.
+        tier = "full" if options.isolation == "auto" else options.isolation
+    settings = GradingSettings(secret=secret, device=device, tier=tier, run_all=options.run_all)
+    return Course(root=options.root, settings=settings, force=options.force), workers
+
+
 def _grade(
-    found: Sequence[Found],
+    files: Sequence[SubmissionFile],
     unfound: Sequence[Grade],
     course: Course,
     workers: Workers,
-    url: str,
-    json: Path | None,
-    html: Path | None,
-    err: Console,
+    options: GradeOptions,
+    terminal: Terminal,
 ) -> list[Grade]:
-    """Grade and record; what the table shows of each grade comes back, by assignment and student."""
+    """Grade and record; returns what the table shows of each grade, by assignment and student."""
     grades = list(unfound)
-    store = Store(course.root / ".grader" / "grades")
-    store.trim()
-    if course.force or store.empty():
+    cache = GradeCache(cache_path(course.root))
+    cache.trim()
+    if course.force or cache.empty():
         workers.warm_up()
-    masters = {name: master(course.root, name) for name in lessons()}
+    masters = {name: master_notebook(course.root, name) for name in lessons()}
     # nbgrader takes a second to import; the workers start meanwhile.
-    from grader.record.gradebook import open_gradebook
-    from grader.record.lateness import course_id, late_penalty
-    from grader.recorder import Recorder, summary_of
+    from grader.gradebook.config import course_id, late_penalty
+    from grader.gradebook.writer import open_gradebook
+    from grader.results.writer import ResultsWriter, summary_of
 
     with ExitStack() as stack:
         # Opened before the first grade: what cannot be recorded is found out now, not after an hour.
         settings = {"course": course_id(course.root), "late_penalty": late_penalty(course.root)}
-        writer = stack.enter_context(open_gradebook(url, lessons(), masters, **settings))
-        recorder = Recorder(course.root, html, store, writer)
-        lines = stack.enter_context(_lines(json)) if json else None
+        writer = stack.enter_context(open_gradebook(options.gradebook_url, lessons(), masters, **settings))
+        results = ResultsWriter(course.root, options.html, cache, writer)
+        lines = stack.enter_context(_lines(options.json)) if options.json else None
         for grade in unfound:
             _write_line(lines, to_json(grade))
-        advance = stack.enter_context(progress(len(found), err))
+        advance = stack.enter_context(progress(len(files), terminal.err))
         # Closed here, whatever happens: it ends the workers.
-        class_ = stack.enter_context(closing(grade_class(found, course, workers, recorder.known)))
-        for done in class_:
+        graded_class = stack.enter_context(closing(grade_class(files, course, workers, results.cached)))
+        for job, graded in graded_class:
             try:
-                line = recorder.record(done)
+                line = results.record(job, graded)
             except StudentNameError as error:  # of this one; the others go on
-                err.print(f"grader: {error}", markup=False, soft_wrap=True)
-                line = to_json(done.graded.grade)
+                terminal.complain(error)
+                line = to_json(graded.grade)
             _write_line(lines, line)
-            grades.append(summary_of(done.graded.grade))
-            advance(done.graded.grade)
-    store.trim()
+            grades.append(summary_of(graded.grade))
+            advance(graded.grade)
+    cache.trim()
     return sorted(grades, key=lambda grade: (grade.assignment, grade.student))
 
 
@@ -153,30 +173,24 @@ class Twice(Exception):
     """One student's assignment was found in two places."""
 
 
-def _find(paths: Sequence[Path], known: tuple[str, ...], only: str | None) -> tuple[list[Found], list[Grade]]:
-    """What is there to grade, and an unreadable grade for each path that holds nothing to grade."""
-    found: dict[tuple[str, str], Found] = {}
+def _find(
+    paths: Sequence[Path], known: tuple[str, ...], only: str | None
+) -> tuple[list[SubmissionFile], list[Grade]]:
+    """Find what is there to grade, and make an unreadable grade for each path that holds nothing to grade."""
+    found: dict[tuple[str, str], SubmissionFile] = {}
     unfound = []
     for path in paths:
         try:
-            for one in find(path, known, only):
-                key = (one.student, one.assignment)
+            for file in find(path, known, only):
+                key = (file.student, file.assignment)
                 if key in found:
                     raise Twice(
-                        f"{one.student} handed in {one.assignment} twice: {found[key].path} and {one.path}"
+                        f"{file.student} handed in {file.assignment} twice: {found[key].path} and {file.path}"
                     )
-                found[key] = one
+                found[key] = file
         except Unreadable as error:
-            unfound.append(
-                Grade(
-                    student=path.stem,
-                    assignment=only or "",
-                    status="unreadable",
-                    score=0.0,
-                    max_score=0.0,
-                    message=str(error),
-                )
-            )
+            nothing = SubmissionFile(path.stem, only or "", path.parent, (path.name,))
+            unfound.append(withheld(nothing, "unreadable", str(error), max_score=0.0))
     return list(found.values()), unfound
 
 

@@ -7,18 +7,18 @@ Reads source/settings.json and submission/, writes results/results.json. The zip
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
-from grader.commands.device import resolve_device
-from grader.course import lessons
-from grader.execution.interpreter import Server
-from grader.exercise import Grade
-from grader.grading import grade
-from grader.paths import course_root
+from grader.course import max_score
+from grader.execution.device import resolve_device
+from grader.execution.server import Server
+from grader.grading.grade import grade, master_notebook
+from grader.grading.withheld import withheld
+from grader.paths import course_root, write_atomically
+from grader.records import Grade, GradingSettings
 from grader.report.export import export
-from grader.submission.found import Found, Unreadable, assignment_in
+from grader.submission.file import SubmissionFile, Unreadable, assignment_in
 
 STUDENT = "submission"  # Gradescope knows whose it is
 
@@ -39,10 +39,7 @@ def main(root: Path) -> int:
     if graded.message:
         print(graded.message)
     path = root / "results" / "results.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".tmp")
-    partial.write_text(export("gradescope", [graded]), "utf-8")
-    os.replace(partial, path)
+    write_atomically(path, export("gradescope", [graded]))
     return 1 if graded.status == "fault" else 0
 
 
@@ -50,11 +47,12 @@ def _grade(folder: Path, settings: dict) -> Grade:
     device = resolve_device("auto")
     found = find_one(folder, settings["assignment"])
     with Server(isolation=settings["isolation"], device=device) as server:
-        done = grade(found, server=server, secret=settings["secret"], root=course_root(), device=device)
-    return done.grade
+        asked = GradingSettings(secret=settings["secret"], device=device, tier=server.isolation)
+        released = master_notebook(course_root(), found.assignment)
+        return grade(found, server=server, settings=asked, released=released).grade
 
 
-def find_one(folder: Path, assignment: str) -> Found:
+def find_one(folder: Path, assignment: str) -> SubmissionFile:
     """The notebook among what was handed in: the only one, or the only one that is named after the assignment.
 
     Raises:
@@ -68,19 +66,12 @@ def find_one(folder: Path, assignment: str) -> Found:
     if len(chosen) != 1:
         count = f"{len(notebooks)} notebooks were" if notebooks else "no notebook was"
         raise Unreadable(f"{count} handed in. Hand in one file, {assignment}.ipynb.")
-    return Found(STUDENT, assignment, folder, chosen[0].relative_to(folder).parts)
+    return SubmissionFile(STUDENT, assignment, folder, chosen[0].relative_to(folder).parts)
 
 
 def _without(assignment: str, status: str, message: str) -> Grade:
-    lesson = lessons().get(assignment)
-    return Grade(
-        student=STUDENT,
-        assignment=assignment,
-        status=status,
-        score=0.0 if status == "unreadable" else None,
-        max_score=lesson.max_score if lesson else 0.0,
-        message=message,
-    )
+    file = SubmissionFile(STUDENT, assignment, Path(), ())
+    return withheld(file, status, message, max_score(assignment))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.execution import gpu
-from grader.execution.isolation import IsolationError, resolve_tier
+from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
-from grader.store import Store
+from grader.execution.tiers import resolve_tier
+from grader.execution.visible_gpu import visible_gpu
+from grader.paths import cache_path
+from grader.results.cache import GradeCache
 
 
 @contextmanager
@@ -18,8 +20,8 @@ def head_start(root: Path, device: str, isolation: str, *, force: bool) -> Itera
 
     It is needed for sure where nothing was graded before. What goes wrong here will go wrong again, and is told then.
     """
-    on_cpu = device == "cpu" or (device == "auto" and not gpu.shown().devices)
-    if not on_cpu or not (force or Store(root / ".grader" / "grades").empty()):
+    on_cpu = device == "cpu" or (device == "auto" and not visible_gpu().devices)
+    if not on_cpu or not (force or GradeCache(cache_path(root)).empty()):
         yield None
         return
     try:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
-
+from grader.commands.console import Terminal
+from grader.paths import cache_path
 from grader.report.class_page import class_page
 from grader.report.terminal import table
-from grader.store import Store
+from grader.results.cache import GradeCache
 
 
-def run(*, root: Path, html: Path | None, out: Console, err: Console) -> int:
+def run(*, root: Path, html: Path | None, terminal: Terminal) -> int:
     """Show the class on the terminal, or write its page; returns the exit status."""
-    grades = list(Store(root / ".grader" / "grades").all())
+    grades = list(GradeCache(cache_path(root)).all())
     if not grades:
-        err.print("grader: no grade is kept here yet; run: grader grade PATH", markup=False, soft_wrap=True)
+        terminal.complain("no grade is kept here yet; run: grader grade PATH")
         return 2
     if html is None:
-        out.print(table(grades))
+        terminal.out.print(table(grades))
         return 0
     html.parent.mkdir(parents=True, exist_ok=True)
     html.write_text(class_page(grades), "utf-8")
-    out.print(f"wrote {html}", markup=False, soft_wrap=True)
+    terminal.say(f"wrote {html}")
     return 0

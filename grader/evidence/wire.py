@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import save
 
 from grader.evidence.text import plain
-from grader.exercise import Value
+from grader.records import Value
 
 DTYPES = {
     "F64": torch.float64,

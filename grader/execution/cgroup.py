@@ -12,7 +12,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
-from grader.exercise import Limits
+from grader.records import Limits
 
 NAME = "attention-grader"
 _number = count()

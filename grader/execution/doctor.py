@@ -11,7 +11,8 @@ import torch
 
 from grader.execution import cgroup
 from grader.execution.guest import linux
-from grader.execution.isolation import TIERS, UNPRIVILEGED, why_not
+from grader.execution.sandbox_description import UNPRIVILEGED
+from grader.execution.tiers import TIERS, why_not
 
 # Of what SANDBOX.md's probes try: what a tier leaves open.
 OPEN = {

@@ -1,10 +1,9 @@
-"""papermill's engine for submissions: cells run in a warm, isolated interpreter, and exercises are probed on the way."""
+"""papermill's engine for submissions: cells run in an isolated interpreter, and probes run on the way."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,17 +12,66 @@ from nbformat import NotebookNode
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.parameterize import parameterize_notebook
 
-from grader.execution import gpu
-from grader.execution.interpreter import CellResult, Interpreter, Server, ServerLost
-from grader.exercise import OWN, Evidence, Limits, Origin, Request, Status
+from grader.execution.errors import ServerLost
+from grader.execution.gpu_trouble import gpu_trouble
+from grader.execution.interpreter import Interpreter, InterpreterServer
+from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
 
 NAME = "isolated"
 KERNEL, LANGUAGE = "python3", "python"
+ATTEMPTS = 2  # how often a run is started where the fork server dies under it
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeoutPolicy:
+    """What is not run once a probe has timed out, because it would call the same code."""
+
+    # Cell id → exercises; the cell is not run once a probe of one of them has timed out.
+    cells: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # Exercise id → the exercises that it builds on.
+    exercises: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    seconds: float = 3.0  # time limit of a probe whose exercise builds on one that timed out
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteFunctions:
+    """Stand-ins whose calls are computed in this process: which names are replaced after which cell, and by what."""
+
+    after: Mapping[str, Sequence[str]] = field(default_factory=dict)  # cell id → names
+    functions: Mapping[str, Callable] = field(default_factory=dict)  # name → what computes it here
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """One run of a notebook: what is executed, with which limits, and which probes run after which cell."""
+
+    notebook: NotebookNode
+    # Put into the cell after the one tagged `parameters`. "seed" also seeds the interpreter; probe inputs are moved to
+    # "device".
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    requests: Mapping[str, Sequence[Request]] = field(
+        default_factory=dict
+    )  # by id of the cell after which they run
+    limits: Limits = Limits()
+    cell_seconds: Mapping[str, float] = field(
+        default_factory=dict
+    )  # cells with a time limit of their own, by id
+    skip: Collection[str] = ()  # ids of cells that are not run
+    timeout_policy: TimeoutPolicy = TimeoutPolicy()
+    origins: Mapping[str, Origin] = field(
+        default_factory=dict
+    )  # by cell id; other cells are the student's own
+    remote_functions: RemoteFunctions = RemoteFunctions()
+
+    @property
+    def seed(self) -> int:
+        """The seed of the interpreter's random numbers."""
+        return int(self.parameters.get("seed", 0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """A notebook that was run, and the answers that were got on the way."""
+    """A notebook that was run, and the evidence that its probes gave."""
 
     notebook: NotebookNode
     evidence: Mapping[str, Evidence]  # by key
@@ -31,44 +79,27 @@ class Execution:
     isolation: str
     device: str  # where it ran
     seconds: float
-    fault: str = ""  # ours: the sandbox failed, twice
+    fault: str = ""  # of the grader: the sandbox failed in every attempt
     moved: str = ""  # why it ran on the CPU and not on the GPU that was asked for
 
 
-@dataclass(frozen=True, kw_only=True)
-class Caution:
-    """What is spared once a probe has hung: it hangs wherever it is called."""
-
-    cells: Mapping[str, frozenset[str]] = field(
-        default_factory=dict
-    )  # not run if one of these exercises hung
-    exercises: Mapping[str, frozenset[str]] = field(default_factory=dict)  # what each builds on
-    seconds: float = 3.0  # of a probe whose exercise builds on one that hung
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answered:
-    """Functions that are computed on this side: names that are defined anew after some cells, by the cell's id."""
-
-    after: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    functions: Mapping[str, Callable] = field(default_factory=dict)
-
-
 @dataclass
-class _Run:
+class _Results:
     """What one run collects."""
 
     evidence: dict[str, Evidence] = field(default_factory=dict)
     cells: dict[str, CellResult] = field(default_factory=dict)
 
     @property
-    def hung(self) -> frozenset[str]:
-        """The exercises that were waited for in vain."""
-        return frozenset(_exercise(key) for key, one in self.evidence.items() if one.status is Status.TIMEOUT)
+    def timed_out(self) -> frozenset[str]:
+        """The exercises of which a probe has timed out."""
+        return frozenset(
+            _exercise(key) for key, found in self.evidence.items() if found.status is Status.TIMEOUT
+        )
 
 
 class IsolatedEngine(Engine):
-    """Runs a notebook's cells."""
+    """Run a notebook's cells in an isolated interpreter."""
 
     @classmethod
     def execute_managed_notebook(
@@ -76,70 +107,33 @@ class IsolatedEngine(Engine):
         nb_man: NotebookExecutionManager,
         kernel_name: str,
         *,
-        server: Server | None = None,
-        run: _Run | None = None,
-        requests: Mapping[str, Sequence[Request]] | None = None,
-        limits: Limits | None = None,
-        cell_seconds: Mapping[str, float] | None = None,
-        skip: Collection[str] = (),
-        caution: Caution = Caution(),
-        origins: Mapping[str, Origin] | None = None,
-        answered: Answered = Answered(),
-        seed: int = 0,
-        device: str | None = None,
+        server: InterpreterServer,
+        run: RunPlan | None = None,
+        results: _Results | None = None,
         **_: Any,
     ) -> None:
-        with Server() if server is None else nullcontext(server) as serving:
-            _run_all(
-                nb_man,
-                serving,
-                run or _Run(),
-                requests or {},
-                limits or Limits(),
-                cell_seconds or {},
-                frozenset(skip),
-                caution,
-                origins or {},
-                answered,
-                seed,
-                device,
-            )
+        """Run the cells of `nb_man.nb`; called by papermill.
+
+        Args:
+            server: makes the interpreter.
+            run: limits, probes and what is left out; papermill's own command line gives none.
+            results: filled in on the way.
+        """
+        _run_cells(nb_man, server, run or RunPlan(notebook=nb_man.nb), results or _Results())
 
 
-def execute(
-    server: Server,
-    notebook: NotebookNode,
-    *,
-    parameters: Mapping[str, Any],
-    requests: Mapping[str, Sequence[Request]],
-    limits: Limits,
-    cell_seconds: Mapping[str, float] | None = None,
-    skip: Collection[str] = (),
-    caution: Caution = Caution(),
-    origins: Mapping[str, Origin] | None = None,
-    answered: Answered = Answered(),
-) -> Execution:
-    """Run a rebuilt notebook and ask the requests, each right after the cell that it belongs to.
+def execute(server: InterpreterServer, run: RunPlan) -> Execution:
+    """Run a rebuilt notebook, and each request right after the cell that it belongs to.
 
-    Cells that raise do not stop the run. Where the fork server dies, the run is repeated once. Where the GPU comes in
-    the way, the run is repeated on the CPU, and that one counts: the mark does not depend on the device.
-
-    Args:
-        parameters: put into the cell after the one tagged `parameters`; "seed" also seeds the interpreter, and "device"
-            is where the inputs of the requests are moved.
-        requests: by the id of the cell after which they are asked.
-        cell_seconds: of cells that have a time limit of their own, by id.
-        skip: ids of cells that are left as they are.
-        caution: what else is left, once an exercise hangs.
-        origins: of the cells that are not the student's own, by id: for the tripwire.
-        answered: stand-ins that are computed here.
+    Cells that raise do not stop the run. Where the fork server dies, the run is repeated once. Where the GPU came in
+    the way, the run is repeated on the CPU and that one counts: the mark does not depend on the device.
     """
     started, fault = time.monotonic(), ""
-    device = str(parameters.get("device", server.device))
+    device = str(run.parameters.get("device", server.device))
     papermill_engines.register(NAME, IsolatedEngine)
-    for _ in range(2):
-        run = _Run()
-        prepared = _prepare(notebook, parameters)
+    for _ in range(ATTEMPTS):
+        results = _Results()
+        prepared = _prepare(run)
         try:
             papermill_engines.execute_notebook_with_engine(
                 NAME,
@@ -148,38 +142,19 @@ def execute(
                 progress_bar=False,
                 server=server,
                 run=run,
-                requests=requests,
-                limits=limits,
-                cell_seconds=cell_seconds or {},
-                skip=skip,
-                caution=caution,
-                origins=origins,
-                answered=answered,
-                seed=int(parameters.get("seed", 0)),
-                device=device,
+                results=results,
             )
             fault = ""
             break
         except ServerLost as error:
             fault = f"{error} while it served this submission, twice"
-    if device != "cpu" and not fault and (why := gpu.trouble(run.cells, run.evidence)):
-        on_cpu = execute(
-            server,
-            notebook,
-            parameters={**parameters, "device": "cpu"},
-            requests=requests,
-            limits=limits,
-            cell_seconds=cell_seconds,
-            skip=skip,
-            caution=caution,
-            origins=origins,
-            answered=answered,
-        )
+    if device != "cpu" and not fault and (why := gpu_trouble(results.cells, results.evidence)):
+        on_cpu = execute(server, replace(run, parameters={**run.parameters, "device": "cpu"}))
         return replace(on_cpu, seconds=time.monotonic() - started, moved=why)
     return Execution(
         notebook=prepared,
-        evidence=run.evidence,
-        cells=run.cells,
+        evidence=results.evidence,
+        cells=results.cells,
         isolation=server.isolation,
         device=device,
         seconds=time.monotonic() - started,
@@ -187,14 +162,14 @@ def execute(
     )
 
 
-def _prepare(notebook: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:
-    """A copy with the parameters in it, as papermill wants it."""
-    prepared = nbformat.from_dict(notebook)
+def _prepare(run: RunPlan) -> NotebookNode:
+    """Copy the notebook and put the parameters into it, as papermill wants it."""
+    prepared = nbformat.from_dict(run.notebook)
     prepared.metadata.setdefault("papermill", nbformat.NotebookNode())
     for cell in prepared.cells:
         cell.metadata.setdefault("tags", [])  # papermill expects them
     prepared = parameterize_notebook(
-        prepared, dict(parameters), kernel_name=KERNEL, language=LANGUAGE, engine_name=NAME
+        prepared, dict(run.parameters), kernel_name=KERNEL, language=LANGUAGE, engine_name=NAME
     )
     for index, cell in enumerate(prepared.cells):
         cell.setdefault("id", f"cell-{index}")
@@ -203,68 +178,59 @@ def _prepare(notebook: NotebookNode, parameters: Mapping[str, Any]) -> NotebookN
     return prepared
 
 
-def _run_all(
-    nb_man: NotebookExecutionManager,
-    server: Server,
-    run: _Run,
-    requests: Mapping[str, Sequence[Request]],
-    limits: Limits,
-    cell_seconds: Mapping[str, float],
-    skip: frozenset[str],
-    caution: Caution,
-    origins: Mapping[str, Origin],
-    answered: Answered,
-    seed: int,
-    device: str | None,
+def _run_cells(
+    nb_man: NotebookExecutionManager, server: InterpreterServer, run: RunPlan, results: _Results
 ) -> None:
-    # It trips over a cell that ends in "papermill_description=".
+    """Run every cell in order, and its probes after it."""
+    # papermill fails on a cell that ends in "papermill_description=".
     nb_man.get_cell_description = lambda *_: None
-    interpreter = server.spawn(limits, seed=seed, device=device, functions=answered.functions)
+    remote = run.remote_functions
+    device = run.parameters.get("device")
+    interpreter = server.spawn(run.limits, seed=run.seed, device=device, functions=remote.functions)
     try:
         for index, cell in enumerate(nb_man.nb.cells):
-            if cell.cell_type == "code" and cell.source.strip() and cell.id not in skip:
+            if cell.cell_type == "code" and cell.source.strip() and cell.id not in run.skip:
                 nb_man.cell_start(cell, index)
-                if waited := caution.cells.get(cell.id, frozenset()) & run.hung:
-                    message = f"it calls what {', '.join(sorted(waited))} asks for, which did not come back"
-                    result = CellResult(status=Status.TIMEOUT, message=message)
-                else:
-                    seconds = cell_seconds.get(cell.id, limits.cell_seconds)
-                    result = interpreter.run_cell(
-                        cell.source, seconds=seconds, origin=origins.get(cell.id, OWN)
-                    )
-                run.cells[cell.id] = result
+                result = results.cells[cell.id] = _run_cell(interpreter, cell, run, results)
                 _show(cell, result)
                 if result.status is not Status.OK:
                     nb_man.cell_exception(cell, index)
             nb_man.cell_complete(cell, index)
-            if names := answered.after.get(cell.id):
-                interpreter.run_cell("", seconds=limits.cell_seconds, stand_ins=names)
-            for request in requests.get(cell.id, ()):
-                run.evidence[request.key] = _ask(interpreter, run, request, caution)
-        _ask_again(interpreter, run, requests, caution)
+            if names := remote.after.get(cell.id):
+                interpreter.run_cell("", seconds=run.limits.cell_seconds, stand_ins=names)
+            for request in run.requests.get(cell.id, ()):
+                results.evidence[request.key] = _ask(interpreter, results, request, run.timeout_policy)
+        _ask_again(interpreter, results, run)
     finally:
         interpreter.kill()
 
 
-def _ask(interpreter: Interpreter, run: _Run, request: Request, caution: Caution) -> Evidence:
-    """The answer to one request; an exercise that was waited for in vain is not waited for again."""
+def _run_cell(interpreter: Interpreter, cell: NotebookNode, run: RunPlan, results: _Results) -> CellResult:
+    """Run one cell, unless it calls an exercise whose probe has timed out."""
+    if waited := run.timeout_policy.cells.get(cell.id, frozenset()) & results.timed_out:
+        message = f"it calls what {', '.join(sorted(waited))} asks for, which did not come back"
+        return CellResult(status=Status.TIMEOUT, message=message)
+    seconds = run.cell_seconds.get(cell.id, run.limits.cell_seconds)
+    return interpreter.run_cell(cell.source, seconds=seconds, origin=run.origins.get(cell.id, OWN))
+
+
+def _ask(interpreter: Interpreter, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:
+    """Run one probe, unless an earlier one of the same exercise has timed out."""
     exercise = _exercise(request.key)
-    for key, earlier in run.evidence.items():
+    for key, earlier in results.evidence.items():
         if earlier.status is Status.TIMEOUT and _exercise(key) == exercise:
             return Evidence(key=request.key, status=Status.TIMEOUT, message=earlier.message)
-    if caution.exercises.get(exercise, frozenset()) & run.hung:
-        request = replace(request, seconds=min(request.seconds, caution.seconds))
+    if policy.exercises.get(exercise, frozenset()) & results.timed_out:
+        request = replace(request, seconds=min(request.seconds, policy.seconds))
     return interpreter.call(request)
 
 
-def _ask_again(
-    interpreter: Interpreter, run: _Run, requests: Mapping[str, Sequence[Request]], caution: Caution
-) -> None:
-    """Those whose helper stands further down, and those whose cell is not there."""
-    for request in (request for group in requests.values() for request in group):
-        first = run.evidence.get(request.key)
+def _ask_again(interpreter: Interpreter, results: _Results, run: RunPlan) -> None:
+    """Run the probes again whose helper stands further down, and those whose cell is missing."""
+    for request in (request for group in run.requests.values() for request in group):
+        first = results.evidence.get(request.key)
         if first is None or first.error in ("NameError", "UnboundLocalError"):
-            run.evidence[request.key] = _ask(interpreter, run, request, caution)
+            results.evidence[request.key] = _ask(interpreter, results, request, run.timeout_policy)
 
 
 def _exercise(key: str) -> str:

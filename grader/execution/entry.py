@@ -1,6 +1,6 @@
 """What papermill finds under the name `isolated`.
 
-papermill loads every engine as soon as it is imported itself. The engine's parts, and torch, wait until it is used.
+papermill loads every engine as soon as it is imported itself. The engine's parts, and torch, are imported when it is used.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from papermill.engines import Engine
 
 
 class Isolated(Engine):
-    """`papermill --engine isolated`: a fork server of its own for one notebook."""
+    """Serve `papermill --engine isolated`: a fork server of its own for one notebook."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
+        """Run the notebook; called by papermill."""
         from grader.execution.engine import IsolatedEngine
+        from grader.execution.server import Server
 
-        IsolatedEngine.execute_managed_notebook(nb_man, kernel_name, **options)
+        with Server() as server:
+            IsolatedEngine.execute_managed_notebook(nb_man, kernel_name, server=server, **options)

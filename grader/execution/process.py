@@ -15,10 +15,11 @@ from contextlib import suppress
 from typing import Any
 
 from grader.execution import cgroup
+from grader.execution.errors import IsolationError
 from grader.execution.guest import frames
-from grader.execution.isolation import GUEST, HOME, UNPRIVILEGED, IsolationError, describe_sandbox
+from grader.execution.sandbox_description import GUEST, HOME, UNPRIVILEGED, describe_sandbox
 from grader.execution.seccomp import compile_filter
-from grader.exercise import Limits
+from grader.records import Limits
 
 START = 120.0  # seconds until everything is imported, on a slow and busy machine
 

@@ -8,7 +8,7 @@ from statistics import mean, median, quantiles
 from typing import Any
 
 from grader import __version__
-from grader.exercise import Grade, Outcome
+from grader.records import Grade, Outcome
 from grader.report.page import templates
 from grader.report.plots import FILLS, histogram, outcome_bars
 from grader.report.text import SYMBOLS, assignments, exercise_ids, kind, number, summary

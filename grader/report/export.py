@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from grader import __version__
-from grader.exercise import Grade, Outcome, Verdict
+from grader.records import Grade, Outcome, Verdict
 from grader.report.text import SYMBOLS, clean, exercise_ids, kind, number
 
 SERVICES = ("canvas", "moodle", "gradescope", "csv")

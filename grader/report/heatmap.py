@@ -8,7 +8,7 @@ from math import isfinite, isnan
 
 from markupsafe import Markup
 
-from grader.exercise import Heatmap
+from grader.records import Heatmap
 from grader.report.colour import DIVERGING, VIRIDIS, ink, shade
 
 Matrix = tuple[tuple[float, ...], ...]

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from grader import __version__
-from grader.exercise import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
+from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
 
 
 def to_json(grade: Grade) -> str:

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader import __version__
-from grader.exercise import CheckResult, Grade, Outcome, Verdict
+from grader.records import CheckResult, Grade, Outcome, Verdict
 from grader.report.heatmap import figure
 from grader.report.text import SYMBOLS, clean, kind, number
 

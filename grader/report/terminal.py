@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from grader.exercise import Grade, Outcome
+from grader.records import Grade, Outcome
 from grader.report.text import SYMBOLS, assignments, clean, exercise_ids, kind, number, summary
 
 COLOURS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean, median
 
-from grader.exercise import Grade, Outcome, Verdict
+from grader.records import Grade, Outcome, Verdict
 
 # How an exercise ended, in one character that is told apart without colour, and in words.
 SYMBOLS = {

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from grader.submission.found import MAX_BYTES, Found, Unreadable, assignment_in, name_problem
+from grader.submission.file import MAX_BYTES, SubmissionFile, Unreadable, assignment_in, name_problem
 
 MAX_MEMBERS = 50_000
 MAX_TOTAL = 64 << 30  # bytes when unpacked, over all members; nothing is unpacked to disk
@@ -49,7 +49,9 @@ class Member:
     assignment: str | None
 
 
-def find_in_zip(path: Path, assignments: tuple[str, ...], only: str | None = None) -> Iterator[Found]:
+def find_in_zip(
+    path: Path, assignments: tuple[str, ...], only: str | None = None
+) -> Iterator[SubmissionFile]:
     """The submissions in a zip.
 
     A student's notebook whose name does not say the assignment counts where it is the only one of that student, and
@@ -81,7 +83,7 @@ def find_in_zip(path: Path, assignments: tuple[str, ...], only: str | None = Non
 
 def _choose(
     path: Path, student: str, mine: list[Member], only: str | None, usual: str | None
-) -> Iterator[Found]:
+) -> Iterator[SubmissionFile]:
     """A student's submissions, one for each assignment."""
     by_assignment: dict[str, list[Member]] = {}
     for one in mine:
@@ -99,7 +101,7 @@ def _choose(
             problem = (
                 f"two notebooks of {student} for {assignment}: {names}. Remove all but one from the zip."
             )
-        yield Found(
+        yield SubmissionFile(
             student, assignment, path.parent, (path.name,), problem=problem, member=candidates[0].name
         )
 
@@ -163,7 +165,7 @@ def _plain(name: str, assignments: tuple[str, ...], only: str | None) -> Member 
     return None
 
 
-def read_member(found: Found) -> bytes:
+def read_member(found: SubmissionFile) -> bytes:
     """The bytes of a notebook in a zip.
 
     Raises:

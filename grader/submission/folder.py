@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.submission.found import MAX_BYTES, Found, Unreadable, assignment_in, name_problem
+from grader.submission.file import MAX_BYTES, SubmissionFile, Unreadable, assignment_in, name_problem
 
 
 def assignment_of(path: Path, assignments: tuple[str, ...]) -> str:
@@ -33,7 +33,7 @@ def student_of(path: Path, assignment: str) -> str:
     return path.stem
 
 
-def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -> Iterator[Found]:
+def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -> Iterator[SubmissionFile]:
     """root/<student>/<assignment>/<assignment>.ipynb"""
     try:
         students = sorted(os.listdir(root))
@@ -50,7 +50,7 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
         if not folder.is_dir() or folder.is_symlink():
             if folder.is_symlink() and only:
                 count += 1
-                yield Found(
+                yield SubmissionFile(
                     student,
                     only,
                     root,
@@ -63,7 +63,7 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
         except OSError as error:
             for assignment in [only] if only else []:
                 count += 1
-                yield Found(
+                yield SubmissionFile(
                     student,
                     assignment,
                     root,
@@ -72,7 +72,7 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
                 )
             if not only:
                 count += 1
-                yield Found(
+                yield SubmissionFile(
                     student,
                     assignments[0],
                     root,
@@ -89,7 +89,7 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
             parts = (student, assignment, f"{assignment}.ipynb")
             if assignment not in assignments:
                 known = ", ".join(assignments)
-                yield Found(
+                yield SubmissionFile(
                     student,
                     assignment,
                     root,
@@ -97,7 +97,7 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
                     problem=f"unknown assignment {assignment!r}; known are {known}",
                 )
             else:
-                yield Found(student, assignment, root, parts, problem=problem)
+                yield SubmissionFile(student, assignment, root, parts, problem=problem)
     if not count:
         raise Unreadable(
             f"{root} holds no submission. Expected is nbgrader's layout: {root.name}/<student>/{only or assignments[0]}/"
@@ -105,7 +105,7 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
         )
 
 
-def read_file(found: Found) -> bytes:
+def read_file(found: SubmissionFile) -> bytes:
     """The file's content: a regular file reached without a link, and no larger than the limit.
 
     Opened once, component by component, and looked at through the descriptor: what was checked is what is read.
@@ -139,7 +139,7 @@ def read_file(found: Found) -> bytes:
         os.close(held)
 
 
-def _why(error: OSError, found: Found) -> str:
+def _why(error: OSError, found: SubmissionFile) -> str:
     if error.errno == errno.ENOENT:
         return f"{found.parts[-1]} is missing. Expected is {'/'.join(found.parts)}."
     if error.errno in (errno.ELOOP, errno.EMLINK):

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.submission.archive import find_in_zip, read_member
+from grader.submission.file import Submission, SubmissionFile, Unreadable, name_problem
 from grader.submission.folder import assignment_of, find_in_folder, read_file, student_of
-from grader.submission.found import Found, Unreadable, name_problem
-from grader.submission.notebook import Submission, parse
+from grader.submission.notebook import parse
 
 
-def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> Iterator[Found]:
+def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> Iterator[SubmissionFile]:
     """The submissions at a path: a notebook, or a folder in nbgrader's submitted/ layout.
 
     Args:
@@ -34,10 +34,10 @@ def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> I
         return
     assignment = only or assignment_of(path, assignments)
     student = student_of(path, assignment)
-    yield Found(student, assignment, path.parent, (path.name,), problem=name_problem(student))
+    yield SubmissionFile(student, assignment, path.parent, (path.name,), problem=name_problem(student))
 
 
-def read(found: Found) -> Submission:
+def read(found: SubmissionFile) -> Submission:
     """The submission's code cells.
 
     Raises:
@@ -46,7 +46,7 @@ def read(found: Found) -> Submission:
     return found.submission or parse(content(found))
 
 
-def content(found: Found) -> bytes:
+def content(found: SubmissionFile) -> bytes:
     """The file as it was handed in.
 
     Raises:

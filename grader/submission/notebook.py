@@ -4,30 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from hashlib import sha256
 
-from grader.submission.found import Unreadable
+from grader.submission.file import Cell, Submission, Unreadable
 
 MAX_CELLS = 2_000
 MAX_SOURCE = 4 << 20  # characters, over all cells
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A code cell as it was submitted: nothing of it is trusted."""
-
-    source: str
-    grade_id: str = ""
-    id: str = ""
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A notebook, reduced to the sources of its code cells."""
-
-    cells: tuple[Cell, ...]
-    sha256: str
 
 
 def parse(content: bytes) -> Submission:

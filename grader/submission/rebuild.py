@@ -15,12 +15,12 @@ from difflib import SequenceMatcher
 import nbformat
 from nbformat import NotebookNode
 
-from grader.exercise import Exercise, Lesson
-from grader.names import bound
-from grader.submission.found import Unreadable
-from grader.submission.notebook import Cell, Submission
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.notebook.cells import Role, answer_cell, marked_exercises, own_cell, role
+from grader.notebook.source_names import bound
+from grader.submission.file import Cell, Submission, Unreadable
 
-MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 MAX_OWN_CELLS = 300
 
 
@@ -66,9 +66,9 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
 
 def _belongs(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
     """Ids of the exercises that a cell belongs to by its marker or, failing that, its grade id."""
-    if marked := set(MARKER.findall(cell.source)) & {exercise.id for exercise in exercises}:
+    if marked := marked_exercises(cell.source) & {exercise.id for exercise in exercises}:
         return marked
-    return {exercise.id for exercise in exercises if cell.grade_id == f"exercise-{exercise.slug}"}
+    return {exercise.id for exercise in exercises if cell.grade_id == answer_cell(exercise.id)}
 
 
 def _choose(
@@ -136,7 +136,7 @@ def _own_cells(
                 for exercise in lesson.exercises
                 if set(exercise.defines) & defined(cell.source, set(exercise.defines))
             }
-            behind = max((f"exercise-{id.replace('.', '-')}" for id in ids), default=behind)
+            behind = max((answer_cell(id) for id in ids), default=behind)
         elif (same := _given(cell, given)) is not None:
             behind = same
         elif cell.source.strip() and count < MAX_OWN_CELLS:
@@ -147,7 +147,7 @@ def _own_cells(
 
 def _given_cells(master: NotebookNode) -> list[NotebookNode]:
     """The code cells of the master copy that are no exercise's."""
-    return [cell for cell in master.cells if cell.cell_type == "code" and not cell.id.startswith("exercise-")]
+    return [cell for cell in master.cells if cell.cell_type == "code" and role(cell.id) is not Role.ANSWER]
 
 
 def _given(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
@@ -180,15 +180,15 @@ def _assemble(
     own: Mapping[str, Sequence[str]],
     notes: Mapping[str, tuple[str, ...]],
 ) -> Rebuilt:
-    sources = {f"exercise-{lesson.exercise(id).slug}": source for id, source in answers.items()}
-    absent = {f"exercise-{exercise.slug}" for exercise in lesson.exercises if exercise.id not in answers}
+    sources = {answer_cell(id): source for id, source in answers.items()}
+    absent = {answer_cell(exercise.id) for exercise in lesson.exercises if exercise.id not in answers}
     rebuilt = deepcopy(master)
     cells: list[NotebookNode] = []
     added: list[str] = []
 
     def add(behind: str) -> None:
         for source in own.get(behind, ()):
-            name = f"own-{len(added) + 1:03}"
+            name = own_cell(len(added) + 1)
             added.append(name)
             cells.append(nbformat.v4.new_code_cell(source, id=name))
 

@@ -12,12 +12,12 @@ from attention.diagnostics import (
 )
 
 from grader.course.lesson_3 import draw_patient, patient
-from grader.draw import Draw
+from grader.declaration.sampler import InputSampler
 
 
 @pytest.mark.parametrize("illness", ["none", *FINDINGS])
 def test_one_illness_is_found_alone(illness):
-    inputs = draw_patient(Draw("diagnosis"), scenes=7, illness=illness)
+    inputs = draw_patient(InputSampler("diagnosis"), scenes=7, illness=illness)
     model = patient(inputs["image_patches"], illness)
     batch = inputs["token_ids"], inputs["prompt_lengths"], inputs["image_patches"]
     assert diagnose(model, batch) == ([] if illness == "none" else [illness])

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader.build.autograder import autograder
+from grader.build.gradescope_zip import autograder
 from grader.cli import app
 from grader.commands.gradescope import find_one, main
 from grader.course import lessons
-from grader.submission.found import Unreadable
+from grader.submission.file import Unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "1-attention"

@@ -18,8 +18,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from grader.build.bundle import bundle
-from grader.build.scripts import BuildError
+from grader.build.errors import BuildError
+from grader.build.student_zip import bundle
 from grader.course import lessons
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from grader.build.build import with_home, with_lessons
+from grader.build.errors import BuildError
 from grader.build.links import Home, badge, home, with_badge
-from grader.build.scripts import BuildError
 from grader.course import lessons
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,9 +6,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.build.scripts import BuildError, solution_notebook
+from grader.build.errors import BuildError, solution_notebook
+from grader.build.self_check_cell import tools
 from grader.build.student import student_notebook
-from grader.build.tools import tools
 from grader.course.lesson_1 import LESSON
 
 SMALL = replace(LESSON, exercises=LESSON.exercises[:1])

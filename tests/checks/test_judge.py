@@ -6,10 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.checks.judge import judge, run_here
+from grader.checks.judge import judge
 from grader.checks.plan import plan
-from grader.draw import Draw, trials
-from grader.exercise import Check, Evidence, Exercise, Finding, Lesson, Outcome, Status, mistake
+from grader.checks.reference_results import run_here
+from grader.declaration.exercise import Check, Exercise, mistake
+from grader.declaration.lesson import Lesson
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Evidence, Finding, Outcome, Status
 
 
 def double(x: Tensor) -> Tensor:
@@ -26,7 +30,7 @@ def crashes(x: Tensor) -> Tensor:
     raise ValueError(f"no {x.shape[-1]}")
 
 
-def draw_x(draw: Draw, *, rows: int):
+def draw_x(draw: InputSampler, *, rows: int):
     return {"x": draw.normal(rows, 3)}
 
 

@@ -1,9 +1,11 @@
 import pytest
 import torch
 
-from grader.checks.plan import plan, source_of
+from grader.checks.plan import plan
+from grader.checks.planned_trial import source_of
 from grader.course.lesson_1 import LESSON, scores_conduct
-from grader.draw import Draw, describe
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import describe
 
 
 def numbers(planned) -> dict[str, list]:
@@ -64,6 +66,6 @@ def test_sizes_are_described_in_words() -> None:
 
 def test_a_drawn_mask_keeps_and_drops_something_in_every_row() -> None:
     for seed in range(20):
-        mask = Draw(str(seed)).mask(5, 7, 3)
+        mask = InputSampler(str(seed)).mask(5, 7, 3)
         assert mask.any(-1).all()
         assert (~mask).any(-1).all()

@@ -1,7 +1,8 @@
 import pytest
 
-from grader.checks.policy import complaint, operators, ran_builtins, same_definitions, used_builtins
-from grader.exercise import Exercise
+from grader.checks.from_scratch import complaint, ran_builtins, same_definitions, used_builtins
+from grader.declaration.builtin_names import operators
+from grader.declaration.exercise import Exercise
 
 SOFTMAX = Exercise(
     id="9.3",

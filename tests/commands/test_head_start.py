@@ -10,8 +10,8 @@ import pytest
 
 from grader.commands import head_start as module
 from grader.commands.head_start import head_start
-from grader.execution import gpu
-from grader.execution.isolation import IsolationError
+from grader.execution import visible_gpu as gpu
+from grader.execution.errors import IsolationError
 
 
 @pytest.mark.parametrize("name", ["grader.cli", "grader.commands.head_start", "papermill"])

@@ -14,11 +14,15 @@ import torch
 from matplotlib import pyplot as plt
 
 from benchmarks.truth import answers
-from grader.checks.judge import Ours, judge, run_here
-from grader.checks.plan import Planned, plan
+from grader.checks.judge import judge
+from grader.checks.plan import plan
+from grader.checks.planned_trial import PlannedTrial
+from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lesson_3, lessons
-from grader.execution import gpu
-from grader.exercise import Check, Evidence, Lesson, Outcome, Status
+from grader.declaration.exercise import Check
+from grader.declaration.lesson import Lesson
+from grader.execution import visible_gpu as gpu
+from grader.records import Evidence, Outcome, Status
 from tests import second_device
 
 pytestmark = pytest.mark.skipif(
@@ -41,7 +45,7 @@ def device() -> Iterator[str]:
 
 
 def evidence_there(
-    planned: Sequence[Planned], names: Mapping[str, object], device: str
+    planned: Sequence[PlannedTrial], names: Mapping[str, object], device: str
 ) -> Iterator[Evidence]:
     """As the sandbox does it: inputs moved to the device, what comes back moved to the CPU."""
     for one in planned:
@@ -74,7 +78,7 @@ def test_right_answers_pass_there_too(lesson, exercise, device):
     )
     part = replace(exercise, checks=checks, points=sum(check.points for check in checks))
     planned = plan(replace(lesson, exercises=(part,)), "devices", exercise.id)
-    ours, mixing = Ours(lesson), set()
+    ours, mixing = ReferenceResults(lesson), set()
     for name, names in namespaces.items():
         came_back = {got.key: got for got in evidence_there(planned, names, device)}
         found = judge(lesson, part, planned, came_back, ours=ours)

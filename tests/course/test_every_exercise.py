@@ -18,10 +18,12 @@ from torch.nn import functional as F
 from benchmarks.truth.answers import mistaken, sheet, variants, verdict
 from benchmarks.truth.measure import measure
 from grader.checks.compare import compare
-from grader.checks.judge import run_here
-from grader.checks.plan import source_of
+from grader.checks.planned_trial import source_of
+from grader.checks.reference_results import run_here
 from grader.course import lessons
-from grader.exercise import Exercise, Lesson, Outcome
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.records import Outcome
 
 ROOT = Path(__file__).parents[2]
 EVERY = [

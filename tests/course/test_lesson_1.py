@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from benchmarks.truth.answers import mistaken, sheet
 from grader.course.lesson_1 import LESSON, draw_lengths, draw_mask, pointer_maps
-from grader.course.trained_pointer import draw_unseen, judge_pointer
-from grader.draw import Draw
-from grader.exercise import Case
+from grader.course.lesson_1.trained_pointer import draw_unseen, judge_pointer
+from grader.declaration.sampler import InputSampler
+from grader.records import Case
 
 OWN = [LESSON.exercise(f"1.{number}") for number in range(1, 10)]  # an exercise of yours needs no entry here
 
@@ -69,13 +69,13 @@ def test_hidden_sizes_are_pairwise_distinct() -> None:
 
 def test_lengths_hold_both_ends() -> None:
     for seed in range(20):
-        lengths = draw_lengths(Draw(str(seed)), sequences=5, tokens=7)["lengths"]
+        lengths = draw_lengths(InputSampler(str(seed)), sequences=5, tokens=7)["lengths"]
         assert {0, 7} <= set(lengths.tolist()) <= set(range(8))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_masks_are_what_their_names_say(seed: int) -> None:
-    draw = Draw(str(seed))
+    draw = InputSampler(str(seed))
     for kind, shape in {
         "each": (3, 5, 7), "shared": (5, 7), "keys": (7,), "padding": (3, 1, 7), "blank": (3, 5, 7),
         "queries": (3, 5, 1), "empty": (3, 1, 7),
@@ -121,7 +121,7 @@ def trained() -> nn.Module:
 
 
 def judged(pointer: nn.Module, **changes: object):
-    inputs = draw_unseen(Draw("unseen"), scenes=500)
+    inputs = draw_unseen(InputSampler("unseen"), scenes=500)
     got = {**pointer_maps(pointer, 0, inputs["words"], inputs["patches"]), **changes}
     return judge_pointer(Case(inputs=inputs, got=got, expected=dict, rtol=1.0))
 
@@ -137,7 +137,7 @@ def test_an_untrained_pointer_does_not_hit() -> None:
 
 
 def test_maps_that_the_weights_do_not_give_are_refused(trained: nn.Module) -> None:
-    inputs = draw_unseen(Draw("unseen"), scenes=500)
+    inputs = draw_unseen(InputSampler("unseen"), scenes=500)
     perfect = F.one_hot(inputs["target"], 9).float()
     assert "recomputed from your trained weights" in judged(trained, maps=perfect).message
     assert "map: nothing came back" in judged(trained, maps=None).message

@@ -17,8 +17,8 @@ from attention.reader import draw_reading, train_reader
 from torch.nn import functional as F
 
 from benchmarks.truth.answers import verdict
-from grader.checks.judge import run_here
 from grader.checks.plan import plan
+from grader.checks.reference_results import run_here
 from grader.course.lesson_2 import (
     LESSON,
     aligner_trained,
@@ -27,7 +27,7 @@ from grader.course.lesson_2 import (
     reader_trained,
     reads_unseen,
 )
-from grader.exercise import Case, Outcome
+from grader.records import Case, Outcome
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -12,12 +12,12 @@ from attention.vlm import MiniVLM
 from torch.nn import functional as F
 
 from benchmarks.truth.answers import variants, verdict
-from grader.checks.judge import run_here
-from grader.course import trained_vlm
+from grader.checks.reference_results import run_here
 from grader.course.lesson_3 import LESSON, trained_answers, trained_maps
-from grader.course.trained_vlm import draw_held_out, judge_answers, judge_maps
-from grader.draw import Draw
-from grader.exercise import Case, Outcome
+from grader.course.lesson_3 import trained_model as trained_vlm
+from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps
+from grader.declaration.sampler import InputSampler
+from grader.records import Case, Outcome
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -74,7 +74,7 @@ def trained(short_recipe) -> dict:
 
 @pytest.fixture(scope="module")
 def inputs() -> dict:
-    return draw_held_out(Draw("held out"), scenes=23)
+    return draw_held_out(InputSampler("held out"), scenes=23)
 
 
 def answers_of(namespace: dict, inputs: dict, **changes) -> Case:

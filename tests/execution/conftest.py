@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from grader.execution.interpreter import Sandbox, Server
-from grader.execution.isolation import why_not
-from grader.exercise import Limits
+from grader.execution.sandbox import Sandbox
+from grader.execution.server import Server
+from grader.execution.tiers import why_not
+from grader.records import Limits
 
 
 @pytest.fixture(scope="session")

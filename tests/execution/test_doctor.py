@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from grader.execution import doctor, isolation
+from grader.execution import doctor
+from grader.execution import tiers as isolation
 
 
 def test_it_says_the_tier_and_the_versions():

@@ -15,7 +15,7 @@ import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grader.execution.engine import execute
-from grader.exercise import Limits, Request, Status
+from grader.records import Limits, Request, Status
 
 
 def notebook(*cells: tuple[str, str]) -> nbformat.NotebookNode:
@@ -179,7 +179,7 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path):
     """SIGKILL, in the middle of a cell that has started a daemon: two seconds later all of it is gone."""
     script = tmp_path / "grade.py"
     script.write_text(
-        "from grader.execution.interpreter import Server\nfrom grader.exercise import Limits\n"
+        "from grader.execution.sandbox import Server\nfrom grader.records import Limits\n"
         "server = Server()\npython = server.spawn(Limits(), seed=0)\nprint('ready', flush=True)\n"
         "python.run_cell(\"import subprocess\\nsubprocess.Popen(['setsid', 'sleep', '7654321'])\\nwhile True: pass\", seconds=60)\n"
     )

@@ -11,11 +11,12 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from grader.execution import gpu
+from grader.execution import visible_gpu as gpu
 from grader.execution.engine import execute
+from grader.execution.errors import IsolationError
 from grader.execution.guest import gpu as guest
-from grader.execution.isolation import IsolationError, describe_sandbox
-from grader.exercise import Limits, Request, Status
+from grader.execution.sandbox_description import describe_sandbox
+from grader.records import Limits, Request, Status
 
 
 @pytest.fixture

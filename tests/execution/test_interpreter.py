@@ -12,9 +12,9 @@ import time
 import pytest
 import torch
 
-from grader.cores import own_core
-from grader.execution.interpreter import ServerLost
-from grader.exercise import GIVEN, OWN, Limits, Origin, Request, Status
+from grader.execution.errors import ServerLost
+from grader.records import GIVEN, OWN, Limits, Origin, Request, Status
+from grader.workers.affinity import own_core
 
 
 def request(

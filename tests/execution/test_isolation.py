@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.execution.interpreter import Server
-from grader.execution.isolation import IsolationError, describe_sandbox, resolve_tier, why_not
-from grader.exercise import Limits, Status
+from grader.execution.errors import IsolationError
+from grader.execution.sandbox_description import describe_sandbox
+from grader.execution.server import Server
+from grader.execution.tiers import resolve_tier, why_not
+from grader.records import Limits, Status
 
 SECRET = "the-planted-secret-5d1c"
 
@@ -250,7 +252,7 @@ def test_an_unknown_tier_is_named():
 
 def test_none_is_refused_unless_asked_for(monkeypatch):
     monkeypatch.setattr(
-        "grader.execution.isolation.why_not", lambda tier: "" if tier == "none" else f"no {tier} here"
+        "grader.execution.tiers.why_not", lambda tier: "" if tier == "none" else f"no {tier} here"
     )
     with pytest.raises(
         IsolationError, match=r"full: no full here; partial: no partial here.*--isolation none"
@@ -277,7 +279,7 @@ def test_a_link_on_the_way_to_python_shows_no_more_than_itself(link, monkeypatch
 
 
 def test_a_server_that_cannot_be_had_says_so(monkeypatch):
-    monkeypatch.setattr("grader.execution.isolation.why_not", lambda tier: "no Landlock")
+    monkeypatch.setattr("grader.execution.tiers.why_not", lambda tier: "no Landlock")
     with pytest.raises(IsolationError, match=r"no Landlock.*No grade was written"):
         Server(isolation="full")
 

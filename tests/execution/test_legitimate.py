@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from grader.exercise import Status
+from grader.records import Status
 
 WORKS = {
     "DataLoader with workers": (

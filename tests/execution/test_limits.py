@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.exercise import Status
+from grader.records import Status
 
 MEMORY = {
     "one process": "held = bytearray(2 << 30)",

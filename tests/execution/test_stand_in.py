@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from grader.evidence.wire import decode, encode
-from grader.execution import stand_in
-from grader.execution.stand_in import StandIns
-from grader.exercise import Limits, Request, Status
+from grader.execution import stand_ins as stand_in
+from grader.execution.stand_ins import StandIns
+from grader.records import Limits, Request, Status
 
 
 def scaled(query: Tensor, key: Tensor) -> Tensor:
@@ -76,7 +76,7 @@ def test_gradients_import_no_computer_algebra() -> None:
     code = """
 import json, sys, torch
 from grader.evidence.wire import encode
-from grader.execution.stand_in import StandIns
+from grader.execution.stand_ins import StandIns
 tree, blob = encode([[torch.ones(3, 5), torch.ones(4, 5)], {}, [torch.ones(3, 4)]])
 question = {"function": "product", "wanted": [1], "tree": tree}
 head, _ = StandIns({"product": lambda a, b: a @ b.mT}).answer(json.dumps(question).encode(), blob)

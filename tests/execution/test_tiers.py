@@ -30,9 +30,9 @@ exec setpriv --reuid=54321 --regid=54321 --clear-groups "$python" "$@"
 
 SCRIPT = """
 import json, os, sys
-from grader.execution.interpreter import Server
-from grader.exercise import Limits
-from grader.execution.isolation import why_not
+from grader.execution.sandbox import Server
+from grader.records import Limits
+from grader.execution.tiers import why_not
 tier = sys.argv[1]
 if reason := why_not(tier):
     print(json.dumps({"skip": reason})); sys.exit()

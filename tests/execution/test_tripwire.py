@@ -13,12 +13,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.checks.judge import run_here
+from grader.checks.from_scratch import ran_builtins, used_builtins
 from grader.checks.plan import examples
-from grader.checks.policy import operators, ran_builtins, used_builtins
+from grader.checks.reference_results import run_here
 from grader.course import lessons
+from grader.declaration.builtin_names import operators
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
 from grader.execution.guest import tripwire
-from grader.exercise import GIVEN, OWN, Evidence, Exercise, Lesson, Origin, Request, Status
+from grader.records import GIVEN, OWN, Evidence, Origin, Request, Status
 
 VARIANTS = Path(__file__).parents[1] / "course" / "variants"
 NAMES = {"torch": torch, "nn": nn, "F": F, "math": math, "Tensor": Tensor, "Mapping": Mapping, "Any": Any}

@@ -12,10 +12,10 @@ for needed in ("papermill", "nbgrader", "safetensors", "pyseccomp", "matplotlib"
     pytest.importorskip(needed)
 
 from grader.course import lessons
-from grader.execution.interpreter import Server
-from grader.execution.isolation import why_not
-from grader.exercise import Limits, Request, Status
-from grader.grading import grade
+from grader.execution.server import Server
+from grader.execution.tiers import why_not
+from grader.grading.grade import grade
+from grader.records import Limits, Request, Status
 from grader.submission.intake import find
 
 ROOT = Path(__file__).resolve().parents[2]

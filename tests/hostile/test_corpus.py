@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, content, place
 
-from grader import grading
 from grader.course import lessons
-from grader.execution import stand_in
-from grader.execution.interpreter import Server
-from grader.execution.isolation import why_not
-from grader.exercise import Grade, Limits
+from grader.execution import stand_ins as stand_in
+from grader.execution.server import Server
+from grader.execution.tiers import why_not
+from grader.grading import grade as grading
+from grader.records import Grade, Limits
 from grader.submission.intake import Unreadable, find
 
 ROOT = Path(__file__).parents[2]
@@ -173,7 +173,7 @@ import sys
 from pathlib import Path
 from grader import grading
 from grader.course import lessons
-from grader.execution.interpreter import Server
+from grader.execution.sandbox import Server
 from grader.submission.intake import find
 with Server() as server:
     for found in find(Path(sys.argv[1]), tuple(lessons())):
@@ -196,7 +196,7 @@ def test_the_grader_stays_under_500_megabytes(master, tmp_path):
         file = tmp_path / "submitted" / f"student{index}" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         file.parent.mkdir(parents=True)
         file.write_bytes(content(one, master))
-    limited = MEASURE.replace("with Server", "import dataclasses\nfrom grader.exercise import Limits\n"
+    limited = MEASURE.replace("with Server", "import dataclasses\nfrom grader.records import Limits\n"
         "small = {name: dataclasses.replace(lesson, limits=Limits(seconds=20, cell_seconds=2)) for name, lesson in lessons().items()}\n"
         "grading.lessons = lambda: small\nwith Server", 1)  # fmt: skip
     command = [sys.executable, "-c", limited, str(tmp_path / "submitted"), str(ROOT)]

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from examples.make import classes, colab
 from grader.course import lessons
-from grader.grading import master
+from grader.grading.grade import master
 from grader.submission.notebook import parse
 from grader.submission.rebuild import Rebuilt, rebuild
 

@@ -10,9 +10,9 @@ import nbformat
 import pytest
 from nbgrader.utils import parse_utc
 
-from grader.record import folders
-from grader.record.errors import RecordError, StudentNameError
-from grader.record.folders import unreadable_notebook, write_autograded, write_feedback
+from grader.gradebook.errors import RecordError, StudentNameError
+from grader.results import folders
+from grader.results.folders import unreadable_notebook, write_autograded, write_feedback
 
 
 def notebook(source: str = "x = 1"):

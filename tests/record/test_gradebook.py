@@ -20,12 +20,14 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import event
 from traitlets.config import Config
 
-from grader.draw import Trial
-from grader.exercise import Check, Exercise, Grade, Lesson, Outcome, Verdict
-from grader.record import connection
-from grader.record.errors import RecordError, StudentNameError
-from grader.record.folders import unreadable_notebook, write_autograded
-from grader.record.gradebook import HELD, open_gradebook
+from grader.declaration.exercise import Check, Exercise
+from grader.declaration.lesson import Lesson
+from grader.declaration.trial import Trial
+from grader.gradebook import connection
+from grader.gradebook.errors import RecordError, StudentNameError
+from grader.gradebook.writer import HELD, open_gradebook
+from grader.records import Grade, Outcome, Verdict
+from grader.results.folders import unreadable_notebook, write_autograded
 
 ASSIGNMENT = "1-attention"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.record.lateness import course_id, late_penalty, submitted_at
+from grader.gradebook.config import course_id, late_penalty
+from grader.gradebook.timestamp import submitted_at
 
 
 def test_nbgraders_own_timestamp(tmp_path: Path):

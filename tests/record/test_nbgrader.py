@@ -17,9 +17,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from examples.make import ROOT, Example, content
-from grader.checks.plan import source_of
+from grader.checks.planned_trial import source_of
 from grader.course import lessons
-from grader.record.gradebook import HELD
+from grader.gradebook.writer import HELD
 
 NAME = "1-attention"
 SCRIPTS = Path(sys.executable).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from grader.exercise import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
+from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
 
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>[bold]{{7*7}}\x1b[31m\u202e\udc80"
 

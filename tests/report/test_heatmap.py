@@ -8,7 +8,7 @@ from math import inf, nan
 
 import pytest
 
-from grader.exercise import Heatmap
+from grader.records import Heatmap
 from grader.report.colour import DIVERGING, VIRIDIS, ink, shade
 from grader.report.heatmap import LARGEST, figure
 

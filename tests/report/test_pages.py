@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from grader.exercise import CheckResult, Outcome
+from grader.records import CheckResult, Outcome
 from grader.report.class_page import class_page
 from grader.report.page import feedback_page
 from tests.report.class_of_grades import (

@@ -18,7 +18,7 @@ from attention.vlm import MiniVLM
 from torch import nn
 
 from grader.course.lesson_3 import LESSON
-from grader.course.trained_vlm import GATES, GROUNDING_GATE
+from grader.course.lesson_3.trained_model import GATES, GROUNDING_GATE
 
 ROOT = Path(__file__).parents[2]
 PROSE = " ".join(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.submission.found import Unreadable
+from grader.submission.file import Unreadable
 from grader.submission.intake import find, read
 
 KNOWN = ("1-attention", "2-heads")

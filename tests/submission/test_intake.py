@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.submission.found import MAX_BYTES, Found, Unreadable
+from grader.submission.file import MAX_BYTES, SubmissionFile, Unreadable
 from grader.submission.intake import find, read
 from grader.submission.notebook import Submission, parse
 
@@ -27,7 +27,7 @@ def hand_in(root: Path, student: str, content: bytes | str, assignment: str = "1
     return path
 
 
-def only(root: Path) -> Found:
+def only(root: Path) -> SubmissionFile:
     (found,) = find(root, KNOWN)
     return found
 

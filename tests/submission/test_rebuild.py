@@ -3,8 +3,9 @@
 import nbformat
 import pytest
 
-from grader.exercise import Exercise, Lesson
-from grader.submission.found import Unreadable
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.submission.file import Unreadable
 from grader.submission.notebook import Cell, Submission
 from grader.submission.rebuild import Rebuilt, rebuild
 

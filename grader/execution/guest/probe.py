@@ -67,11 +67,12 @@ def _run(request: dict, blob: bytes, namespace: dict) -> Any:
     function = scope[request["function"]]
     code = function.__code__
     arguments = {}
-    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-        if name in inputs:
-            arguments[name] = inputs[name]
+    for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        name = request["names"].get(parameter, parameter)
+        if parameter in inputs:
+            arguments[parameter] = inputs[parameter]
         elif name in namespace:
-            arguments[name] = namespace[name]
+            arguments[parameter] = namespace[name]
         else:
             raise NameError(f"name {name!r} is not defined")
     seed(0)

@@ -1,0 +1,93 @@
+"""One trial of one check, drawn for a submission, and the request that the sandbox gets for it."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import FunctionType
+
+from grader.declaration.builtin_names import operators
+from grader.declaration.exercise import Check, Exercise
+from grader.declaration.trial import Trial
+from grader.records import Inputs, Request
+
+SENT = ("grader.course", "grader.declaration.probes")  # modules whose functions may be sent to the sandbox
+
+
+@cache
+def parameters(probe: Callable) -> tuple[str, ...]:
+    """The names that a probe asks for: inputs, and what the notebook has defined."""
+    return tuple(inspect.signature(probe).parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTrial:
+    """One trial of one check, drawn."""
+
+    key: str  # "1.4/values/hidden/0"
+    exercise: Exercise
+    check: Check
+    trial: Trial
+    public: bool
+    inputs: Inputs
+    cell: str  # id of the cell after which it is run
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The names that the probe takes from the notebook."""
+        asked = frozenset(parameters(self.check.probe)) - self.inputs.keys()
+        return frozenset(self.check.names.get(name, name) for name in asked)
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether it asks about functions and classes alone: they are the same after a probe, a trained model may not be."""
+        return self.takes <= set(self.exercise.defines)
+
+    @property
+    def request(self) -> Request:
+        probe = self.check.probe
+        return Request(
+            key=self.key,
+            source=source_of(probe),
+            function=probe.__name__,
+            inputs=self.inputs,
+            names=self.check.names,
+            seconds=self.check.seconds,
+            watched=operators(self.exercise.bans),
+            group=self.exercise.id if self.unchanging else f"{self.exercise.id}/{self.check.name}",
+        )
+
+
+@cache
+def source_of(probe: Callable) -> str:
+    """The source of a probe and of the course's functions that it calls, callees first.
+
+    Raises:
+        ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
+    """
+    if not isinstance(probe, FunctionType) or probe.__closure__ or "<" in probe.__qualname__:
+        raise ValueError(f"a probe must be a plain function of module level, not {probe!r}")
+    found: dict[str, str] = {}
+
+    def visit(function: FunctionType) -> None:
+        if function.__name__ in found:
+            return
+        found[function.__name__] = ""  # being visited: a cycle ends here
+        for name in sorted(_names(function.__code__)):
+            called = function.__globals__.get(name)
+            if isinstance(called, FunctionType) and called.__module__.startswith(SENT):
+                visit(called)
+        # Re-inserted last, so that what it calls stands above it.
+        del found[function.__name__]
+        found[function.__name__] = textwrap.dedent(inspect.getsource(function))
+
+    visit(probe)
+    return "from __future__ import annotations\n\n" + "\n\n".join(found.values())
+
+
+def _names(code) -> set[str]:
+    nested = (constant for constant in code.co_consts if hasattr(constant, "co_names"))
+    return set(code.co_names).union(*(_names(inner) for inner in nested))

@@ -1,0 +1,35 @@
+"""Where a command prints: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """Standard output and standard error of a command."""
+
+    out: Console
+    err: Console
+
+    def say(self, text: object) -> None:
+        """Print a line on standard output, as it is."""
+        self.out.print(str(text), markup=False, soft_wrap=True)
+
+    def complain(self, text: object) -> None:
+        """Print what is wrong, or worth knowing, on standard error."""
+        self.err.print(f"grader: {text}", markup=False, soft_wrap=True)
+
+    def note(self, text: object) -> None:
+        """Print a line on standard error, as it is."""
+        self.err.print(str(text), markup=False, soft_wrap=True)
+
+
+def wrong_assignment(assignment: str | None, known: Collection[str]) -> str:
+    """Say what is wrong with the assignment that was asked for; empty if nothing is."""
+    if assignment is None or assignment in known:
+        return ""
+    return f"no assignment {assignment!r}; there are {', '.join(known)}"

@@ -1,0 +1,63 @@
+"""The built-ins of torch that an exercise may ask students to write themselves, by name and by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+# What an exercise's `bans` may name → the names in source text that do its work.
+BUILTINS: Mapping[str, frozenset[str]] = {
+    "softmax": frozenset(
+        """
+        softmax log_softmax softmin logsumexp _softmax _log_softmax special_softmax _safe_softmax
+        special_log_softmax special_logsumexp gumbel_softmax Softmax LogSoftmax Softmin Softmax2d
+        AdaptiveLogSoftmaxWithLoss cross_entropy CrossEntropyLoss logaddexp logcumsumexp
+        """.split()
+    ),
+    "fused attention": frozenset(
+        """
+        scaled_dot_product_attention MultiheadAttention multi_head_attention_forward flex_attention
+        _scaled_dot_product_attention_math _scaled_dot_product_flash_attention
+        _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention
+        _scaled_dot_product_cudnn_attention _native_multi_head_attention
+        _transformer_encoder_layer_fwd TransformerEncoderLayer TransformerDecoderLayer Transformer
+        """.split()
+    ),
+}
+
+# The same built-ins as torch calls them where they run: the operators that it dispatches, and functions in Python.
+ATTENTION_OPERATORS = tuple(
+    """
+        aten::_safe_softmax aten::_scaled_dot_product_attention_math
+        aten::_scaled_dot_product_attention_math_for_mps aten::_scaled_dot_product_flash_attention
+        aten::_scaled_dot_product_flash_attention_for_cpu
+        aten::_scaled_dot_product_efficient_attention aten::_scaled_dot_product_cudnn_attention
+        aten::_scaled_dot_product_fused_attention_overrideable aten::_fused_sdp_choice
+        aten::_flash_attention_forward aten::_efficient_attention_forward
+        aten::_triton_scaled_dot_attention flex_attention
+    """.split()
+)
+HEAD_OPERATORS = tuple(
+    """
+        aten::_native_multi_head_attention aten::_triton_multi_head_attention
+        aten::_transformer_encoder_layer_fwd multi_head_attention_forward MultiheadAttention.forward
+        TransformerEncoderLayer.forward TransformerDecoderLayer.forward
+    """.split()
+)
+SOFTMAX_OPERATORS = tuple(
+    """
+        aten::_softmax aten::_log_softmax aten::logsumexp aten::special_logsumexp aten::logaddexp
+        aten::logaddexp2 aten::logcumsumexp aten::_logcumsumexp aten::_sparse_softmax
+        aten::_sparse_log_softmax
+    """.split()
+)
+
+# With math only, scaled_dot_product_attention comes down to _safe_softmax, which nothing else uses.
+OPERATORS: Mapping[str, frozenset[str]] = {
+    "softmax": frozenset({*SOFTMAX_OPERATORS, *ATTENTION_OPERATORS, *HEAD_OPERATORS}),
+    "fused attention": frozenset({*ATTENTION_OPERATORS, *HEAD_OPERATORS}),
+}
+
+
+def operators(bans: Iterable[str]) -> tuple[str, ...]:
+    """List the operators that the sandbox's tripwire watches for, given an exercise's bans."""
+    return tuple(sorted(frozenset().union(*(OPERATORS[ban] for ban in bans))))

@@ -1,0 +1,81 @@
+"""A lesson as it is declared: one assignment, its exercises, and the reference that judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from grader.declaration.exercise import DeclarationError, Exercise
+from grader.records import Limits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """One assignment.
+
+    Raises:
+        DeclarationError: its exercises contradict each other.
+    """
+
+    assignment: str  # "1-attention"
+    title: str
+    exercises: tuple[Exercise, ...]
+    # Names that a probe may ask for and no exercise defines: what given cells leave behind, as a trained model.
+    given: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = Limits()
+    cell_seconds: Mapping[str, float] = field(default_factory=dict)  # cells that may run longer, by id
+    parameters: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # injected when grading, beside device and seed
+    # Which verdict counts where an earlier exercise failed: the one with a stand-in for it, or the one as submitted.
+    follow_through: bool = True
+
+    def __post_init__(self) -> None:
+        for problem in self._problems():
+            raise DeclarationError(f"{self.assignment}: {problem}")
+
+    def _problems(self) -> Iterable[str]:
+        earlier: dict[str, Exercise] = {}
+        owners: dict[str, str] = {}
+        for exercise in self.exercises:
+            if exercise.id in earlier:
+                yield f"exercise {exercise.id}, id: there are two exercises of this id"
+            for below in exercise.builds_on:
+                if below not in earlier:
+                    known = ", ".join(earlier) or "none"
+                    yield f"exercise {exercise.id}, builds_on: {below!r} is no earlier exercise; there are {known}"
+            for name in exercise.defines:
+                if name in owners:
+                    yield f"exercise {exercise.id}, reference: {name} is defined by exercise {owners[name]} already"
+                owners[name] = exercise.id
+            earlier[exercise.id] = exercise
+
+    @cached_property
+    def reference(self) -> Mapping[str, Any]:
+        """Every name that a probe may ask for → the right definition."""
+        defined = {
+            name: one
+            for exercise in self.exercises
+            for name, one in zip(exercise.defines, exercise.reference, strict=True)
+        }
+        return {**defined, **self.given}
+
+    @property
+    def max_score(self) -> float:
+        """The points of all exercises together."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    def exercise(self, id: str) -> Exercise:
+        """Return the exercise with this id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for exercise in self.exercises:
+            if exercise.id == id:
+                return exercise
+        raise KeyError(
+            f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}"
+        )

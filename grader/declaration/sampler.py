@@ -1,0 +1,46 @@
+"""Random inputs from a key: the same key gives the same inputs on every machine."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import torch
+from torch import Tensor
+
+
+class InputSampler:
+    """Draw the random inputs of one trial.
+
+    All tensors are drawn on the CPU and in float64, then rounded to the dtype that was asked for, so that a
+    trial holds the same numbers on every device and in every precision.
+
+    Args:
+        key: texts that seed the generator; for hidden trials the course secret and the submission are among them.
+    """
+
+    def __init__(self, *key: str) -> None:
+        digest = sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()
+        self.generator = torch.Generator().manual_seed(int.from_bytes(digest[:8], "little") >> 1)
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw standard normal numbers times scale, of the given shape."""
+        return (torch.randn(shape, generator=self.generator, dtype=torch.float64) * scale).to(dtype)
+
+    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw uniform numbers in [0, 1)."""
+        return torch.rand(shape, generator=self.generator, dtype=torch.float64).to(dtype)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        """Draw int64 numbers in [low, high)."""
+        return torch.randint(low, high, shape, generator=self.generator)
+
+    def mask(self, *shape: int, keep: float = 0.6) -> Tensor:
+        """Draw a bool mask, True = may attend; every row over the last axis has at least one True and one False."""
+        mask = self.uniform(*shape) < keep
+        kept, dropped = self.integers(0, shape[-1], *shape[:-1]), self.integers(1, shape[-1], *shape[:-1])
+        mask = mask.scatter(-1, kept.unsqueeze(-1), True)
+        return mask.scatter(-1, ((kept + dropped) % shape[-1]).unsqueeze(-1), False)
+
+    def permutation(self, n: int) -> Tensor:
+        """Draw the numbers 0 … n−1 in random order."""
+        return torch.randperm(n, generator=self.generator)

@@ -1,0 +1,44 @@
+"""A trial: one set of inputs for a probe, drawn from a key, and how it is described to the student."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One set of inputs for a probe: how it is drawn, and how it is described to the student."""
+
+    describe: str
+    draw: Callable[[Any], Mapping[str, Any]]  # takes an InputSampler
+
+
+def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) -> tuple[Trial, ...]:
+    """Make one trial for each set of sizes; `draw(sampler, **sizes)` draws its inputs.
+
+    A size named like a thing that can be counted (`queries=5`) reads "5 queries", any other "d_k = 3".
+    """
+
+    def trial(chosen: Mapping[str, Any]) -> Trial:
+        return Trial(describe(chosen), lambda sampler: draw(sampler, **chosen))
+
+    return tuple(trial(chosen) for chosen in sizes)
+
+
+def describe(sizes: Mapping[str, Any]) -> str:
+    """Put sizes into words: "5 queries, 7 keys, d_k = 3" from {"queries": 5, "keys": 7, "d_k": 3}."""
+    return ", ".join(_describe_size(name, value) for name, value in sizes.items())
+
+
+def _describe_size(name: str, value: Any) -> str:
+    if name == "batch_shape":
+        return "no batch" if not value else "batch " + " × ".join(map(str, value))
+    if isinstance(value, torch.dtype):
+        return str(value).removeprefix("torch.")
+    if isinstance(value, int) and not isinstance(value, bool) and name.isalpha() and name.endswith("s"):
+        return f"{value} {name[:-1] if value == 1 else name}"
+    return f"{name} = {value}"

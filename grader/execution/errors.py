@@ -1,0 +1,9 @@
+"""Errors of the sandbox that concern the operator or are faults of the grader, never of a submission."""
+
+
+class IsolationError(Exception):
+    """The sandbox is not available or did not start; the message says what to do."""
+
+
+class ServerLost(Exception):
+    """The fork server died while it served a submission: a fault of the grader."""

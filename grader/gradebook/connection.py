@@ -1,0 +1,122 @@
+"""The connection to the gradebook: opened, tried again while it is locked, and its errors in words."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from nbgrader import api
+from nbgrader.dbutil import _temp_alembic_ini
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from tornado.log import app_log
+
+from grader.gradebook.errors import RecordError, StudentNameError
+
+ATTEMPTS = 3
+PAUSE = 0.5  # seconds between attempts
+LOCK_SECONDS = 3  # how long SQLite itself waits for a lock, in each attempt
+
+Result = TypeVar("Result")
+
+
+def connect(url: str, course: str) -> api.Gradebook:
+    """nbgrader's gradebook at this URL, which is made if it is not there.
+
+    Raises:
+        RecordError: it cannot be opened.
+    """
+    where = _parse(url)
+    return attempt(url, lambda: _open(where, course))
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise RecordError(
+            f"--gradebook {url}: this is no database URL. Write sqlite:///gradebook.db, "
+            "or sqlite:////absolute/path/gradebook.db with four slashes."
+        ) from error
+    if parsed.get_backend_name() == "sqlite" and "timeout" not in parsed.query:
+        parsed = parsed.update_query_dict({"timeout": str(LOCK_SECONDS)})
+    return parsed
+
+
+def _open(url: URL, course: str) -> api.Gradebook:
+    ours, api.get_alembic_version = api.get_alembic_version, newest_revision
+    try:
+        return api.Gradebook(url.render_as_string(hide_password=False), course_id=course)
+    finally:
+        api.get_alembic_version = ours
+
+
+@cache
+def newest_revision() -> str:
+    """The version that a new gradebook is marked with.
+
+    nbgrader starts the program `alembic` for it, which takes seconds, and which is not on PATH where the
+    environment was not activated.
+    """
+    from alembic.config import Config  # takes a while to import, and is needed for a new gradebook alone
+    from alembic.script import ScriptDirectory
+
+    with _temp_alembic_ini("sqlite://") as file:
+        return ScriptDirectory.from_config(Config(file)).get_current_head()
+
+
+def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
+    """Do the work; try again while the database is locked; say once and clearly why it did not go.
+
+    Raises:
+        StudentNameError: a student's name is no text.
+        RecordError: it did not go, for any other reason.
+    """
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            with _quiet(app_log):
+                return work()
+        # InvalidEntry is how nbgrader hands on a database error; ImportError is a missing driver;
+        # UnicodeEncodeError is a student id that is no text.
+        except (SQLAlchemyError, api.InvalidEntry, OSError, ImportError, UnicodeEncodeError) as error:
+            undo()
+            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+            busy = "locked" in reason or "already exists" in reason
+            if busy and tries < ATTEMPTS:
+                time.sleep(PAUSE)
+                continue
+            kind = StudentNameError if isinstance(error, UnicodeEncodeError) else RecordError
+            raise kind(f"{url}: {_explain(reason, error)}") from error
+
+
+def _explain(reason: str, error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "a student id holds bytes that are no text. Its grade was not recorded. Rename the folder."
+    advice = {
+        "locked": "Another program is writing to it. Close formgrader or the other run, then grade again: "
+        "what was graded is kept.",
+        "readonly": "Make the file and its folder writable, or give --gradebook another path.",
+        "unable to open": "Make the folder that it lies in, or give --gradebook another path.",
+        "not a database": "It is another kind of file. Give --gradebook another path.",
+        "no such column": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
+    }
+    otherwise = "Give --gradebook another path to go on."
+    hint = next((text for word, text in advice.items() if word in reason), otherwise)
+    return f"the gradebook could not be written ({reason}). {hint}"
+
+
+@contextmanager
+def _quiet(log: logging.Logger) -> Iterator[None]:
+    """nbgrader logs a traceback before it raises; we report the error once, ourselves."""
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before

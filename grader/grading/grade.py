@@ -1,0 +1,216 @@
+"""One submission from file to grade: plan → run → follow through → assemble."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.checks.from_scratch import same_definitions
+from grader.checks.judge import judge
+from grader.checks.plan import plan
+from grader.checks.planned_trial import PlannedTrial
+from grader.checks.reference_results import ReferenceResults
+from grader.course import lessons, max_score
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.execution.engine import Execution, execute
+from grader.execution.interpreter import InterpreterServer
+from grader.grading.built_ins import refuse_built_ins
+from grader.grading.follow_through import choose_verdict, follow_through
+from grader.grading.retry import better_training, trainings_to_repeat
+from grader.grading.schedule import schedule
+from grader.grading.withheld import withheld
+from grader.notebook.cells import answer_cell, check_cell
+from grader.paths import notebook_path
+from grader.records import Flag, Grade, GradingSettings, Outcome, Verdict
+from grader.submission.file import SubmissionFile, Unreadable
+from grader.submission.intake import read
+from grader.submission.rebuild import Rebuilt, rebuild
+
+SEED = 0  # injected into every notebook: the lesson's own default
+SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
+MOST_DETAIL = 200  # characters of a flag's detail
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graded:
+    """A grade, and the executed notebook where there is one."""
+
+    grade: Grade
+    notebook: NotebookNode | None = None
+    cached: bool = False  # the grade was taken from the cache
+
+
+@cache
+def master_notebook(root: Path, assignment: str) -> NotebookNode:
+    """Read the student notebook as it is released; every submission is put into a copy of it.
+
+    Raises:
+        FileNotFoundError: it was never built.
+    """
+    path = notebook_path(root, assignment)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing; run: grader build")
+    return nbformat.read(path, as_version=4)
+
+
+def grade(
+    file: SubmissionFile,
+    *,
+    server: InterpreterServer,
+    settings: GradingSettings,
+    released: NotebookNode | None,
+) -> Graded:
+    """Grade one submission. A grade comes back whatever it is: graded, unreadable, or a fault of the grader.
+
+    Args:
+        released: the student notebook; None where the assignment is unknown.
+    """
+    started = time.monotonic()
+    sha = ""
+    try:
+        submission = read(file)
+        sha = submission.sha256
+        lesson = lessons().get(file.assignment)
+        if lesson is None or released is None:
+            raise Unreadable(f"unknown assignment {file.assignment!r}; known are {', '.join(lessons())}")
+        rebuilt = rebuild(lesson, released, submission)
+        trials = plan(lesson, settings.secret, submission.sha256)
+        graded = _Grading(lesson, released, rebuilt, trials, server, settings).grade(file.student)
+    except Unreadable as error:
+        graded = Graded(
+            grade=withheld(
+                file, "unreadable", str(error), max_score(file.assignment), server.isolation, settings.device
+            )
+        )
+    except (
+        Exception
+    ) as error:  # a fault of the grader, whatever it is: the class goes on, and the student loses nothing
+        text = f"{type(error).__name__}: {error}"
+        graded = Graded(
+            grade=withheld(file, "fault", text, max_score(file.assignment), server.isolation, settings.device)
+        )
+    seconds = time.monotonic() - started
+    return replace(graded, grade=replace(graded.grade, seconds=seconds, submission_sha256=sha))
+
+
+class _Grading:
+    """The grading of one readable submission: what its stages share."""
+
+    def __init__(
+        self,
+        lesson: Lesson,
+        released: NotebookNode,
+        rebuilt: Rebuilt,
+        trials: tuple[PlannedTrial, ...],
+        server: InterpreterServer,
+        settings: GradingSettings,
+    ) -> None:
+        self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
+        self._trials, self._server, self._settings = trials, server, settings
+        self._reference_results = ReferenceResults(lesson.reference)
+        self._trips: dict[str, list[tuple[str, str]]] = defaultdict(
+            list
+        )  # what the tripwire saw, by exercise
+
+    def grade(self, student: str) -> Graded:
+        """Run the notebook, follow failures through, and assemble the grade."""
+        ids = [exercise.id for exercise in self._lesson.exercises]
+        execution, submitted = self._run(self._rebuilt.notebook, ids)
+        if again := trainings_to_repeat(self._lesson, submitted):
+            second = self._run(self._rebuilt.notebook, again, seed=SEED + 1)[1]
+            submitted |= {id: better_training(submitted[id], second[id]) for id in again}
+        followed = follow_through(
+            self._lesson, self._rebuilt, submitted, self._run_with_stand_ins, self._unsolved(execution)
+        )
+        verdicts = tuple(
+            choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items()
+        )
+        return self._assemble(student, execution, verdicts)
+
+    def _run(
+        self, notebook: NotebookNode, ids: Iterable[str], remote: Iterable[str] = (), seed: int = SEED
+    ) -> tuple[Execution, dict[str, Verdict]]:
+        """Run a notebook and judge some exercises.
+
+        Args:
+            remote: exercises that the reference answers from this process.
+        """
+        chosen = frozenset(ids)
+        trials = [trial for trial in self._trials if trial.exercise.id in chosen]
+        run = schedule(
+            self._lesson, self._rebuilt, notebook, trials, self._settings, remote=tuple(remote), seed=seed
+        )
+        execution = execute(self._server, run)
+        if execution.fault:
+            raise RuntimeError(execution.fault)
+        for key, evidence in execution.evidence.items():
+            self._trips[key.partition("/")[0]] += evidence.trips
+        verdicts = {
+            exercise.id: self._judge(exercise, trials, execution)
+            for exercise in self._lesson.exercises
+            if exercise.id in chosen
+        }
+        return execution, verdicts
+
+    def _run_with_stand_ins(
+        self, notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]
+    ) -> Mapping[str, Verdict]:
+        return self._run(notebook, ids, remote)[1]
+
+    def _judge(self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution) -> Verdict:
+        mine = [trial for trial in trials if trial.exercise is exercise]
+        verdict = judge(exercise, mine, execution.evidence, self._reference_results, execution.device)
+        if exercise.id not in self._rebuilt.answers:
+            verdict = replace(verdict, message="there is no cell for this exercise")
+        return replace(verdict, notes=tuple(self._rebuilt.notes.get(exercise.id, ())))
+
+    def _unsolved(self, execution: Execution) -> frozenset[str]:
+        """Find the exercises without an answer, or with one that does not parse: no stand-in helps them."""
+        stubs = {cell.id: cell.source for cell in self._released.cells}
+        found = set()
+        for exercise in self._lesson.exercises:
+            cell = answer_cell(exercise.id)
+            answer = self._rebuilt.answers.get(exercise.id, "")
+            ran = execution.cells.get(cell)
+            broken = ran is not None and ran.error in SYNTAX_ERRORS
+            if broken or not answer or same_definitions(answer, stubs.get(cell, ""), exercise.defines):
+                found.add(exercise.id)
+        return frozenset(found)
+
+    def _assemble(self, student: str, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
+        verdicts, flags = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._trips)
+        if execution.moved:
+            flags = (*flags, Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
+        fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
+        grade = Grade(
+            student=student,
+            assignment=self._lesson.assignment,
+            status="fault" if fault else "graded",
+            score=None if fault else sum(verdict.points for verdict in verdicts),
+            max_score=self._lesson.max_score,
+            verdicts=verdicts,
+            flags=flags,
+            message="a check of ours failed; the grade is withheld, nothing is lost" if fault else "",
+            isolation=execution.isolation,
+            device=execution.device,
+        )
+        return Graded(grade=grade, notebook=_with_verdicts(execution.notebook, verdicts))
+
+
+def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> NotebookNode:
+    """Show each verdict as the output of its self-check cell in the executed notebook."""
+    by_cell = {check_cell(verdict.id): verdict for verdict in verdicts}
+    for cell in notebook.cells:
+        if verdict := by_cell.get(cell.id):
+            text = f"{verdict.outcome} · {verdict.points:g} of {verdict.max_points:g} points"
+            said = "\n".join(part for part in (text, verdict.message, verdict.hint) if part)
+            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said + "\n")]
+    return notebook

@@ -1,0 +1,125 @@
+"""What is run in one run of a notebook, when, and what is left out: a pure function from records to a RunPlan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from nbformat import NotebookNode
+
+from grader.checks.planned_trial import PlannedTrial
+from grader.declaration.lesson import Lesson
+from grader.execution.engine import RemoteFunctions, RunPlan, TimeoutPolicy
+from grader.grading.batching import batch_probes
+from grader.grading.dependencies import foundations, mentioned_exercises
+from grader.grading.pruning import unneeded_cells
+from grader.grading.stand_ins import stand_ins
+from grader.notebook.cells import Role, answer_cell, role
+from grader.notebook.source_names import definitions
+from grader.records import GIVEN, GradingSettings, Origin, Request
+from grader.submission.rebuild import Rebuilt
+
+
+def schedule(
+    lesson: Lesson,
+    rebuilt: Rebuilt,
+    notebook: NotebookNode,
+    trials: Sequence[PlannedTrial],
+    settings: GradingSettings,
+    *,
+    remote: Collection[str] = (),
+    seed: int,
+) -> RunPlan:
+    """Plan one run.
+
+    Args:
+        notebook: the rebuilt one, or a copy of it in which carry-on cells are switched on.
+        trials: what is probed in this run.
+        remote: exercises that the reference answers from this process.
+    """
+    skip = [] if settings.run_all else unneeded_cells(lesson, notebook, rebuilt.own, trials)
+    return RunPlan(
+        notebook=notebook,
+        parameters={**lesson.parameters, "device": settings.device, "seed": seed},
+        requests=_requests(notebook, rebuilt, trials, skip),
+        limits=lesson.limits,
+        cell_seconds=_cell_seconds(lesson, notebook, rebuilt),
+        skip=skip,
+        timeout_policy=_timeout_policy(lesson, rebuilt),
+        origins=_origins(lesson, notebook, rebuilt),
+        remote_functions=_remote_functions(lesson, remote),
+    )
+
+
+def _requests(
+    notebook: NotebookNode, rebuilt: Rebuilt, trials: Iterable[PlannedTrial], skip: Collection[str]
+) -> Mapping[str, Sequence[Request]]:
+    """Put each probe behind the cell after which it runs; those that can be deferred share a fork there."""
+    batches = batch_probes(notebook, skip, rebuilt.own)
+    requests: dict[str, list[Request]] = defaultdict(list)
+    for trial in trials:
+        if trial.exercise.id not in rebuilt.answers:
+            continue
+        cell, request = trial.cell, trial.request
+        if trial.unchanging and cell in batches:
+            cell = batches[cell]
+            request = replace(request, group=cell)
+        requests[cell].append(request)
+    return requests
+
+
+def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]:
+    """List the code cells that are neither an answer nor added by the student."""
+    return [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and role(cell.id) is not Role.ANSWER and cell.id not in rebuilt.own
+    ]
+
+
+def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, float]:
+    """Return the time limits of given cells; cells of the student's own have the lesson's `cell_seconds`."""
+    seconds = min(lesson.limits.given_seconds, lesson.limits.cell_seconds)
+    return {**{cell.id: seconds for cell in _given_cells(notebook, rebuilt)}, **lesson.cell_seconds}
+
+
+def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
+    """Say what is not run once an exercise has timed out: given cells that call it, and what builds on it.
+
+    A cell that trains is run all the same, unless follow-through will run it with a stand-in.
+    """
+    given = _given_cells(rebuilt.notebook, rebuilt)
+    provided = {name: names for cell in given for name, names in definitions(cell.source).items()}
+    answered = {
+        name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()
+    }
+    trains = {check.at for exercise in lesson.exercises for check in exercise.checks if check.at}
+    replaceable = stand_ins(lesson, rebuilt.notebook).all if lesson.follow_through else frozenset()
+    cells = {}
+    for cell in given:
+        if cell.id in trains:
+            cells[cell.id] = replaceable & mentioned_exercises(lesson, cell.source, {**answered, **provided})
+        elif role(cell.id) is not Role.CARRY_ON:
+            cells[cell.id] = mentioned_exercises(lesson, cell.source, provided)
+    return TimeoutPolicy(
+        cells=cells,
+        exercises={exercise.id: foundations(lesson, exercise.id) for exercise in lesson.exercises},
+    )
+
+
+def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, Origin]:
+    """Say whose code each cell holds; cells of the student's own are left out."""
+    given = {cell.id: GIVEN for cell in notebook.cells if cell.id not in rebuilt.own}
+    answers = {
+        answer_cell(exercise.id): Origin(who=exercise.id, defines=exercise.defines)
+        for exercise in lesson.exercises
+    }
+    return {**given, **answers}
+
+
+def _remote_functions(lesson: Lesson, exercises: Iterable[str]) -> RemoteFunctions:
+    """Replace what some exercises define by the reference, right after their cells."""
+    after = {answer_cell(id): lesson.exercise(id).defines for id in exercises}
+    functions = {name: lesson.reference[name] for names in after.values() for name in names}
+    return RemoteFunctions(after=after, functions=functions)

@@ -1,0 +1,69 @@
+"""What can stand in for a failed exercise: its carry-on cell, or the reference, which answers from this process.
+
+A carry-on cell gives nothing away that the student does not have, and classes, gradients and training work with it as
+they do for the student. Where a lesson has no such cell, functions of tensors and numbers are computed by the reference
+in this process, over the pipe (see grader/execution/stand_ins.py). Either way the reference never enters the sandbox. A
+class, or a function that takes a model, has no stand-in without a cell.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, get_args, get_type_hints
+
+from nbformat import NotebookNode
+from torch import Tensor
+
+from grader.declaration.lesson import Lesson
+from grader.notebook.cells import carry_on_cell, switched_on
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """The exercises that have a stand-in."""
+
+    cells: Mapping[str, str]  # exercise id → its carry-on cell
+    remote: frozenset[str]  # exercises whose functions the reference computes in this process
+
+    @property
+    def all(self) -> frozenset[str]:
+        """All exercises that have a stand-in of either kind."""
+        return frozenset(self.cells) | self.remote
+
+
+def stand_ins(lesson: Lesson, notebook: NotebookNode) -> StandIns:
+    """Find what can stand in for which exercise; a carry-on cell goes before the reference."""
+    there = {cell.id for cell in notebook.cells}
+    cells = {exercise.id: carry_on_cell(exercise.id) for exercise in lesson.exercises}
+    cells = {exercise: cell for exercise, cell in cells.items() if cell in there}
+    remote = frozenset(
+        exercise.id
+        for exercise in lesson.exercises
+        if exercise.id not in cells and all(map(_takes_tensors, exercise.reference))
+    )
+    return StandIns(cells, remote)
+
+
+def _takes_tensors(reference: Any) -> bool:
+    """Tell whether this is a function whose every required argument is a tensor or a number."""
+    if not isinstance(reference, FunctionType):
+        return False
+    hints = get_type_hints(reference)
+    return all(
+        parameter.default is not parameter.empty
+        or set(get_args(hints.get(name)) or (hints.get(name),)) <= {Tensor, int, float, bool}
+        for name, parameter in inspect.signature(reference).parameters.items()
+    )
+
+
+def with_carry_on(notebook: NotebookNode, cells: Collection[str]) -> NotebookNode:
+    """Copy a notebook and switch some of its carry-on cells on."""
+    copy = deepcopy(notebook)
+    for cell in copy.cells:
+        if cell.id in cells:
+            cell.source = switched_on(cell.source)
+    return copy

@@ -1,0 +1,135 @@
+"""The cell protocol: which cell of a notebook is what, and how that is written down.
+
+Every other module asks here; no other module spells these strings. A cell's role follows from its id, which the builder
+sets and a rebuilt submission keeps:
+
+    exercise-1-4   the student's answer to exercise 1.4; its first line is the marker `# @exercise 1.4`
+    check-1-4      the self-check behind it, which carries the points for nbgrader
+    stuck-1-4      "Stuck? Carry on with PyTorch's own": off until the student sets `carry_on` to True
+    about-1-4      the task, in words
+    provided-…     code of the repository, put into the notebook
+    tools          the self-check machinery
+    own-001        a cell that the student added; only a rebuilt notebook has such ids
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from nbformat import NotebookNode
+
+
+class Role(StrEnum):
+    """What a cell is for."""
+
+    ANSWER = "exercise"
+    CHECK = "check"
+    CARRY_ON = "stuck"
+    TASK = "about"
+    PROVIDED = "provided"
+    TOOLS = "tools"
+    OWN = "own"
+    OTHER = "other"  # prose, and given cells with an id of their own
+
+
+BY_EXERCISE = (Role.ANSWER, Role.CHECK, Role.CARRY_ON, Role.TASK)
+TOOLS_CELL = "tools"
+MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+DRAWS = "draws"  # tag of a given cell that only shows something
+CARRY_ON_OFF, CARRY_ON_ON = "carry_on = False", "carry_on = True"
+
+
+# ---------------------------------------------------------------- ids
+
+
+def answer_cell(exercise: str) -> str:
+    """Return the id, and nbgrader's grade id, of the cell with the answer to an exercise: "exercise-1-4" for "1.4"."""
+    return _cell(Role.ANSWER, exercise)
+
+
+def check_cell(exercise: str) -> str:
+    """Return the id, and nbgrader's grade id, of the self-check that carries an exercise's points."""
+    return _cell(Role.CHECK, exercise)
+
+
+def carry_on_cell(exercise: str) -> str:
+    """Return the id of the cell with which a student goes on without an answer of their own."""
+    return _cell(Role.CARRY_ON, exercise)
+
+
+def task_cell(exercise: str) -> str:
+    """Return the id of the cell that says what the exercise asks for."""
+    return _cell(Role.TASK, exercise)
+
+
+def provided_cell(module: str) -> str:
+    """Return the id of the cell that holds a module of the repository: "provided-digits" for "attention.digits"."""
+    return f"{Role.PROVIDED}-{module.rpartition('.')[2].replace('_', '-')}"
+
+
+def own_cell(number: int) -> str:
+    """Return the id of the n-th cell that the student added, from 1."""
+    return f"{Role.OWN}-{number:03}"
+
+
+def _cell(role: Role, exercise: str) -> str:
+    # nbgrader allows no dot in a grade id.
+    return f"{role}-{exercise.replace('.', '-')}"
+
+
+def role(cell: str) -> Role:
+    """Tell what the cell with this id is for."""
+    if cell == TOOLS_CELL:
+        return Role.TOOLS
+    kind = cell.partition("-")[0]
+    named = "-" in cell and kind in (*BY_EXERCISE, Role.PROVIDED, Role.OWN)
+    return Role(kind) if named else Role.OTHER
+
+
+def exercise_of(cell: str) -> str | None:
+    """Return the exercise that a cell belongs to by its id: "1.4" for "check-1-4", None for any other cell."""
+    return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_EXERCISE else None
+
+
+# ---------------------------------------------------------------- marks in source and metadata
+
+
+def with_marker(exercise: str, source: str) -> str:
+    """Put the marker that names the exercise in front of an answer's source."""
+    return f"# @exercise {exercise}\n{source.strip()}"
+
+
+def marked_exercises(source: str) -> set[str]:
+    """Return the ids that the marker lines of a cell name."""
+    return set(MARKER.findall(source))
+
+
+def stub(exercise: str) -> str:
+    """Return the statement that stands in the place of a solution."""
+    return f'raise NotImplementedError("TODO {exercise}")'
+
+
+def only_draws(cell: NotebookNode) -> bool:
+    """Tell whether a given cell is marked as one that only shows something."""
+    return DRAWS in cell.metadata.get("tags", ())
+
+
+def carry_on_source(body: str) -> str:
+    """Return the source of a carry-on cell, which is off; `body` defines what the exercise asks for."""
+    inside = "\n".join(f"    {line}" if line else "" for line in body.strip().splitlines())
+    return (
+        "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"
+        "# and the rest of the lesson works.\n"
+        f'{CARRY_ON_OFF}  # @param {{type:"boolean"}}\nif carry_on:\n{inside}'
+    )
+
+
+def is_off(source: str) -> bool:
+    """Tell whether a carry-on cell is off, and so does nothing."""
+    return CARRY_ON_OFF in source
+
+
+def switched_on(source: str) -> str:
+    """Return the source of a carry-on cell with the switch set to True."""
+    return source.replace(CARRY_ON_OFF, CARRY_ON_ON, 1)

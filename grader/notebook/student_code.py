@@ -1,0 +1,21 @@
+"""What the student's own code in a notebook may do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from nbformat import NotebookNode
+
+from grader.notebook.cells import Role, role
+from grader.notebook.source_names import looks_names_up
+
+
+def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
+    """Tell whether the student's code among these cells may look names up as it runs, as `globals()` does.
+
+    Args:
+        own: ids of the cells that the student added.
+    """
+    return any(
+        looks_names_up(cell.source) for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER
+    )

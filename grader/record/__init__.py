@@ -1,1 +1,0 @@
-"""Grades → nbgrader's gradebook, and the autograded/ and feedback/ folders."""

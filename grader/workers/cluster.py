@@ -1,0 +1,86 @@
+"""Jobs on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from grader.workers.workers import Workers
+
+PATIENCE = 10.0  # seconds until a scheduler that does not answer counts as unreachable
+LOOK_AGAIN = 5.0  # seconds between two questions how many workers a cluster has
+
+
+class NoCluster(Exception):
+    """The cluster cannot be used; the message says what to do."""
+
+
+@contextmanager
+def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Iterator[Workers]:
+    """The workers of the Dask scheduler at this address.
+
+    Args:
+        device: where it is cuda, each job asks for the resource GPU; auto is cuda where a worker offers that.
+
+    Raises:
+        NoCluster: dask.distributed is not installed, or no scheduler answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise NoCluster(
+            "--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'"
+        ) from error
+    import logging
+
+    # It logs every attempt to connect, with tracebacks; what matters is said once, by us.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise NoCluster(
+            f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with `dask scheduler`, "
+            "and pass the address that it prints, as in tcp://10.0.0.1:8786"
+        ) from error
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        graphics = sum("GPU" in worker["resources"] for worker in workers)
+        if device == "auto":
+            device = "cuda" if graphics else "cpu"
+        wanted = {"resources": {"GPU": 1}} if device == "cuda" else {}
+        able = graphics if wanted else len(workers)
+        missing = (
+            "with the resource GPU; start them with `dask worker --resources GPU=1`" if wanted else "yet"
+        )
+        yield Workers(
+            start=lambda: client.get_executor(pure=False, **wanted),
+            grade=grade,
+            ahead=_Ahead(client),
+            device=device,
+            note=f"{address}: {able} workers"
+            if able
+            else f"{address} has no worker {missing}; waiting for one",
+        )
+    finally:
+        with suppress(OSError, RuntimeError):
+            client.close(timeout=2)
+
+
+class _Ahead:
+    """Two jobs for each thread of the cluster, which may grow and shrink meanwhile."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._known, self._when = client, 2, -LOOK_AGAIN
+
+    def __call__(self) -> int:
+        if time.monotonic() - self._when >= LOOK_AGAIN:
+            with suppress(OSError, RuntimeError, AttributeError):  # lost: the jobs that are out will say so
+                self._known = 2 * max(1, sum(self._client.nthreads().values()))
+            self._when = time.monotonic()
+        return self._known
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -1,0 +1,51 @@
+"""A job, graded in this process."""
+
+from __future__ import annotations
+
+import platform
+import zlib
+from contextlib import nullcontext
+from functools import lru_cache
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.grading import grade as grading
+from grader.grading.grade import Graded
+from grader.results.cache_key import code_digest
+from grader.workers.affinity import own_core
+from grader.workers.job import Job
+from grader.workers.servers import thread_server
+
+
+class OtherVersion(Exception):
+    """This worker's grader is not the coordinator's: it would give another grade."""
+
+
+def run(job: Job) -> Graded:
+    """Grade a job in this process.
+
+    Raises:
+        OtherVersion: the grader here is another one.
+        IsolationError: this machine does not reach the tier that was asked for.
+    """
+    if _digest(job.released) != job.code:
+        raise OtherVersion(
+            f"{platform.node()} has another grader, course or Python packages than the machine that hands out the "
+            "work. Install the same on both"
+        )
+    settings = job.settings
+    server = thread_server(settings.tier, settings.device)
+    with own_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver has threads of its own
+        return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released))
+
+
+@lru_cache(8)
+def _notebook(released: bytes) -> NotebookNode | None:
+    raw = zlib.decompress(released)
+    return nbformat.reads(raw.decode("utf-8"), as_version=4) if raw else None
+
+
+@lru_cache(8)
+def _digest(released: bytes) -> str:
+    return code_digest(zlib.decompress(released))
