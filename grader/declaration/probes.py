@@ -15,13 +15,13 @@ from torch import Tensor, nn
 # ---------------------------------------------------------------- functions
 
 
-def call_function(function, arguments: Mapping[str, Any], returns: list[str]) -> dict[str, Any]:
+def call_function(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
     """Call a function with its arguments in their order; name what it returns."""
     return named(function(*arguments.values()), returns)
 
 
 def function_gradients(
-    function, arguments: Mapping[str, Any], returns: list[str], grad_outputs: Mapping
+    function, arguments: Mapping[str, Any], returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Call a function with keywords; report side effects and gradients."""
 
@@ -35,7 +35,7 @@ def function_gradients(
 
 
 def call_layer(
-    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str]
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
     """Make a layer of some sizes, put our weights into it, and call it with its arguments in their order."""
     layer = load(layer_class(*sizes.values()), weights)
@@ -47,7 +47,7 @@ def layer_gradients(
     sizes: Mapping,
     weights: Mapping,
     arguments: Mapping,
-    returns: list[str],
+    returns: list[str | None],
     grad_outputs: Mapping,
 ) -> dict[str, Any]:
     """Make and call a layer with keywords; report side effects, and gradients of inputs and of our weights."""
@@ -58,6 +58,44 @@ def layer_gradients(
 
     parameters = {name: layer.get_parameter(name) for name in weights}
     return purity_and_gradients(call, arguments, grad_outputs, parameters)
+
+
+def call_zeroed_layer(
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
+) -> dict[str, Any]:
+    """Do what `call_layer` does, with every parameter that has no weights here, such as a bias, set to zero."""
+    layer = load(zero_others(layer_class(*sizes.values()), weights), weights)
+    return named(layer(*arguments.values()), returns)
+
+
+def zeroed_layer_gradients(
+    layer_class,
+    sizes: Mapping,
+    weights: Mapping,
+    arguments: Mapping,
+    returns: list[str | None],
+    grad_outputs: Mapping,
+) -> dict[str, Any]:
+    """Do what `layer_gradients` does, with every parameter that has no weights here set to zero."""
+    layer = load(zero_others(layer_class(**sizes), weights), weights)
+
+    def call(**given: Any) -> dict[str, Any]:
+        return named(layer(**given), returns)
+
+    every = dict(layer.named_parameters())  # lists a parameter that serves under two names once
+    return purity_and_gradients(call, arguments, grad_outputs, {name: every[name] for name in weights})
+
+
+def zero_others(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
+    """Set every parameter of a layer that `weights` does not name to zero.
+
+    A bias that should not be there then changes no value: a check of its own reports it.
+    """
+    with torch.no_grad():
+        for name, parameter in layer.named_parameters():
+            if name not in weights:
+                parameter.zero_()
+    return layer
 
 
 def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
@@ -76,13 +114,14 @@ def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 # ---------------------------------------------------------------- what comes back
 
 
-def named(returned: Any, names: list[str]) -> dict[str, Any]:
-    """Give what a call returned its names: one value, or a pair.
+def named(returned: Any, names: list[str | None]) -> dict[str, Any]:
+    """Give what a call returned its names: one value, or a pair. A value whose name is None is left out.
 
     Raises:
         TypeError: two names are given, and no pair came back.
     """
-    return dict(zip(names, pair(returned) if len(names) == 2 else [returned], strict=True))
+    values = pair(returned) if len(names) == 2 else [returned]
+    return {name: value for name, value in zip(names, values, strict=True) if name is not None}
 
 
 def pair(returned: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from grader.declaration import probes
 from grader.declaration.exercise import Check
@@ -16,6 +17,7 @@ from grader.declaration.trial import trials as make_trials
 from grader.records import Inputs
 
 Sizes = Mapping[str, Any]
+BATCH = "leading batch dimensions are kept"
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
 
 
@@ -30,6 +32,7 @@ class StandardChecks:
     reference: Any  # the right function or class
     returns: tuple[str, ...]  # names for what comes back: one value or a pair
     draw: Callable[..., Inputs]  # draw(sampler, **sizes)
+    zero_others: bool = False  # whether parameters of a layer that "weights" does not name are set to zero
 
     def values(
         self,
@@ -38,27 +41,61 @@ class StandardChecks:
         *,
         trials: Sequence[Sizes],
         examples: Sequence[Sizes] = (),
+        draw: Callable[..., Inputs] | None = None,
+        only: str | None = None,
         **more: Any,
     ) -> Check:
-        """Make the check that every returned value equals the reference's; `more` goes to Check as it is."""
-        probe = probes.call_layer if inspect.isclass(self.reference) else probes.call_function
-        more = {"name": "values", "probe": probe, **more}
-        return self._check(self._draw, title, points, trials, examples, more)
+        """Make the check that every returned value equals the reference's.
+
+        Args:
+            trials: sizes of the hidden trials.
+            examples: sizes of the public ones.
+            draw: draws the arguments of this check; None: the `draw` that all checks share.
+            only: the one of the returned values that is compared; None: all are.
+            more: fields of Check; name="values" unless given.
+        """
+        returns = [name if only in (None, name) else None for name in self.returns]
+
+        def draw_inputs(sampler: InputSampler, **sizes: Any) -> Inputs:
+            return self._inputs((draw or self.draw)(sampler, **sizes), returns)
+
+        fields = {"name": "values", "probe": self._probe(), **more}
+        return self._check(draw_inputs, title, points, trials, examples, fields)
 
     def batch(
-        self, points: float, *, trials: Sequence[Sizes], examples: Sequence[Sizes] = (), **more: Any
+        self,
+        points: float,
+        *,
+        trials: Sequence[Sizes],
+        examples: Sequence[Sizes] = (),
+        title: str = BATCH,
+        **more: Any,
     ) -> Check:
         """Make the check of leading batch dimensions: the values, for inputs of such shapes."""
-        more = {"name": "batch", "needs": ("values",), **more}
-        return self.values(
-            "leading batch dimensions are kept", points, trials=trials, examples=examples, **more
-        )
+        fields = {"name": "batch", "needs": ("values",), **more}
+        return self.values(title, points, trials=trials, examples=examples, **fields)
 
-    def conduct(self, points: float, *, trials: Sequence[Sizes], **more: Any) -> Check:
+    def conduct(
+        self,
+        points: float,
+        *,
+        trials: Sequence[Sizes],
+        examples: Sequence[Sizes] = (),
+        title: str = CONDUCT,
+        draw: Callable[..., Inputs] | None = None,
+        **more: Any,
+    ) -> Check:
         """Make the check of gradients, dtype and side effects; its gradients are taken along random directions."""
-        probe = probes.layer_gradients if inspect.isclass(self.reference) else probes.function_gradients
-        more = {"name": "conduct", "needs": ("values",), "probe": probe, **more}
-        return self._check(self._draw_with_gradients, CONDUCT, points, trials, (), more)
+
+        def draw_inputs(sampler: InputSampler, **sizes: Any) -> Inputs:
+            inputs = self._inputs((draw or self.draw)(sampler, **sizes), list(self.returns))
+            # A layer draws weights when it is made; they are replaced, and must not move the caller's random numbers.
+            with torch.random.fork_rng(devices=[]), torch.no_grad():
+                outputs = self._probe()(self.reference, **inputs)
+            return {**inputs, "grad_outputs": draw_directions(sampler, outputs)}
+
+        fields = {"name": "conduct", "needs": ("values",), "probe": self._gradient_probe(), **more}
+        return self._check(draw_inputs, title, points, trials, examples, fields)
 
     def _check(
         self,
@@ -67,29 +104,33 @@ class StandardChecks:
         points: float,
         trials: Sequence[Sizes],
         examples: Sequence[Sizes],
-        more: Mapping[str, Any],
+        fields: Mapping[str, Any],
     ) -> Check:
         parameter = "layer_class" if inspect.isclass(self.reference) else "function"
-        return Check(
-            title=title,
-            points=points,
-            trials=make_trials(draw, *trials),
-            examples=make_trials(draw, *examples),
-            names={parameter: self.reference.__name__},
-            **more,
-        )
-
-    def _draw(self, sampler: InputSampler, **sizes: Any) -> Inputs:
-        drawn = self.draw(sampler, **sizes)
-        inputs = drawn if inspect.isclass(self.reference) else {"arguments": drawn}
-        return {**inputs, "returns": list(self.returns)}
-
-    def _draw_with_gradients(self, sampler: InputSampler, **sizes: Any) -> Inputs:
-        inputs = self._draw(sampler, **sizes)
-        with torch.random.fork_rng(devices=[]), torch.no_grad():  # a layer draws weights, which are replaced
-            probe = probes.call_layer if inspect.isclass(self.reference) else probes.call_function
-            outputs = probe(self.reference, **inputs)
-        directions = {
-            name: sampler.normal(*output.shape, dtype=output.dtype) for name, output in outputs.items()
+        given = {
+            "title": title,
+            "points": points,
+            "trials": make_trials(draw, *trials),
+            "examples": make_trials(draw, *examples),
+            "names": {parameter: self.reference.__name__},
         }
-        return {**inputs, "grad_outputs": directions}
+        return Check(**{**given, **fields})
+
+    def _inputs(self, drawn: Inputs, returns: list[str | None]) -> Inputs:
+        inputs = drawn if inspect.isclass(self.reference) else {"arguments": drawn}
+        return {**inputs, "returns": returns}
+
+    def _probe(self) -> Callable[..., dict[str, Any]]:
+        if not inspect.isclass(self.reference):
+            return probes.call_function
+        return probes.call_zeroed_layer if self.zero_others else probes.call_layer
+
+    def _gradient_probe(self) -> Callable[..., dict[str, Any]]:
+        if not inspect.isclass(self.reference):
+            return probes.function_gradients
+        return probes.zeroed_layer_gradients if self.zero_others else probes.layer_gradients
+
+
+def draw_directions(sampler: InputSampler, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Draw for each output a direction of its shape and dtype, along which its gradient is taken."""
+    return {name: sampler.normal(*output.shape, dtype=output.dtype) for name, output in outputs.items()}
