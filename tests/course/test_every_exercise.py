@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,8 @@ def test_probes_stand_alone(lesson: Lesson, exercise: Exercise) -> None:
     for one in sheet(lesson.assignment, exercise.id, "one").planned:
         namespace = dict(there)
         exec(source_of(one.check.probe), namespace)
-        got = run_here(namespace[one.check.probe.__name__], lesson.reference, one.inputs)
+        sent = replace(one.check, probe=namespace[one.check.probe.__name__])
+        got = run_here(sent, lesson.reference, one.inputs)
         assert got.error == "", f"{one.key}: {got.message}"
 
 
