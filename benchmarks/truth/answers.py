@@ -29,6 +29,7 @@ from grader.course import lessons
 from grader.declaration.exercise import Check, Exercise, Mistake
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
+from grader.notebook.cells import answer_cell
 from grader.records import Evidence, Outcome, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +51,7 @@ def solutions(assignment: str) -> Mapping[str, str]:
     book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
     lesson = lessons()[assignment]
     cells = {cell.id: cell.source for cell in book.cells}
-    return {exercise.id: cells[f"exercise-{exercise.slug}"] for exercise in lesson.exercises}
+    return {exercise.id: cells[answer_cell(exercise.id)] for exercise in lesson.exercises}
 
 
 @cache
@@ -142,15 +143,16 @@ def sheet(assignment: str, id: str, secret: str) -> Sheet:
     kept = [check for check in exercise.checks if not _of_trained_objects(lesson, check)]
     names = {check.name for check in kept}
     kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
-    part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
+    points = sum(check.points for check in kept)
+    part = replace(exercise, checks=tuple(kept), points=points, builds_on=())
     planned = plan(replace(lesson, exercises=(part,)), secret, "truth")
-    return Sheet(part, planned, lesson, ReferenceResults(lesson))
+    return Sheet(part, planned, lesson, ReferenceResults(lesson.reference))
 
 
 def _of_trained_objects(lesson: Lesson, check: Check) -> bool:
     """Whether the probe asks for something that only the notebook's own cells make."""
     there = notebook_names(lesson.assignment).keys() | check.trials[0].draw(InputSampler("sheet")).keys()
-    return not signature(check.probe).parameters.keys() <= there
+    return not {check.names.get(name, name) for name in signature(check.probe).parameters} <= there
 
 
 def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "truth") -> Verdict:
@@ -169,11 +171,11 @@ def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "trut
                 if absent:
                     raise NameError(f"name '{absent[0]}' is not defined")
                 for one in on.planned:
-                    evidence[one.key] = run_here(one.check.probe, names, one.inputs, one.key)
+                    evidence[one.key] = run_here(one.check, names, one.inputs, one.key)
         except Exception as error:
             for one in on.planned:
                 evidence.setdefault(one.key, _raised(one, error))
-    result = judge(lesson, on.exercise, on.planned, evidence, ours=on.ours)
+    result = judge(on.exercise, on.planned, evidence, on.ours)
     if used_builtins(exercise, source):
         return replace(result, outcome=Outcome.FAILED, points=0.0)
     return result
@@ -183,7 +185,7 @@ def mistaken(lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str = "
     """The verdict on an answer that makes a declared mistake, and is right otherwise."""
     on = sheet(lesson.assignment, exercise.id, secret)
     evidence = {one.key: on.ours.wrong(one, wrong) for one in on.planned}
-    return judge(lesson, on.exercise, on.planned, evidence, ours=on.ours)
+    return judge(on.exercise, on.planned, evidence, on.ours)
 
 
 def _raised(one: PlannedTrial, error: Exception) -> Evidence:
