@@ -61,15 +61,16 @@ class Mistake:
     hint: str
 
 
-def mistake(defines: str, hint: str) -> Callable[[Wrong], Wrong]:
+def mistake(defines: str, hint: str, *, name: str = "") -> Callable[[Wrong], Wrong]:
     """Mark a function or class as a wrong answer for the name `defines`; it is returned as it is.
 
-    The mistake is called after it, in snake case. `mistakes_in` collects the marked definitions of a module.
+    The mistake is called after it, in snake case, or `name` where another lesson has a definition of that name.
+    `mistakes_in` collects the marked definitions of a module.
     """
 
     def mark(wrong: Wrong) -> Wrong:
-        name = re.sub(r"(?<!^)(?=[A-Z])", "_", wrong.__name__).lower()  # type: ignore[attr-defined]
-        wrong.__mistake__ = Mistake(name, {defines: wrong}, hint)  # type: ignore[attr-defined]
+        snake = re.sub(r"(?<!^)(?=[A-Z])", "_", wrong.__name__).lower()  # type: ignore[attr-defined]
+        wrong.__mistake__ = Mistake(name or snake, {defines: wrong}, hint)  # type: ignore[attr-defined]
         return wrong
 
     return mark

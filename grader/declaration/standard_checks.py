@@ -62,6 +62,13 @@ class StandardChecks:
         fields = {"name": "values", "probe": self._probe(), **more}
         return self._check(draw_inputs, title, points, trials, examples, fields)
 
+    def further_values(
+        self, name: str, title: str, points: float, *, trials: Sequence[Sizes], **more: Any
+    ) -> Check:
+        """Make another check of values, which earns its points only where the check "values" passes."""
+        fields = {"needs": ("values",), **more}
+        return self.values(title, points, trials=trials, name=name, **fields)
+
     def batch(
         self,
         points: float,
@@ -72,8 +79,7 @@ class StandardChecks:
         **more: Any,
     ) -> Check:
         """Make the check of leading batch dimensions: the values, for inputs of such shapes."""
-        fields = {"name": "batch", "needs": ("values",), **more}
-        return self.values(title, points, trials=trials, examples=examples, **fields)
+        return self.further_values("batch", title, points, trials=trials, examples=examples, **more)
 
     def conduct(
         self,
