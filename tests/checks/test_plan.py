@@ -1,9 +1,11 @@
 import pytest
 import torch
 
+from grader.checks.compare import flatten
 from grader.checks.plan import plan
 from grader.checks.planned_trial import source_of
-from grader.course.lesson_1 import LESSON, scores_conduct
+from grader.course.lesson_1 import LESSON
+from grader.declaration.probes import function_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import describe
 
@@ -13,7 +15,7 @@ def numbers(planned) -> dict[str, list]:
     return {
         one.key: [
             value.tolist()
-            for value in one.inputs.values()
+            for _, value in flatten(one.inputs)
             if isinstance(value, torch.Tensor) and value.is_floating_point()
         ]
         for one in planned
@@ -39,11 +41,12 @@ def test_every_check_that_is_run_after_its_exercise_has_hidden_trials() -> None:
 
 
 def test_a_probe_travels_with_the_functions_that_it_calls() -> None:
-    source = source_of(scores_conduct)
+    source = source_of(function_gradients)
     names: dict = {"Tensor": torch.Tensor, "torch": torch}
     exec(source, names)
-    report = names["scores_conduct"](
-        lambda query, key: query @ key.mT, torch.ones(2, 3), torch.ones(5, 3), along=torch.ones(2, 5)
+    arguments = {"query": torch.ones(2, 3), "key": torch.ones(5, 3)}
+    report = names["function_gradients"](
+        lambda query, key: query @ key.mT, arguments, ["scores"], {"scores": torch.ones(2, 5)}
     )
     assert report["inputs unchanged"] is True
     assert torch.equal(report["gradient of query"], torch.full((2, 3), 5.0))
@@ -61,7 +64,7 @@ def test_a_closure_is_no_probe() -> None:
 
 def test_sizes_are_described_in_words() -> None:
     assert describe({"queries": 5, "keys": 1, "d_k": 3}) == "5 queries, 1 key, d_k = 3"
-    assert describe({"lead": (2, 3), "dtype": torch.float64}) == "batch 2 × 3, float64"
+    assert describe({"batch_shape": (2, 3), "dtype": torch.float64}) == "batch 2 × 3, float64"
 
 
 def test_a_drawn_mask_keeps_and_drops_something_in_every_row() -> None:

@@ -22,7 +22,7 @@ GATE = 0.90  # the largest weight lies on the target; measured .962 to .978 over
 KINSHIP = 0.5
 
 
-def draw_unseen(draw: InputSampler, *, scenes: int) -> Inputs:
+def draw_unseen_scenes(draw: InputSampler, *, scenes: int) -> Inputs:
     """Scenes of handwriting that nobody trained on, a word for each, and the patch that shows it."""
     words, patches, target = draw_looks(scenes, draw.generator, "test")
     return {"words": words, "patches": patches, "target": target}

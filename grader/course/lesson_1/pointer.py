@@ -1,0 +1,188 @@
+"""Exercise 1.9: the loss of a pointer, and the maps of the pointer that the notebook trains with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.pointer import pointer_loss
+from torch import Tensor, nn
+
+from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import purity_and_gradients
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import CONDUCT, StandardChecks
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_pointer_maps(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    patches: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw distributions over the patches, with no share near 0, and a target patch for each."""
+    shares = 0.1 + sampler.uniform(*batch_shape, patches, dtype=torch.float64)
+    return {
+        "weights": (shares / shares.sum(-1, keepdim=True)).to(dtype),
+        "target": sampler.integers(0, patches, *batch_shape),
+    }
+
+
+def draw_pointer_scores(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    patches: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw scores of the patches, and a target patch for each row."""
+    scores = sampler.normal(*batch_shape, patches, dtype=dtype)
+    return {"scores": scores, "target": sampler.integers(0, patches, *batch_shape)}
+
+
+def pointer_loss_gradients(pointer_loss, scores: Tensor, target: Tensor) -> Mapping[str, Value]:
+    """Report side effects, and gradients through the softmax that makes the weights.
+
+    Only there do all right answers agree: the weights sum to 1, and a loss may use that.
+    """
+    weights = torch.softmax(scores, -1)
+    given = weights.clone()
+    pointer_loss(weights=given, target=target)
+    if not torch.equal(given, weights):
+        return {"inputs unchanged": False}
+
+    def call(scores: Tensor, target: Tensor) -> dict[str, Tensor]:
+        return {"loss": pointer_loss(weights=torch.softmax(scores, -1), target=target)}
+
+    grad_outputs = {"loss": torch.ones((), dtype=scores.dtype)}
+    return purity_and_gradients(call, {"scores": scores, "target": target}, grad_outputs)
+
+
+def pointer_maps(pointer, seed: int, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
+    """Return the maps of the pointer that the notebook trained, on scenes it has never seen, and its weights."""
+    device = next(pointer.parameters()).device
+    with torch.no_grad():
+        maps = pointer(words.to(device), patches.to(device))
+    state = {name: value.detach().cpu() for name, value in pointer.named_parameters()}
+    return {"maps": maps.cpu(), "state": state, "seed": seed}
+
+
+def target_weights(weights: Tensor, target: Tensor) -> Tensor:
+    """Pick each map's weight on its target patch."""
+    return weights.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+
+
+@mistake(
+    "pointer_loss",
+    "The sign is missing: log of a weight is negative, and training would push the weight down.",
+)
+def sign_missing(weights: Tensor, target: Tensor) -> Tensor:
+    return -pointer_loss(weights, target)
+
+
+@mistake("pointer_loss", "The log is missing: this is minus the mean weight on the target.")
+def log_missing(weights: Tensor, target: Tensor) -> Tensor:
+    return -target_weights(weights, target).mean()
+
+
+@mistake("pointer_loss", "This is 1 minus the weight on the target. Take minus its logarithm.")
+def one_minus_the_weight(weights: Tensor, target: Tensor) -> Tensor:
+    return (1 - target_weights(weights, target)).mean()
+
+
+@mistake("pointer_loss", "The log comes after the mean. Take the log of each weight first, then the mean.")
+def log_of_the_mean(weights: Tensor, target: Tensor) -> Tensor:
+    return -target_weights(weights, target).mean().log()
+
+
+@mistake(
+    "pointer_loss", "The losses are added up. Take their mean, so that the loss does not grow with the batch."
+)
+def sum_for_mean(weights: Tensor, target: Tensor) -> Tensor:
+    return -target_weights(weights, target).log().sum()
+
+
+@mistake(
+    "pointer_loss",
+    "cross_entropy makes a softmax of its own; the weights have been through one. Use their log.",
+)
+def softmax_twice(weights: Tensor, target: Tensor) -> Tensor:
+    return nn.functional.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
+
+
+@mistake(
+    "pointer_loss",
+    "The mean runs over all patches. Only the weight on the target counts: pick it, then average.",
+)
+def mean_over_all_patches(weights: Tensor, target: Tensor) -> Tensor:
+    return pointer_loss(weights, target) / weights.shape[-1]
+
+
+@mistake(
+    "pointer_loss", "Every patch is pulled at, not only the target. Pick the target's weight with gather."
+)
+def all_patches_count(weights: Tensor, target: Tensor) -> Tensor:
+    return -weights.log().mean()
+
+
+@mistake("pointer_loss", "One loss for each map came back. Take the mean: one number.")
+def no_mean(weights: Tensor, target: Tensor) -> Tensor:
+    return -target_weights(weights, target).log()
+
+
+POINTER_CHECKS = StandardChecks(reference=pointer_loss, returns=("loss",), draw=draw_pointer_maps)
+
+POINTER = Exercise(
+    id="1.9",
+    title="A pointer that learns to look",
+    reference=(pointer_loss,),
+    points=10,
+    difficulty=2,
+    minutes=10,
+    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"),
+    checks=(
+        POINTER_CHECKS.values(
+            "the mean negative log weight on the target",
+            3,
+            examples=[dict(batch_shape=(2,), patches=3)],
+            trials=[dict(batch_shape=(5,), patches=7), dict(batch_shape=(3,), patches=11)],
+        ),
+        POINTER_CHECKS.batch(
+            1,
+            title="one map, or any batch of maps",
+            examples=[dict(batch_shape=(2, 3), patches=4)],
+            trials=[
+                dict(patches=7),
+                dict(batch_shape=(3, 5), patches=2),
+                dict(batch_shape=(2, 3, 5), patches=7),
+            ],
+        ),
+        Check(
+            name="conduct",
+            title=CONDUCT,
+            points=1,
+            needs=("values",),
+            probe=pointer_loss_gradients,
+            trials=trials(draw_pointer_scores, dict(batch_shape=(5,), patches=7, dtype=torch.float64)),
+            # A tiny number inside the log, against log 0, is good practice.
+            rtol=30,
+        ),
+        Check(
+            name="maps",
+            title="the pointer that you trained looks at the right patch of scenes it has never seen",
+            points=5,
+            needs=("values",),
+            probe=pointer_maps,
+            trials=trials(draw_unseen_scenes, dict(scenes=500)),
+            judge=judge_pointer,
+            at="train-pointer",
+            seconds=30,
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "pointer_loss"),
+    review="A pointer that learns to look",
+)

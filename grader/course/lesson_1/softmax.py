@@ -1,0 +1,208 @@
+"""Exercise 1.3: a softmax that stays finite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.dot_product import stable_softmax
+from torch import Tensor
+
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Inputs
+
+
+def draw_scores(
+    sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32
+) -> Inputs:
+    """Draw scores of ordinary size."""
+    return {"scores": sampler.normal(*shape, scale=2.0, dtype=dtype)}
+
+
+def draw_scores_and_dim(
+    sampler: InputSampler, *, shape: tuple[int, ...], dim: int = -1, dtype: torch.dtype = torch.float32
+) -> Inputs:
+    """Draw scores of ordinary size, and name the axis that sums to 1."""
+    return {**draw_scores(sampler, shape=shape, dtype=dtype), "dim": dim}
+
+
+def draw_extremes(
+    sampler: InputSampler,
+    *,
+    rows: int,
+    columns: int,
+    spread: float,
+    offset: float,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw rows of scores around +offset, 0 and −offset in turn, so that neighbouring rows differ in their largest."""
+    base = offset * (1 - torch.arange(rows).remainder(3)).double().unsqueeze(-1)
+    scores = base + sampler.normal(rows, columns, scale=spread, dtype=torch.float64)
+    return {"scores": scores.to(dtype), "dim": -1}
+
+
+def draw_forbidden(sampler: InputSampler, *, shape: tuple[int, ...], dim: int = -1) -> Inputs:
+    """Draw scores of which some are −inf; along `dim` one row is −inf in all of its places."""
+    scores = sampler.normal(*shape, scale=2.0).movedim(dim, -1)
+    scores = scores.masked_fill(~sampler.mask(*scores.shape), -torch.inf)
+    scores[(0,) * (scores.ndim - 1)] = -torch.inf
+    return {"scores": scores.movedim(-1, dim).contiguous(), "dim": dim}
+
+
+def softmax_along_dim(function, arguments: Mapping[str, Any]) -> Mapping[str, Tensor]:
+    """Call the softmax with `dim` by name: a signature with a bare * before it is right, too."""
+    return {"weights": function(arguments["scores"], dim=arguments["dim"])}
+
+
+def softmax_minus(scores: Tensor, dim: int, subtracted: Tensor | float) -> Tensor:
+    """Compute the textbook softmax of the scores minus a number, or a number for each row."""
+    exps = torch.exp(scores - subtracted)
+    return exps / exps.sum(dim, keepdim=True)
+
+
+@mistake(
+    "stable_softmax",
+    "In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN. Such a row must become zeros.",
+)
+def nan_in_empty_rows(scores: Tensor, dim: int = -1) -> Tensor:
+    return softmax_minus(scores, dim, scores.amax(dim, keepdim=True))
+
+
+@mistake(
+    "stable_softmax",
+    "exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.",
+)
+def overflows(scores: Tensor, dim: int = -1) -> Tensor:
+    return softmax_minus(scores, dim, 0.0)
+
+
+@mistake(
+    "stable_softmax", "A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n."
+)
+def uniform_in_empty_rows(scores: Tensor, dim: int = -1) -> Tensor:
+    return torch.softmax(scores.clamp_min(-1e9), dim)
+
+
+@mistake(
+    "stable_softmax",
+    "The largest score of all rows is subtracted. A row far below it becomes all zeros: take each row's own.",
+)
+def one_maximum_for_all(scores: Tensor, dim: int = -1) -> Tensor:
+    return softmax_minus(scores, dim, scores.max())
+
+
+@mistake("stable_softmax", "`dim` is not used: the sum always runs over the last axis.")
+def ignores_dim(scores: Tensor, dim: int = -1) -> Tensor:
+    return stable_softmax(scores, -1)
+
+
+@mistake(
+    "stable_softmax", "The sum runs over the wrong axis: with dim=-1 each row sums to 1, not each column."
+)
+def sums_over_the_other_axis(scores: Tensor, dim: int = -1) -> Tensor:
+    return stable_softmax(scores, -2 if dim in (-1, scores.ndim - 1) else -1)
+
+
+@mistake(
+    "stable_softmax",
+    "The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.",
+)
+def one_sum_for_all(scores: Tensor, dim: int = -1) -> Tensor:
+    exps = torch.exp(scores - scores.max())
+    return exps / exps.sum()
+
+
+@mistake(
+    "stable_softmax", "The sum has lost its axis and lines up with the wrong one. Keep it: keepdim=True."
+)
+def forgets_keepdim(scores: Tensor, dim: int = -1) -> Tensor:
+    exps = torch.exp(scores - scores.amax(dim, keepdim=True))
+    return exps / exps.sum(dim)
+
+
+@mistake("stable_softmax", "The exponential is missing: the scores are divided by their sum.")
+def no_exponential(scores: Tensor, dim: int = -1) -> Tensor:
+    return scores / scores.sum(dim, keepdim=True)
+
+
+@mistake(
+    "stable_softmax",
+    "Clamping keeps exp finite, but it makes different scores equal. Subtract the row's largest.",
+)
+def clamps_the_scores(scores: Tensor, dim: int = -1) -> Tensor:
+    return softmax_minus(scores.clamp(-50, 50), dim, 0.0)
+
+
+@mistake(
+    "stable_softmax",
+    "The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.",
+)
+def works_in_place(scores: Tensor, dim: int = -1) -> Tensor:
+    largest = scores.amax(dim, keepdim=True)
+    scores -= largest.masked_fill(largest == -torch.inf, 0.0)
+    return stable_softmax(scores, dim)
+
+
+SOFTMAX_CHECKS = StandardChecks(reference=stable_softmax, returns=("weights",), draw=draw_scores_and_dim)
+
+SOFTMAX = Exercise(
+    id="1.3",
+    title="A softmax that stays finite",
+    reference=(stable_softmax,),
+    points=10,
+    difficulty=2,
+    minutes=10,
+    bans=frozenset({"softmax"}),
+    checks=(
+        SOFTMAX_CHECKS.values(
+            "each row becomes a distribution",
+            3,
+            map="weights",
+            draw=draw_scores,
+            examples=[dict(shape=(2, 3))],
+            trials=[dict(shape=(5, 7)), dict(shape=(2, 3, 11))],
+        ),
+        SOFTMAX_CHECKS.further_values(
+            "dims",
+            "along any axis, counted from either end",
+            2,
+            probe=softmax_along_dim,
+            examples=[dict(shape=(2, 3), dim=0)],
+            trials=[
+                dict(shape=(3, 5, 7), dim=1),
+                dict(shape=(3, 5, 7), dim=-3),
+                dict(shape=(5, 7), dim=-2),
+                dict(shape=(7,), dim=0),
+            ],
+        ),
+        SOFTMAX_CHECKS.further_values(
+            "extremes",
+            "finite for scores of any size",
+            2,
+            probe=softmax_along_dim,
+            draw=draw_extremes,
+            examples=[dict(rows=3, columns=4, spread=1e4, offset=0.0)],
+            trials=[
+                dict(rows=5, columns=7, spread=2.0, offset=1e4, dtype=torch.float64),
+                dict(rows=5, columns=7, spread=1e4, offset=0.0),
+            ],
+        ),
+        SOFTMAX_CHECKS.further_values(
+            "empty rows",
+            "a row of −inf becomes zeros",
+            2,
+            probe=softmax_along_dim,
+            draw=draw_forbidden,
+            examples=[dict(shape=(2, 3))],
+            trials=[dict(shape=(5, 7)), dict(shape=(3, 5, 2), dim=1)],
+        ),
+        SOFTMAX_CHECKS.conduct(
+            1, examples=[dict(shape=(2, 3))], trials=[dict(shape=(5, 7), dtype=torch.float64)]
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "stable_softmax"),
+    review="Softmax",
+)
