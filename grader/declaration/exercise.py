@@ -102,9 +102,8 @@ class Exercise:
 
     id: str  # "1.4"
     title: str  # "Attention"
-    reference: tuple[
-        Any, ...
-    ]  # the right definitions, functions or classes, under the names that a student must define
+    # The right definitions, functions or classes, under the names that a student must define.
+    reference: tuple[Any, ...] = ()
     points: float  # 0 for practice
     difficulty: int  # 1 to 3
     minutes: int
@@ -119,8 +118,8 @@ class Exercise:
             raise DeclarationError(f"exercise {self.id}, {problem}")
 
     def _problems(self) -> Iterable[str]:
-        if not self.reference:
-            yield "reference: it is empty; name the right definition, as in reference=(attention,)"
+        if not isinstance(self.reference, tuple) or not self.reference:
+            yield "reference: name the right definition in a tuple, as in reference=(attention,)"
         for definition in self.reference:
             if not callable(definition) or not hasattr(definition, "__name__"):
                 yield f"reference: {definition!r} is no function or class with a name"
