@@ -18,7 +18,12 @@ STEP = re.compile(
     r"In `(?P<file>[^`]+)`,\s+(?P<side>above|below) the (?P<what>line|cell) `(?P<anchor>[^`]+)`:\n\n```python\n(?P<code>.*?)```",
     re.DOTALL,
 )
-EDITED = {"grader/course/lesson_1.py", "solutions/1-attention.py"}
+NEW_FILE = re.compile(r"A new file, `(?P<file>[^`]+)`:\n\n```python\n(?P<code>.*?)```", re.DOTALL)
+EDITED = {
+    "grader/course/lesson_1/keep_largest.py",
+    "grader/course/lesson_1/__init__.py",
+    "solutions/1-attention.py",
+}
 GENERATED = {
     "solutions/1-attention/1-attention.ipynb",
     "notebooks/1-attention/1-attention.ipynb",
@@ -49,7 +54,7 @@ class Course:
 
 def copy_course(to: Path) -> None:
     """The course with its first lesson alone: the others have no part in this, and their build takes a minute."""
-    leave = shutil.ignore_patterns("__pycache__", "lesson_[23].py", "2-heads*", "3-vlm*")
+    leave = shutil.ignore_patterns("__pycache__", "lesson_[23]", "2-heads*", "3-vlm*")
     for name in ("grader", "source", "solutions", "notebooks", "assets", "benchmarks", "tests/course"):
         shutil.copytree(ROOT / name, to / name, ignore=leave)
     for name in ("pyproject.toml", "README.md", "nbgrader_config.py"):
@@ -58,6 +63,10 @@ def copy_course(to: Path) -> None:
 
 def follow(page: str, root: Path) -> None:
     """Do what the steps of the page say."""
+    for step in NEW_FILE.finditer(page):
+        path = root / step["file"]
+        assert not path.exists()
+        path.write_text(step["code"], "utf-8")
     for step in STEP.finditer(page):
         path = root / step["file"]
         lines = path.read_text("utf-8").splitlines(keepends=True)
@@ -92,7 +101,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     return Course(root, changes(before, edited), changes(edited, contents(root)))
 
 
-def test_it_touches_two_files_and_the_build_makes_the_rest(course: Course) -> None:
+def test_it_adds_one_file_touches_two_and_the_build_makes_the_rest(course: Course) -> None:
     assert course.edited == EDITED
     assert course.changed_by_the_build == GENERATED
     assert "| Attention from scratch | 10 | 105 |" in (course.root / "README.md").read_text("utf-8")
