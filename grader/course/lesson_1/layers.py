@@ -124,8 +124,7 @@ class SelfWithBias(SelfAttention):
 
 
 @mistake(
-    "SelfAttention",
-    "The weights come back cut off by .detach(). Without it, training can learn from them.",
+    "SelfAttention", "The weights come back cut off by .detach(). Without it, training can learn from them."
 )
 class SelfWeightsDetached(SelfAttention):
     def forward(self, tokens, mask=None):
@@ -297,8 +296,7 @@ class CrossWithBias(CrossAttention):
 
 
 @mistake(
-    "CrossAttention",
-    "The weights come back cut off by .detach(). Without it, training can learn from them.",
+    "CrossAttention", "The weights come back cut off by .detach(). Without it, training can learn from them."
 )
 class CrossWeightsDetached(CrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):

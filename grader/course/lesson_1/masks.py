@@ -158,11 +158,7 @@ MASKS = Exercise(
             6,
             name="padding",
             examples=[dict(sequences=3, tokens=4)],
-            trials=[
-                dict(sequences=5, tokens=7),
-                dict(sequences=1, tokens=3),
-                dict(sequences=3, tokens=11),
-            ],
+            trials=[dict(sequences=5, tokens=7), dict(sequences=1, tokens=3), dict(sequences=3, tokens=11)],
         ),
         PADDING_CHECKS.further_values(
             "width",

@@ -8,27 +8,9 @@ import torch
 from attention.dot_product import attention_scores, scaled_scores
 from torch import Tensor
 
+from grader.course.lesson_1.shared import draw_attention
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
-from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
-from grader.records import Inputs
-
-
-def draw_queries_and_keys(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    queries: int,
-    keys: int,
-    d_k: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw queries and keys."""
-    return {
-        "query": sampler.normal(*batch_shape, queries, d_k, dtype=dtype),
-        "key": sampler.normal(*batch_shape, keys, d_k, dtype=dtype),
-    }
-
 
 # ---------------------------------------------------------------- 1.1 attention_scores
 
@@ -74,7 +56,7 @@ def softmax_too_early(query: Tensor, key: Tensor) -> Tensor:
     return torch.softmax(query @ key.transpose(-1, -2), dim=-1)
 
 
-SCORES_CHECKS = StandardChecks(reference=attention_scores, returns=("scores",), draw=draw_queries_and_keys)
+SCORES_CHECKS = StandardChecks(reference=attention_scores, returns=("scores",), draw=draw_attention)
 
 SCORES = Exercise(
     id="1.1",
@@ -155,7 +137,7 @@ def scaled_softmax_too_early(query: Tensor, key: Tensor) -> Tensor:
     return torch.softmax(scaled_scores(query, key), dim=-1)
 
 
-SCALED_CHECKS = StandardChecks(reference=scaled_scores, returns=("scores",), draw=draw_queries_and_keys)
+SCALED_CHECKS = StandardChecks(reference=scaled_scores, returns=("scores",), draw=draw_attention)
 
 SCALED = Exercise(
     id="1.2",

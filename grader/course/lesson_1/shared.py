@@ -17,16 +17,18 @@ def draw_attention(
     queries: int,
     keys: int,
     d_k: int,
-    d_v: int,
+    d_v: int | None = None,
     scale: float = 1.0,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw queries, keys and values; the queries and keys are multiplied by `scale`."""
-    return {
+    """Draw queries and keys, which are multiplied by `scale`, and values where a width is given for them."""
+    inputs = {
         "query": sampler.normal(*batch_shape, queries, d_k, scale=scale, dtype=dtype),
         "key": sampler.normal(*batch_shape, keys, d_k, scale=scale, dtype=dtype),
-        "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype),
     }
+    return (
+        inputs if d_v is None else {**inputs, "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype)}
+    )
 
 
 def draw_mask(

@@ -106,10 +106,7 @@ def sums_over_the_other_axis(scores: Tensor, dim: int = -1) -> Tensor:
     return stable_softmax(scores, -2 if dim in (-1, scores.ndim - 1) else -1)
 
 
-@mistake(
-    "stable_softmax",
-    "The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.",
-)
+@mistake("stable_softmax", "The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.")
 def one_sum_for_all(scores: Tensor, dim: int = -1) -> Tensor:
     exps = torch.exp(scores - scores.max())
     return exps / exps.sum()
