@@ -80,6 +80,42 @@ def output_alone(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 ATTENTION_CHECKS = StandardChecks(reference=attention, returns=("output", "weights"), draw=draw_attention)
 
+ATTENTION_OUTPUT = ATTENTION_CHECKS.values(
+    "the output is the weighted mean of the values",
+    4,
+    name="output",
+    only="output",
+    examples=[dict(queries=3, keys=4, d_k=5, d_v=2)],
+    trials=[dict(queries=5, keys=7, d_k=3, d_v=2), dict(queries=7, keys=2, d_k=5, d_v=11)],
+)
+
+ATTENTION_WEIGHTS = ATTENTION_CHECKS.values(
+    "each query shares its weight among the keys",
+    6,
+    name="weights",
+    only="weights",
+    map="weights",
+    examples=[dict(queries=3, keys=4, d_k=5, d_v=2)],
+    trials=[dict(queries=5, keys=7, d_k=3, d_v=2), dict(queries=7, keys=2, d_k=5, d_v=11)],
+)
+
+ATTENTION_EXTREMES = ATTENTION_CHECKS.further_values(
+    "extremes",
+    "large scores give no NaN",
+    1,
+    needs=("output", "weights"),
+    trials=[dict(queries=5, keys=7, d_k=3, d_v=2, scale=100.0, dtype=torch.float64)],
+)
+
+ATTENTION_GRADIENTS = ATTENTION_CHECKS.conduct(
+    2,
+    needs=("output", "weights"),
+    trials=[
+        dict(queries=5, keys=7, d_k=3, d_v=2, dtype=torch.float64),
+        dict(batch_shape=(2,), queries=3, keys=5, d_k=7, d_v=11, dtype=torch.float64),
+    ],
+)
+
 ATTENTION = Exercise(
     id="1.4",
     title="Attention",
@@ -90,23 +126,8 @@ ATTENTION = Exercise(
     builds_on=("1.1", "1.2", "1.3"),
     bans=frozenset({"fused attention"}),
     checks=(
-        ATTENTION_CHECKS.values(
-            "the output is the weighted mean of the values",
-            4,
-            name="output",
-            only="output",
-            examples=[dict(queries=3, keys=4, d_k=5, d_v=2)],
-            trials=[dict(queries=5, keys=7, d_k=3, d_v=2), dict(queries=7, keys=2, d_k=5, d_v=11)],
-        ),
-        ATTENTION_CHECKS.values(
-            "each query shares its weight among the keys",
-            6,
-            name="weights",
-            only="weights",
-            map="weights",
-            examples=[dict(queries=3, keys=4, d_k=5, d_v=2)],
-            trials=[dict(queries=5, keys=7, d_k=3, d_v=2), dict(queries=7, keys=2, d_k=5, d_v=11)],
-        ),
+        ATTENTION_OUTPUT,
+        ATTENTION_WEIGHTS,
         ATTENTION_CHECKS.batch(
             2,
             needs=("output", "weights"),
@@ -116,21 +137,8 @@ ATTENTION = Exercise(
                 dict(batch_shape=(2, 3), queries=5, keys=4, d_k=7, d_v=1),
             ],
         ),
-        ATTENTION_CHECKS.further_values(
-            "extremes",
-            "large scores give no NaN",
-            1,
-            needs=("output", "weights"),
-            trials=[dict(queries=5, keys=7, d_k=3, d_v=2, scale=100.0, dtype=torch.float64)],
-        ),
-        ATTENTION_CHECKS.conduct(
-            2,
-            needs=("output", "weights"),
-            trials=[
-                dict(queries=5, keys=7, d_k=3, d_v=2, dtype=torch.float64),
-                dict(batch_shape=(2,), queries=3, keys=5, d_k=7, d_v=11, dtype=torch.float64),
-            ],
-        ),
+        ATTENTION_EXTREMES,
+        ATTENTION_GRADIENTS,
     ),
     mistakes=mistakes_in(globals(), "attention"),
     review="Attention",

@@ -136,6 +136,36 @@ SELF_CHECKS = StandardChecks(
     reference=SelfAttention, returns=("output", "weights"), draw=draw_self_attention, zero_others=True
 )
 
+SELF_MASK = SELF_CHECKS.further_values(
+    "mask",
+    "the mask is obeyed",
+    4,
+    map="weights",
+    examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal")],
+    trials=[
+        dict(tokens=7, d_model=5, d_k=3, mask="causal"),
+        dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="padding"),
+        dict(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="each"),
+    ],
+)
+
+SELF_PARAMETERS = SELF_CHECKS.further_values(
+    "parameters",
+    "W_Q, W_K and W_V without bias are the only parameters",
+    2,
+    probe=layer_parameters,
+    draw=draw_layer_sizes,
+    examples=[dict(d_model=4, d_k=2)],
+    trials=[dict(d_model=7, d_k=3)],
+)
+
+SELF_GRADIENTS = SELF_CHECKS.conduct(
+    2,
+    title=LAYER_CONDUCT,
+    examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal", dtype=torch.float32)],
+    trials=[dict(batch_shape=(2,), tokens=5, d_model=7, d_k=3, mask="causal", dtype=torch.float64)],
+)
+
 SELF_ATTENTION = Exercise(
     id="1.7",
     title="Self-attention",
@@ -153,18 +183,7 @@ SELF_ATTENTION = Exercise(
             examples=[dict(tokens=3, d_model=4, d_k=2)],
             trials=[dict(tokens=5, d_model=7, d_k=3), dict(tokens=7, d_model=3, d_k=11)],
         ),
-        SELF_CHECKS.further_values(
-            "mask",
-            "the mask is obeyed",
-            4,
-            map="weights",
-            examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal")],
-            trials=[
-                dict(tokens=7, d_model=5, d_k=3, mask="causal"),
-                dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="padding"),
-                dict(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="each"),
-            ],
-        ),
+        SELF_MASK,
         SELF_CHECKS.batch(
             1,
             trials=[
@@ -172,21 +191,8 @@ SELF_ATTENTION = Exercise(
                 dict(batch_shape=(2, 3), tokens=5, d_model=11, d_k=7),
             ],
         ),
-        SELF_CHECKS.further_values(
-            "parameters",
-            "W_Q, W_K and W_V without bias are the only parameters",
-            2,
-            probe=layer_parameters,
-            draw=draw_layer_sizes,
-            examples=[dict(d_model=4, d_k=2)],
-            trials=[dict(d_model=7, d_k=3)],
-        ),
-        SELF_CHECKS.conduct(
-            2,
-            title=LAYER_CONDUCT,
-            examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal", dtype=torch.float32)],
-            trials=[dict(batch_shape=(2,), tokens=5, d_model=7, d_k=3, mask="causal", dtype=torch.float64)],
-        ),
+        SELF_PARAMETERS,
+        SELF_GRADIENTS,
     ),
     mistakes=mistakes_in(globals(), "SelfAttention"),
     review="Self-attention",
@@ -308,6 +314,61 @@ CROSS_CHECKS = StandardChecks(
     reference=CrossAttention, returns=("output", "weights"), draw=draw_cross_attention, zero_others=True
 )
 
+CROSS_VALUES = CROSS_CHECKS.values(
+    "text asks, the image answers",
+    6,
+    map="weights",
+    examples=[
+        dict(words=2, patches=3, d_text=4, d_image=4, d_k=5),
+        dict(words=2, patches=3, d_text=4, d_image=5, d_k=6),
+    ],
+    trials=[
+        dict(words=5, patches=7, d_text=11, d_image=3, d_k=2),
+        dict(words=3, patches=5, d_text=2, d_image=7, d_k=11),
+    ],
+)
+
+CROSS_MASK = CROSS_CHECKS.further_values(
+    "mask",
+    "the mask is obeyed",
+    4,
+    map="weights",
+    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared")],
+    trials=[
+        dict(words=5, patches=7, d_text=11, d_image=3, d_k=2, mask="shared"),
+        dict(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="padding"),
+        dict(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="each"),
+    ],
+)
+
+CROSS_PARAMETERS = CROSS_CHECKS.further_values(
+    "parameters",
+    "W_Q, W_K and W_V without bias are the only parameters",
+    2,
+    probe=layer_parameters,
+    draw=draw_layer_sizes,
+    examples=[dict(d_text=4, d_image=5, d_k=6)],
+    trials=[dict(d_text=7, d_image=5, d_k=3)],
+)
+
+CROSS_GRADIENTS = CROSS_CHECKS.conduct(
+    2,
+    title=LAYER_CONDUCT,
+    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared", dtype=torch.float32)],
+    trials=[
+        dict(
+            batch_shape=(2,),
+            words=5,
+            patches=7,
+            d_text=11,
+            d_image=3,
+            d_k=13,
+            mask="padding",
+            dtype=torch.float64,
+        )
+    ],
+)
+
 CROSS_ATTENTION = Exercise(
     id="1.8",
     title="Cross-attention: text asks, the image answers",
@@ -318,31 +379,8 @@ CROSS_ATTENTION = Exercise(
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"),
     bans=frozenset({"fused attention"}),
     checks=(
-        CROSS_CHECKS.values(
-            "text asks, the image answers",
-            6,
-            map="weights",
-            examples=[
-                dict(words=2, patches=3, d_text=4, d_image=4, d_k=5),
-                dict(words=2, patches=3, d_text=4, d_image=5, d_k=6),
-            ],
-            trials=[
-                dict(words=5, patches=7, d_text=11, d_image=3, d_k=2),
-                dict(words=3, patches=5, d_text=2, d_image=7, d_k=11),
-            ],
-        ),
-        CROSS_CHECKS.further_values(
-            "mask",
-            "the mask is obeyed",
-            4,
-            map="weights",
-            examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared")],
-            trials=[
-                dict(words=5, patches=7, d_text=11, d_image=3, d_k=2, mask="shared"),
-                dict(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="padding"),
-                dict(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="each"),
-            ],
-        ),
+        CROSS_VALUES,
+        CROSS_MASK,
         CROSS_CHECKS.batch(
             1,
             trials=[
@@ -350,34 +388,8 @@ CROSS_ATTENTION = Exercise(
                 dict(batch_shape=(2, 3), words=7, patches=5, d_text=11, d_image=13, d_k=17),
             ],
         ),
-        CROSS_CHECKS.further_values(
-            "parameters",
-            "W_Q, W_K and W_V without bias are the only parameters",
-            2,
-            probe=layer_parameters,
-            draw=draw_layer_sizes,
-            examples=[dict(d_text=4, d_image=5, d_k=6)],
-            trials=[dict(d_text=7, d_image=5, d_k=3)],
-        ),
-        CROSS_CHECKS.conduct(
-            2,
-            title=LAYER_CONDUCT,
-            examples=[
-                dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared", dtype=torch.float32)
-            ],
-            trials=[
-                dict(
-                    batch_shape=(2,),
-                    words=5,
-                    patches=7,
-                    d_text=11,
-                    d_image=3,
-                    d_k=13,
-                    mask="padding",
-                    dtype=torch.float64,
-                )
-            ],
-        ),
+        CROSS_PARAMETERS,
+        CROSS_GRADIENTS,
     ),
     mistakes=mistakes_in(globals(), "CrossAttention"),
     review="Cross-attention",

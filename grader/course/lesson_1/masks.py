@@ -137,6 +137,25 @@ def as_wide_as_the_longest(lengths: Tensor, n: int) -> Tensor:
 CAUSAL_CHECKS = StandardChecks(reference=causal_mask, returns=("mask",), draw=draw_length)
 PADDING_CHECKS = StandardChecks(reference=padding_mask, returns=("mask",), draw=draw_lengths)
 
+MASK_WIDTH = PADDING_CHECKS.further_values(
+    "width",
+    "the mask is n wide, whatever the lengths",
+    2,
+    needs=("padding",),
+    draw=draw_short_lengths,
+    examples=[dict(sequences=2, tokens=5)],
+    trials=[dict(sequences=5, tokens=11), dict(sequences=3, tokens=7, dtype=torch.int32)],
+)
+
+MASKS_BY_KEYWORD = Check(
+    name="conduct",
+    title="calls by keyword work, inputs stay as they are",
+    points=1,
+    needs=("causal", "padding"),
+    probe=call_masks_by_keyword,
+    trials=trials(draw_lengths, dict(sequences=3, tokens=5, dtype=torch.int32)),
+)
+
 MASKS = Exercise(
     id="1.5",
     title="Masks: causal and padding",
@@ -160,23 +179,8 @@ MASKS = Exercise(
             examples=[dict(sequences=3, tokens=4)],
             trials=[dict(sequences=5, tokens=7), dict(sequences=1, tokens=3), dict(sequences=3, tokens=11)],
         ),
-        PADDING_CHECKS.further_values(
-            "width",
-            "the mask is n wide, whatever the lengths",
-            2,
-            needs=("padding",),
-            draw=draw_short_lengths,
-            examples=[dict(sequences=2, tokens=5)],
-            trials=[dict(sequences=5, tokens=11), dict(sequences=3, tokens=7, dtype=torch.int32)],
-        ),
-        Check(
-            name="conduct",
-            title="calls by keyword work, inputs stay as they are",
-            points=1,
-            needs=("causal", "padding"),
-            probe=call_masks_by_keyword,
-            trials=trials(draw_lengths, dict(sequences=3, tokens=5, dtype=torch.int32)),
-        ),
+        MASK_WIDTH,
+        MASKS_BY_KEYWORD,
     ),
     mistakes=mistakes_in(globals(), "causal_mask", "padding_mask"),
     review="Masks",
@@ -287,6 +291,55 @@ def needs_a_mask(query, key, value, mask=None):
 
 MASKED_CHECKS = StandardChecks(reference=masked_attention, returns=("output", "weights"), draw=draw_masked)
 
+WITHOUT_MASK = MASKED_CHECKS.further_values(
+    "no mask",
+    "without a mask, every query looks everywhere",
+    1,
+    draw=draw_attention,
+    examples=[dict(queries=2, keys=3, d_k=4, d_v=1)],
+    trials=[dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11)],
+)
+
+MASK_FORMS = MASKED_CHECKS.further_values(
+    "forms",
+    "masks of every form: for each query, for the keys, causal, padding",
+    2,
+    examples=[dict(batch_shape=(2,), queries=3, keys=4, d_k=5, d_v=1, mask="padding")],
+    trials=[
+        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="each"),
+        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="padding"),
+        dict(batch_shape=(2, 3), queries=5, keys=7, d_k=11, d_v=1, mask="shared"),
+        dict(batch_shape=(2, 3), queries=7, keys=5, d_k=11, d_v=13, mask="padding"),
+        dict(queries=5, keys=7, d_k=3, d_v=2, mask="keys"),
+        dict(batch_shape=(2,), queries=7, keys=7, d_k=3, d_v=5, mask="causal"),
+    ],
+)
+
+ATTENDING_NOWHERE = MASKED_CHECKS.further_values(
+    "nowhere",
+    "a query that may look nowhere gets zeros",
+    2,
+    examples=[dict(queries=3, keys=4, d_k=2, d_v=1, mask="blank")],
+    trials=[
+        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="blank"),
+        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="queries"),
+        dict(batch_shape=(2,), queries=5, keys=3, d_k=7, d_v=11, mask="empty"),
+    ],
+)
+
+MASKED_GRADIENTS = Check(
+    name="conduct",
+    title=CONDUCT,
+    points=1,
+    needs=("values",),
+    probe=function_gradients,
+    names={"function": "masked_attention"},
+    trials=trials(
+        draw_masked_gradients,
+        dict(batch_shape=(2,), queries=5, keys=7, d_k=3, d_v=11, mask="each", dtype=torch.float64),
+    ),
+)
+
 MASKED = Exercise(
     id="1.6",
     title="Masked attention",
@@ -307,51 +360,10 @@ MASKED = Exercise(
                 dict(queries=11, keys=5, d_k=7, d_v=3, mask="shared"),
             ],
         ),
-        MASKED_CHECKS.further_values(
-            "no mask",
-            "without a mask, every query looks everywhere",
-            1,
-            draw=draw_attention,
-            examples=[dict(queries=2, keys=3, d_k=4, d_v=1)],
-            trials=[dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11)],
-        ),
-        MASKED_CHECKS.further_values(
-            "forms",
-            "masks of every form: for each query, for the keys, causal, padding",
-            2,
-            examples=[dict(batch_shape=(2,), queries=3, keys=4, d_k=5, d_v=1, mask="padding")],
-            trials=[
-                dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="each"),
-                dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="padding"),
-                dict(batch_shape=(2, 3), queries=5, keys=7, d_k=11, d_v=1, mask="shared"),
-                dict(batch_shape=(2, 3), queries=7, keys=5, d_k=11, d_v=13, mask="padding"),
-                dict(queries=5, keys=7, d_k=3, d_v=2, mask="keys"),
-                dict(batch_shape=(2,), queries=7, keys=7, d_k=3, d_v=5, mask="causal"),
-            ],
-        ),
-        MASKED_CHECKS.further_values(
-            "nowhere",
-            "a query that may look nowhere gets zeros",
-            2,
-            examples=[dict(queries=3, keys=4, d_k=2, d_v=1, mask="blank")],
-            trials=[
-                dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="blank"),
-                dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="queries"),
-                dict(batch_shape=(2,), queries=5, keys=3, d_k=7, d_v=11, mask="empty"),
-            ],
-        ),
-        Check(
-            name="conduct",
-            title=CONDUCT,
-            points=1,
-            needs=("values",),
-            probe=function_gradients,
-            names={"function": "masked_attention"},
-            trials=trials(
-                draw_masked_gradients,
-                dict(batch_shape=(2,), queries=5, keys=7, d_k=3, d_v=11, mask="each", dtype=torch.float64),
-            ),
-        ),
+        WITHOUT_MASK,
+        MASK_FORMS,
+        ATTENDING_NOWHERE,
+        MASKED_GRADIENTS,
     ),
     mistakes=mistakes_in(globals(), "masked_attention"),
     review="Masked attention",

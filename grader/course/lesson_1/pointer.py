@@ -136,6 +136,29 @@ def no_mean(weights: Tensor, target: Tensor) -> Tensor:
 
 POINTER_CHECKS = StandardChecks(reference=pointer_loss, returns=("loss",), draw=draw_pointer_maps)
 
+POINTER_LOSS_GRADIENTS = Check(
+    name="conduct",
+    title=CONDUCT,
+    points=1,
+    needs=("values",),
+    probe=pointer_loss_gradients,
+    trials=trials(draw_pointer_scores, dict(batch_shape=(5,), patches=7, dtype=torch.float64)),
+    # A tiny number inside the log, against log 0, is good practice.
+    rtol=30,
+)
+
+TRAINED_MAPS = Check(
+    name="maps",
+    title="the pointer that you trained looks at the right patch of scenes it has never seen",
+    points=5,
+    needs=("values",),
+    probe=pointer_maps,
+    trials=trials(draw_unseen_scenes, dict(scenes=500)),
+    judge=judge_pointer,
+    at="train-pointer",
+    seconds=30,
+)
+
 POINTER = Exercise(
     id="1.9",
     title="A pointer that learns to look",
@@ -161,27 +184,8 @@ POINTER = Exercise(
                 dict(batch_shape=(2, 3, 5), patches=7),
             ],
         ),
-        Check(
-            name="conduct",
-            title=CONDUCT,
-            points=1,
-            needs=("values",),
-            probe=pointer_loss_gradients,
-            trials=trials(draw_pointer_scores, dict(batch_shape=(5,), patches=7, dtype=torch.float64)),
-            # A tiny number inside the log, against log 0, is good practice.
-            rtol=30,
-        ),
-        Check(
-            name="maps",
-            title="the pointer that you trained looks at the right patch of scenes it has never seen",
-            points=5,
-            needs=("values",),
-            probe=pointer_maps,
-            trials=trials(draw_unseen_scenes, dict(scenes=500)),
-            judge=judge_pointer,
-            at="train-pointer",
-            seconds=30,
-        ),
+        POINTER_LOSS_GRADIENTS,
+        TRAINED_MAPS,
     ),
     mistakes=mistakes_in(globals(), "pointer_loss"),
     review="A pointer that learns to look",

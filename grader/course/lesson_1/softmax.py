@@ -145,6 +145,43 @@ def works_in_place(scores: Tensor, dim: int = -1) -> Tensor:
 
 SOFTMAX_CHECKS = StandardChecks(reference=stable_softmax, returns=("weights",), draw=draw_scores_and_dim)
 
+SOFTMAX_ALONG_ANY_AXIS = SOFTMAX_CHECKS.further_values(
+    "dims",
+    "along any axis, counted from either end",
+    2,
+    probe=softmax_along_dim,
+    examples=[dict(shape=(2, 3), dim=0)],
+    trials=[
+        dict(shape=(3, 5, 7), dim=1),
+        dict(shape=(3, 5, 7), dim=-3),
+        dict(shape=(5, 7), dim=-2),
+        dict(shape=(7,), dim=0),
+    ],
+)
+
+SOFTMAX_OF_EXTREMES = SOFTMAX_CHECKS.further_values(
+    "extremes",
+    "finite for scores of any size",
+    2,
+    probe=softmax_along_dim,
+    draw=draw_extremes,
+    examples=[dict(rows=3, columns=4, spread=1e4, offset=0.0)],
+    trials=[
+        dict(rows=5, columns=7, spread=2.0, offset=1e4, dtype=torch.float64),
+        dict(rows=5, columns=7, spread=1e4, offset=0.0),
+    ],
+)
+
+SOFTMAX_OF_EMPTY_ROWS = SOFTMAX_CHECKS.further_values(
+    "empty rows",
+    "a row of −inf becomes zeros",
+    2,
+    probe=softmax_along_dim,
+    draw=draw_forbidden,
+    examples=[dict(shape=(2, 3))],
+    trials=[dict(shape=(5, 7)), dict(shape=(3, 5, 2), dim=1)],
+)
+
 SOFTMAX = Exercise(
     id="1.3",
     title="A softmax that stays finite",
@@ -162,40 +199,9 @@ SOFTMAX = Exercise(
             examples=[dict(shape=(2, 3))],
             trials=[dict(shape=(5, 7)), dict(shape=(2, 3, 11))],
         ),
-        SOFTMAX_CHECKS.further_values(
-            "dims",
-            "along any axis, counted from either end",
-            2,
-            probe=softmax_along_dim,
-            examples=[dict(shape=(2, 3), dim=0)],
-            trials=[
-                dict(shape=(3, 5, 7), dim=1),
-                dict(shape=(3, 5, 7), dim=-3),
-                dict(shape=(5, 7), dim=-2),
-                dict(shape=(7,), dim=0),
-            ],
-        ),
-        SOFTMAX_CHECKS.further_values(
-            "extremes",
-            "finite for scores of any size",
-            2,
-            probe=softmax_along_dim,
-            draw=draw_extremes,
-            examples=[dict(rows=3, columns=4, spread=1e4, offset=0.0)],
-            trials=[
-                dict(rows=5, columns=7, spread=2.0, offset=1e4, dtype=torch.float64),
-                dict(rows=5, columns=7, spread=1e4, offset=0.0),
-            ],
-        ),
-        SOFTMAX_CHECKS.further_values(
-            "empty rows",
-            "a row of −inf becomes zeros",
-            2,
-            probe=softmax_along_dim,
-            draw=draw_forbidden,
-            examples=[dict(shape=(2, 3))],
-            trials=[dict(shape=(5, 7)), dict(shape=(3, 5, 2), dim=1)],
-        ),
+        SOFTMAX_ALONG_ANY_AXIS,
+        SOFTMAX_OF_EXTREMES,
+        SOFTMAX_OF_EMPTY_ROWS,
         SOFTMAX_CHECKS.conduct(
             1, examples=[dict(shape=(2, 3))], trials=[dict(shape=(5, 7), dtype=torch.float64)]
         ),
