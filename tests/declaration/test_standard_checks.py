@@ -89,8 +89,9 @@ def test_other_checks_need_the_values(check: Check, name: str, title: str) -> No
 
 
 def test_fields_of_the_check_may_be_given() -> None:
-    check = PAIR.conduct(1, needs=("sum",), rtol=30, trials=[dict(numbers=3)])
-    assert (check.needs, check.rtol) == (("sum",), 30)
+    names = {"function": "another"}
+    check = PAIR.conduct(1, needs=("sum",), rtol=30, names=names, trials=[dict(numbers=3)])
+    assert (check.needs, check.rtol, check.names) == (("sum",), 30, names)
 
 
 def test_directions_are_drawn_after_the_inputs_in_the_shape_and_dtype_of_the_outputs() -> None:
