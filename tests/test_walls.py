@@ -1,56 +1,131 @@
-"""Rooms meet through records: who may import whom."""
+"""The walls of grader/: which folder may import which, no cycle, few layers, short modules and functions."""
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.import_graph import GUEST, ROOT, cycles, imported_names, layers, module_name, read_graph
+
+GRADER = ROOT / "grader"
+FOLDERS = sorted(file.parent for file in GRADER.glob("*/__init__.py"))
+DECLARED = [*FOLDERS, GRADER / "execution" / "guest"]  # each says what it may import
+MODULES = read_graph()
+
+MOST_LAYERS = 10
+MOST_LOOSE_MODULES = 6
+MOST_LINES, MOST_FUNCTION_LINES = 400, 50
+LONG_MODULES: dict[str, str] = {}  # path → why it cannot be shorter
+LONG_FUNCTIONS: dict[str, str] = {}  # path:function → why it cannot be shorter
+
+MAY_IMPORT = re.compile(r"\bMay import:\s+([^:]+)\.\s*$")
+NOTHING = "nothing of grader"
 
 
-def imported(file: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+def sources(folder: str) -> dict[str, str]:
+    """Read the modules below a folder, by path."""
+    files = sorted((ROOT / folder).rglob("*.py"))
+    assert files, f"{folder} is empty"
+    return {str(file.relative_to(ROOT)): file.read_text("utf-8") for file in files}
 
 
 def offenders(folder: str, *forbidden: str) -> list[str]:
-    files = list((ROOT / folder).rglob("*.py"))
-    assert files, f"{folder} is empty"
+    """List the imports below a folder that lead into a forbidden package."""
     return [
-        f"{file.relative_to(ROOT)} imports {name}"
-        for file in files
-        for name in sorted(imported(file))
-        if any(name == wall or name.startswith(wall + ".") for wall in forbidden)
+        f"{path} imports {name}"
+        for path, source in sources(folder).items()
+        for name in sorted(set(imported_names(source, MODULES)))
+        if is_within(name, forbidden)
     ]
 
 
-@pytest.mark.parametrize(
-    ("folder", "forbidden"),
-    [
-        (
-            "grader/execution",
-            ("attention", "grader.checks", "grader.course", "grader.record", "grader.report"),
-        ),
-        ("grader/evidence", ("attention", "grader.checks", "grader.course", "grader.execution")),
-        (
-            "grader/checks",
-            ("attention", "grader.course", "grader.execution", "grader.submission", "grader.record"),
-        ),
-        ("grader/submission", ("attention", "grader.checks", "grader.course", "grader.execution")),
-        (
-            "grader/report",
-            ("attention", "grader.checks", "grader.course", "grader.execution", "grader.record"),
-        ),
-        ("source", ("grader",)),
-    ],
-)
-def test_a_room_does_not_reach_into_another(folder: str, forbidden: tuple[str, ...]) -> None:
-    assert offenders(folder, *forbidden) == []
+def is_within(name: str, packages: tuple[str, ...]) -> bool:
+    """Tell whether a module is one of these packages, or lies in one."""
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+# ---------------------------------------------------------------- which folder may import which
+
+
+def may_import(folder: Path) -> tuple[str, ...]:
+    """Return what a folder's docstring lets its modules import: packages and modules by their full names."""
+    docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
+    sentence = MAY_IMPORT.search(docstring)
+    path = folder.relative_to(ROOT)
+    assert sentence, f"{path}/__init__.py: the docstring must end in a sentence `May import: a, b.`"
+    listed = re.sub(r"\([^)]*\)", "", sentence[1])
+    names = [
+        name for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", listed.strip()) if name.strip() != NOTHING
+    ]
+    full = tuple(name.strip() if name.strip() == "attention" else f"grader.{name.strip()}" for name in names)
+    unknown = [name for name in full if name != "attention" and name not in MODULES]
+    assert not unknown, f"{path}/__init__.py lets import what is not there: {', '.join(unknown)}"
+    return full
+
+
+def strays(folder: Path) -> list[str]:
+    """List the imports of a folder's modules that its docstring does not list."""
+    own = (
+        (module_name(folder, ROOT), "grader.execution")
+        if folder.name == "guest"
+        else (module_name(folder, ROOT),)
+    )
+    allowed = (GUEST,) if folder.name == "guest" else (*own, *may_import(folder))
+    found = []
+    for path, source in sources(str(folder.relative_to(ROOT))).items():
+        if folder.name != "guest" and is_within(module_name(ROOT / path, ROOT), (GUEST,)):
+            continue
+        for name in sorted(set(imported_names(source, MODULES))):
+            package = name.partition(".")[0]
+            if package in ("grader", "attention") and name != "grader" and not is_within(name, allowed):
+                found.append(f"{path} imports {name}")
+    return found
+
+
+@pytest.mark.parametrize("folder", DECLARED, ids=lambda folder: str(folder.relative_to(GRADER)))
+def test_a_folder_imports_what_its_docstring_lists(folder: Path) -> None:
+    may_import(folder)
+    assert strays(folder) == []
+
+
+@pytest.mark.parametrize("folder", DECLARED, ids=lambda folder: str(folder.relative_to(GRADER)))
+def test_a_folder_lists_nothing_that_it_does_not_import(folder: Path) -> None:
+    names = {
+        name
+        for source in sources(str(folder.relative_to(ROOT))).values()
+        for name in imported_names(source, MODULES)
+    }
+    assert [
+        listed for listed in may_import(folder) if not any(is_within(name, (listed,)) for name in names)
+    ] == []
+
+
+def test_what_every_folder_may_import_imports_nothing_of_grader() -> None:
+    for module in ("grader", "grader.records", "grader.paths", "grader.secret"):
+        assert not MODULES[module], f"{module} imports {sorted(MODULES[module])}"
+
+
+def test_no_folder_imports_the_command_line() -> None:
+    assert offenders("grader", "grader.__main__") == []
+    assert offenders("grader", "grader.cli") == ["grader/__main__.py imports grader.cli"]
+
+
+def test_source_imports_nothing_of_grader() -> None:
+    assert offenders("source", "grader") == []
+
+
+def test_execution_knows_neither_the_reference_nor_the_checks_nor_the_course() -> None:
+    assert offenders("grader/execution", "attention", "grader.checks", "grader.course") == []
+
+
+def test_only_execution_imports_what_runs_inside_the_sandbox() -> None:
+    known = [line for line in offenders("grader", "guest", GUEST) if not line.startswith("grader/execution/")]
+    assert known == []
+
+
+# ---------------------------------------------------------------- who knows which package, and who runs code
 
 
 def test_only_execution_knows_papermill() -> None:
@@ -59,8 +134,8 @@ def test_only_execution_knows_papermill() -> None:
     ] == []
 
 
-def test_only_build_and_record_know_nbgrader() -> None:
-    allowed = ("grader/build/", "grader/record/")
+def test_only_build_gradebook_and_plugins_know_nbgrader() -> None:
+    allowed = ("grader/build/", "grader/gradebook/", "grader/nbgrader_plugins/")
     assert [line for line in offenders("grader", "nbgrader") if not line.startswith(allowed)] == []
 
 
@@ -68,5 +143,81 @@ def test_nothing_trusted_unpickles() -> None:
     assert offenders("grader", "pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal") == []
 
 
+def test_checks_run_no_student_code() -> None:
+    assert (
+        offenders("grader/checks", "grader.execution", "subprocess", "multiprocessing", "importlib", "runpy")
+        == []
+    )
+    assert calls("grader/checks", "exec", "eval", "compile", "__import__") == []
+
+
+def calls(folder: str, *functions: str) -> list[str]:
+    """List the calls below a folder of functions with these names."""
+    return [
+        f"{path}:{node.lineno} calls {node.func.id}"
+        for path, source in sources(folder).items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
+    ]
+
+
+# ---------------------------------------------------------------- layers and sizes
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert cycles(MODULES) == []
+
+
+def test_there_are_few_layers() -> None:
+    layer = layers(MODULES)
+    top = max(layer, key=layer.__getitem__)
+    assert layer[top] <= MOST_LAYERS, (
+        f"{top} stands on layer {layer[top]}; see `python -m tests.import_graph`"
+    )
+
+
+def test_few_modules_lie_directly_in_grader() -> None:
+    loose = sorted(file.name for file in GRADER.glob("*.py"))
+    assert len(loose) <= MOST_LOOSE_MODULES, f"{', '.join(loose)}: put them into a folder"
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {path: len(source.splitlines()) for path, source in sources("grader").items()}
+    long = {path: lines for path, lines in lengths.items() if lines > MOST_LINES}
+    assert long.keys() == LONG_MODULES.keys(), long
+
+
+def test_no_function_is_too_long() -> None:
+    long = {
+        f"{path}:{name}": lines
+        for path, source in sources("grader").items()
+        for name, lines in functions(source)
+        if lines > MOST_FUNCTION_LINES
+    }
+    assert long.keys() == LONG_FUNCTIONS.keys(), long
+
+
+def functions(source: str) -> Iterator[tuple[str, int]]:
+    """Yield each function's name and lines, from its `def` to its end, docstring included."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, node.end_lineno - node.lineno + 1
+
+
+# ---------------------------------------------------------------- what is looked at is seen
+
+
+def test_an_import_inside_a_function_is_seen() -> None:
+    source = "def late():\n    from grader.course import lessons\n    import grader.paths\n"
+    assert list(imported_names(source, MODULES)) == ["grader.course", "grader.paths"]
+
+
 def test_a_wall_that_is_broken_is_seen() -> None:
     assert offenders("grader/course", "attention")
+    assert calls("grader/execution", "exec")
+
+
+def test_a_cycle_and_its_layers_are_counted() -> None:
+    graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"b"}, "d": set()}
+    assert cycles(graph) == [["b", "c"]]
+    assert layers(graph) == {"d": 1, "b": 2, "c": 2, "a": 3}
