@@ -178,6 +178,76 @@ def pipeline() -> Figure:
     return figure
 
 
+def zone(ax: Axes, bottom: float, top: float, level: float, text: str, colour: str) -> None:
+    """A band across the figure, with a title at its left, at this level."""
+    corner, width = (0.5, bottom), ax.get_xlim()[1] - 1
+    style = "round,pad=0,rounding_size=0.7"
+    ax.add_patch(
+        FancyBboxPatch(
+            corner, width, top - bottom, boxstyle=style, facecolor=colour, edgecolor="none", zorder=0
+        )
+    )
+    note(ax, 2, level, text, ha="left", weight="bold")
+
+
+def processes() -> Figure:
+    """The processes of a grading run, in three zones of trust, and the channels between them."""
+    figure, ax = canvas(78, 62)
+    zone(ax, 46.5, 61.5, 59.9, "trusted: runs as you, knows the reference, runs no student code", "#eef4f9")
+    zone(
+        ax, 23.5, 38.5, 25.1, "in the sandbox: unprivileged, knows no secret, runs no student code", "#f4f4f4"
+    )
+    zone(
+        ax,
+        0.5,
+        15.5,
+        2.1,
+        "in the sandbox: student code runs here; nothing that it says is trusted",
+        "#fdf3e0",
+    )
+
+    box(ax, 15, 52.7, "coordinator\nreads, looks up, records", TEXT, width=24, height=8)
+    box(ax, 61, 52.7, "worker, one per job\nplans, runs, judges", TEXT, width=24, height=8)
+    box(ax, 15, 32.2, "fork server\neverything imported", PLAIN, width=24, height=8)
+    box(ax, 61, 32.2, "init, one per submission\nwatches, measures, kills", PLAIN, width=24, height=8)
+    box(ax, 13, 9.2, "checkpoint\nthe state before the cell", IMAGE, width=21, height=8)
+    box(ax, 40, 9.2, "interpreter\nruns the cells", IMAGE, width=19, height=8)
+    box(ax, 66, 9.2, "prober\nruns hidden inputs", IMAGE, width=19, height=8)
+
+    arrow(ax, (27, 54.2), (49, 54.2))
+    arrow(ax, (49, 51.2), (27, 51.2))
+    note(ax, 38, 55.5, "Job")
+    note(ax, 38, 52.7, "pipes of a process pool")
+    note(ax, 38, 49.9, "Graded")
+
+    both(ax, (8, 48.7), (8, 36.2))
+    note(ax, 9, 42.5, "control socket:\nwhat to build ↓\nready ↑", ha="left")
+    arrow(ax, (53, 48.7), (53, 44.5), (24, 44.5), (24, 36.2))
+    note(ax, 25, 42, "control socket: one descriptor\nfor each submission", ha="left")
+    both(ax, (65, 48.7), (65, 36.2))
+    note(ax, 64, 42.2, "connection:\norders, inputs ↓\nreplies, tensors ↑", ha="right")
+    arrow(ax, (27, 32.2), (49, 32.2))
+    note(ax, 38, 33.5, "forks")
+
+    both(ax, (51, 28.2), (51, 21.5), (8, 21.5), (8, 13.2))
+    note(ax, 9, 18.7, 'channel: "cell" or "call"\nwith a descriptor ↓', ha="left")
+    both(ax, (54, 28.2), (54, 18.2), (42, 18.2), (42, 13.2))
+    note(ax, 41, 18.7, "frames: source ↓\noutputs ↑", ha="right")
+    both(ax, (69, 28.2), (69, 13.2))
+    note(ax, 68, 18.7, "frames: inputs ↓\ntensors ↑", ha="right")
+    arrow(ax, (23.5, 9.2), (30.5, 9.2))
+    note(ax, 27, 10.5, "forks")
+    arrow(ax, (49.5, 9.2), (56.5, 9.2))
+    note(ax, 53, 10.5, "forks")
+    return figure
+
+
+def both(ax: Axes, *points: tuple[float, float]) -> None:
+    """A line through points with a head at either end."""
+    arrow(ax, *points)
+    arrow(ax, *reversed(points))
+
+
 def scene() -> Figure:
     """A scene, and its nine patches in a row."""
     patches, _ = draw_scenes(1, torch.Generator().manual_seed(4), "test")
@@ -202,6 +272,7 @@ DIAGRAMS = {
     "multi-head": multi_head,
     "block": block,
     "pipeline": pipeline,
+    "processes": processes,
     "scene": scene,
 }
 

@@ -21,7 +21,6 @@ LONG_MODULES: dict[str, str] = {}  # path → why it cannot be shorter
 LONG_FUNCTIONS: dict[str, str] = {}  # path:function → why it cannot be shorter
 
 MAY_IMPORT = re.compile(r"\bMay import:\s+([^:]+)\.\s*$")
-NOTHING = "nothing of grader"
 
 
 def sources(folder: str) -> dict[str, str]:
@@ -57,7 +56,9 @@ def may_import(folder: Path) -> tuple[str, ...]:
     assert sentence, f"{path}/__init__.py: the docstring must end in a sentence `May import: a, b.`"
     listed = re.sub(r"\([^)]*\)", "", sentence[1])
     names = [
-        name for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", listed.strip()) if name.strip() != NOTHING
+        name
+        for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", listed.strip())
+        if not name.startswith("nothing ")
     ]
     full = tuple(name.strip() if name.strip() == "attention" else f"grader.{name.strip()}" for name in names)
     unknown = [name for name in full if name != "attention" and name not in MODULES]

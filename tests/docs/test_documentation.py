@@ -1,4 +1,4 @@
-"""The pages of docs/ and the README: what they link to is there, and the commands that they name exist."""
+"""The README, CONTRIBUTING and the pages of docs/: the links, files and commands that they name exist."""
 
 import re
 from pathlib import Path
@@ -9,8 +9,12 @@ import typer
 from grader.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = typer.main.get_command(app).commands
+# A path of this repository in backticks; `<name>`, `*` or `…` in it stand for something else.
+PATH = re.compile(r"`((?:assets|benchmarks|docs|examples|grader|notebooks|solutions|source|tests)/[\w./-]*)`")
+# Named, and rightly not here: a result that nobody has measured yet, and the file that a reader is told to write.
+NOT_HERE = {"benchmarks/results/gpu.txt", "grader/course/lesson_1/keep_largest.py"}
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -27,6 +31,12 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert target.exists(), f"{page.name} links to {path}, which is not there"
         if anchor:
             assert anchor in anchors(target), f"{page.name} links to {path}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    for path in PATH.findall(page.read_text("utf-8")):
+        assert path in NOT_HERE or (ROOT / path).exists(), f"{page.name} names {path}, which is not there"
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
@@ -46,5 +56,7 @@ def test_every_command_and_option_exists(page: Path) -> None:
 
 
 def test_the_pages_are_looked_at() -> None:
-    assert {page.name for page in PAGES} >= {"README.md", "students.md", "instructors.md", "operators.md"}
+    names = {"README.md", "CONTRIBUTING.md", "design.md", "students.md", "instructors.md", "operators.md"}
+    assert {page.name for page in PAGES} >= names
+    assert sum(len(PATH.findall(page.read_text("utf-8"))) for page in PAGES) > 30
     assert sum(len(commands(page)) for page in PAGES) > 15
