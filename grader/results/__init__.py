@@ -3,5 +3,5 @@
 In: a job and its `Graded`. Out: the executed notebook in `autograded/`, the page in `feedback/`, a file in
 `.grader/grades/`, a row in the gradebook, and one JSON line; on a rerun, the grades that still hold.
 May import: attention (whose files are part of the key of a grade), course, gradebook, grading.grade, report, submission,
-workers.job, records.
+workers.job, records, paths.
 """
