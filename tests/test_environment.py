@@ -23,7 +23,7 @@ PINNED = {
 
 
 def test_every_direct_dependency_is_pinned_within_its_range() -> None:
-    extras = [one for group in PROJECT["optional-dependencies"].values() for one in group]
+    extras = [extra for group in PROJECT["optional-dependencies"].values() for extra in group]
     for requirement in map(Requirement, [*PROJECT["dependencies"], *extras]):
         pinned = PINNED.get(canonicalize_name(requirement.name))
         assert pinned, f"constraints.txt does not pin {requirement.name}"
@@ -32,10 +32,10 @@ def test_every_direct_dependency_is_pinned_within_its_range() -> None:
 
 def test_conda_users_get_the_projects_own_list() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
-    by_pip = next(one["pip"] for one in environment["dependencies"] if isinstance(one, dict))
-    named = [one for one in environment["dependencies"] if isinstance(one, str)]
+    by_pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    named = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
     assert by_pip == ["-c constraints.txt", "-e .[widgets]"]
-    assert {re.split(r"[<>=]", one)[0] for one in named} == {"python", "make", "pip"}
+    assert {re.split(r"[<>=]", requirement)[0] for requirement in named} == {"python", "make", "pip"}
     assert f"python{PROJECT['requires-python']}" in named
     # Conda hands these lines to pip as a requirements file; pip must be able to read them and find them here.
     lines = ROOT / ".conda-check.tmp"

@@ -30,7 +30,7 @@ def scripts(path: Path) -> list[str]:
 
 
 def commands(script: str) -> Iterator[list[str]]:
-    """The simple commands of a script that are ours: make, the grader, python -m."""
+    """Yield the simple commands of a script that belong to this project: make, the grader, python -m."""
     for line in re.split(r"\n|;|\||&&|\bthen\b|\bif\b", script):
         words = shlex.split(line)
         if words and (words[0] == "make" or words[0].startswith(".venv/bin/")):
@@ -43,7 +43,7 @@ def check(words: list[str]) -> None:
     if program == "make":
         assert set(arguments) <= TARGETS, f"the Makefile has no {set(arguments) - TARGETS}"
     elif program == ".venv/bin/grader":
-        known = {option for one in COMMANDS[arguments[0]].params for option in one.opts}
+        known = {option for parameter in COMMANDS[arguments[0]].params for option in parameter.opts}
         used = {word for word in arguments if word.startswith("--")}
         assert used <= known, f"grader {arguments[0]} has no {used - known}"
     elif arguments[:1] == ["-m"]:
@@ -78,7 +78,7 @@ def test_actions_have_a_version_and_no_more_rights_than_reading(path: Path) -> N
     assert workflow["permissions"] == {"contents": "read"}
     used = [step["uses"] for step in steps(path) if "uses" in step]
     assert used
-    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", one) for one in used), used
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in used), used
     assert "secrets." not in path.read_text("utf-8")  # nothing that a pull request or a student could take
 
 

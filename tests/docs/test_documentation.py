@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings as GitHub names them."""
+    """Return the anchors of a page's headings, as GitHub names them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -50,7 +50,7 @@ def test_every_command_and_option_exists(page: Path) -> None:
     for name, *rest in commands(page):
         name = name.rstrip(",")
         assert name in COMMANDS, f"{page.name}: grader {name}"
-        known = {option for one in COMMANDS[name].params for option in one.opts}
+        known = {option for parameter in COMMANDS[name].params for option in parameter.opts}
         used = set(re.findall(r"--[a-z-]+", " ".join(rest)))
         assert used <= known, f"{page.name}: grader {name} has no {used - known}"
 
