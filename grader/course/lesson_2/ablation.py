@@ -1,0 +1,204 @@
+"""Exercise 2.8, ablate_head: the output of a layer without one of its heads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.ablation import ablate_head
+from attention.heads import merge_heads, split_heads
+from attention.multi_head import MultiHeadAttention
+from torch import Tensor, nn
+
+from grader.course.lesson_2.multi_head import draw_multi_head
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.probes import load, pair, strided
+from grader.declaration.standard_checks import StandardChecks
+
+
+def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
+    """Remove each head of a layer in turn."""
+    d_model, num_heads, d_context = sizes.values()
+    outputs = {}
+    with torch.no_grad():
+        for head in range(num_heads):
+            layer = load(layer_class(d_model, num_heads, d_context=d_context), weights).eval()
+            outputs[f"without head {head}"] = ablate_head(attention_layer=layer, head=head, **arguments)
+    return outputs
+
+
+def ablated_conduct(
+    layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping
+) -> dict[str, Any]:
+    """Remove a head; report whether the tokens and the layer are as they were before."""
+    tokens = arguments["tokens"]
+    layer = load(layer_class(sizes["d_model"], sizes["num_heads"]), weights).eval()
+    given = tokens.clone()
+    with torch.no_grad():
+        output = ablate_head(layer, 1, strided(given))
+        after, _ = pair(layer(tokens))
+    same = all(torch.equal(layer.get_parameter(name), value) for name, value in weights.items())
+    return {
+        "without head 1": output,
+        "inputs unchanged": torch.equal(given, tokens),
+        "layer's weights unchanged": same,
+        "layer still in evaluation mode": not any(part.training for part in layer.modules()),
+        "layer's output afterwards": after,
+    }
+
+
+def outputs_of_heads(layer: nn.Module, tokens: Tensor, context: Tensor | None, mask: Tensor | None) -> Tensor:
+    """Compute what each head of a layer brings back, before the heads are joined."""
+    _, weights = layer(tokens, context, mask)
+    return weights @ split_heads(layer.W_V(tokens if context is None else context), layer.num_heads)
+
+
+def without(layer: nn.Module, head: int, heads: Tensor) -> Tensor:
+    """Join and mix all heads but one."""
+    kept = torch.arange(layer.num_heads) != head
+    return layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))
+
+
+@mistake("ablate_head", "Nothing was removed: this is the output of all heads.")
+def nothing_removed(attention_layer, head, tokens, context=None, mask=None):
+    return attention_layer(tokens, context, mask)[0]
+
+
+@mistake("ablate_head", "This is what the head contributes. Asked is what is left without it.")
+def keeps_only_it(attention_layer, head, tokens, context=None, mask=None):
+    output, _ = attention_layer(tokens, context, mask)
+    return output - without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+
+
+@mistake(
+    "ablate_head",
+    "W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head before W_O, or its columns of W_O; the rows make the outputs.",
+)
+def after_the_mixing(attention_layer, head, tokens, context=None, mask=None):
+    output = attention_layer(tokens, context, mask)[0].clone()
+    d_head = output.shape[-1] // attention_layer.num_heads
+    output[..., head * d_head : (head + 1) * d_head] = 0
+    return output
+
+
+@mistake(
+    "ablate_head",
+    "Without a query a head attends to all keys alike, and still brings something back. Remove its values, or its columns of W_O.",
+)
+def query_removed(attention_layer, head, tokens, context=None, mask=None):
+    uniform = torch.ones_like(attention_layer(tokens, context, mask)[1])
+    uniform = uniform if mask is None else uniform * (mask.unsqueeze(-3) if mask.ndim > 2 else mask)
+    uniform = uniform / uniform.sum(-1, keepdim=True).clamp_min(1)
+    value = split_heads(
+        attention_layer.W_V(tokens if context is None else context), attention_layer.num_heads
+    )
+    heads = outputs_of_heads(attention_layer, tokens, context, mask).clone()
+    heads[..., head, :, :] = (uniform @ value)[..., head, :, :]
+    return attention_layer.W_O(merge_heads(heads))
+
+
+@mistake(
+    "ablate_head", "The other heads were made larger to make up for the missing one. Leave them as they are."
+)
+def others_made_larger(attention_layer, head, tokens, context=None, mask=None):
+    count = attention_layer.num_heads
+    left = without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+    return left * count / max(count - 1, 1)
+
+
+@mistake("ablate_head", "The wrong head is gone: heads are counted from 0.")
+def counts_from_one(attention_layer, head, tokens, context=None, mask=None):
+    return without(
+        attention_layer,
+        (head - 1) % attention_layer.num_heads,
+        outputs_of_heads(attention_layer, tokens, context, mask),
+    )
+
+
+@mistake(
+    "ablate_head",
+    "A head's numbers stand side by side: head h owns the columns from h · d_head on. Here every num_heads-th column was removed.",
+)
+def every_other_column(attention_layer, head, tokens, context=None, mask=None):
+    merged = merge_heads(outputs_of_heads(attention_layer, tokens, context, mask)).clone()
+    merged[..., head :: attention_layer.num_heads] = 0
+    return attention_layer.W_O(merged)
+
+
+@mistake("ablate_head", "The context is not handed on to the layer.")
+def context_forgotten(attention_layer, head, tokens, context=None, mask=None):
+    return without(attention_layer, head, outputs_of_heads(attention_layer, tokens, None, mask))
+
+
+@mistake("ablate_head", "The mask is not handed on to the layer.")
+def mask_forgotten(attention_layer, head, tokens, context=None, mask=None):
+    return without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, None))
+
+
+@mistake(
+    "ablate_head", "The layer has lost the head for good. Work on a copy, or put the weights back afterwards."
+)
+def layer_left_changed(attention_layer, head, tokens, context=None, mask=None):
+    d_head = attention_layer.W_O.weight.shape[1] // attention_layer.num_heads
+    result = without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+    with torch.no_grad():
+        attention_layer.W_O.weight[:, head * d_head : (head + 1) * d_head] = 0
+    return result
+
+
+@mistake("ablate_head", "The layer is in training mode afterwards. Leave its mode as it was.")
+def mode_left_changed(attention_layer, head, tokens, context=None, mask=None):
+    result = without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+    attention_layer.train()
+    return result
+
+
+# Its probes make a MultiHeadAttention of the student's and remove heads from it.
+CHECKS = StandardChecks(reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head)
+
+ABLATION = Exercise(
+    id="2.8",
+    title="Taking a head away",
+    reference=(ablate_head,),
+    points=10,
+    difficulty=2,
+    minutes=8,
+    builds_on=("2.4", "2.5", "2.6"),
+    checks=(
+        CHECKS.values(
+            "the output without what one head contributes",
+            5,
+            probe=ablated,
+            examples=[dict(tokens=3, heads=2, d_head=2)],
+            trials=[dict(batch_shape=(2,), tokens=7, heads=3, d_head=5), dict(tokens=5, heads=5, d_head=2)],
+        ),
+        CHECKS.values(
+            "with a context and a mask",
+            3,
+            name="context",
+            needs=("values",),
+            probe=ablated,
+            examples=[
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4, d_context=3),
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="causal"),
+            ],
+            trials=[
+                dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
+                dict(batch_shape=(2, 3), tokens=5, heads=2, d_head=3, context=7, d_context=11),
+                dict(tokens=7, heads=3, d_head=2, masked="causal"),
+            ],
+        ),
+        CHECKS.values(
+            "the layer stays as it is",
+            2,
+            name="conduct",
+            needs=("values",),
+            probe=ablated_conduct,
+            examples=[dict(tokens=3, heads=2, d_head=2)],
+            trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)],
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "ablate_head"),
+    review="Taking a head away",
+)

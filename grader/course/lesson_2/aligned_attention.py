@@ -1,0 +1,208 @@
+"""Exercise 2.7, AlignedCrossAttention: the text looks at the aligned image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.multi_head import AlignedCrossAttention
+
+from grader.course.lesson_2.aligner import draw_aligner
+from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.probes import load, named
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Inputs
+
+
+def draw_aligned_attention(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    text: int,
+    image: int,
+    heads: int,
+    d_head: int,
+    d_vision: int,
+    method: str = "linear",
+    masked: str = "",
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw a layer's weights and its arguments; `masked` is "", "any" or "padding"."""
+    d_text = heads * d_head
+    aligner = draw_aligner(sampler, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)
+    weights = {f"aligner.{name}": value for name, value in aligner["weights"].items()}
+    mask = sampler.mask(*batch_shape, text, image) if masked == "any" else None
+    if masked == "padding":
+        mask = torch.arange(image) < sampler.integers(1, image, *batch_shape, 1, 1)
+    return {
+        "sizes": {"d_vision": d_vision, "d_text": d_text, "num_heads": heads, "align_method": method},
+        "weights": weights | draw_head_projections(sampler, "cross_attn.", d_text, d_text, dtype),
+        "arguments": {
+            "text_tokens": sampler.normal(*batch_shape, text, d_text, dtype=dtype),
+            "image_tokens": sampler.normal(*batch_shape, image, d_vision, dtype=dtype),
+            "mask": mask,
+        },
+    }
+
+
+def look_by_default(
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
+) -> dict[str, Any]:
+    """Make a layer without a method, and call it without a mask."""
+    layer = load(layer_class(sizes["d_vision"], sizes["d_text"], sizes["num_heads"]), weights)
+    return named(layer(arguments["text_tokens"], arguments["image_tokens"]), returns)
+
+
+def look(
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
+) -> dict[str, Any]:
+    """Make and call a layer; align_method and mask are given by keyword."""
+    d_vision, d_text, num_heads, align_method = sizes.values()
+    text_tokens, image_tokens, mask = arguments.values()
+    layer = load(layer_class(d_vision, d_text, num_heads, align_method=align_method), weights)
+    return named(layer(text_tokens, image_tokens, mask=mask), returns)
+
+
+@mistake(
+    "AlignedCrossAttention",
+    "The image tokens are cut to the width of the text. Put them through the aligner.",
+)
+class CutsTheImage(AlignedCrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return self.cross_attn(text_tokens, image_tokens[..., : text_tokens.shape[-1]], mask)
+
+
+@mistake(
+    "AlignedCrossAttention",
+    "Here the image asks and the text answers. The text tokens come first, the image is the context.",
+)
+class ImageAsks(AlignedCrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        mask = None if mask is None else mask.transpose(-2, -1)
+        return self.cross_attn(self.aligner(image_tokens), text_tokens, mask)
+
+
+@mistake(
+    "AlignedCrossAttention", "The text looks only at itself. Hand the aligned image tokens on as the context."
+)
+class ImageIgnored(AlignedCrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return self.cross_attn(text_tokens, None, None)
+
+
+@mistake("AlignedCrossAttention", "The mask is not handed on to the attention.")
+class MaskForgotten(AlignedCrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return self.cross_attn(text_tokens, self.aligner(image_tokens))
+
+
+@mistake("AlignedCrossAttention", "align_method is not handed on to the aligner.")
+class AlignMethodForgotten(AlignedCrossAttention):
+    def __init__(self, d_vision, d_text, num_heads, align_method="linear"):
+        super().__init__(d_vision, d_text, num_heads)
+
+
+@mistake("AlignedCrossAttention", "num_heads is not handed on: there is one head here.")
+class AlwaysOneHead(AlignedCrossAttention):
+    def __init__(self, d_vision, d_text, num_heads, align_method="linear"):
+        super().__init__(d_vision, d_text, 1, align_method)
+
+
+@mistake(
+    "AlignedCrossAttention",
+    "The text is added to the output here. Return the attention's output alone; adding comes in lesson 3.",
+)
+class ResidualAdded(AlignedCrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        output, weights = super().forward(text_tokens, image_tokens, mask)
+        return text_tokens + output, weights
+
+
+@mistake("AlignedCrossAttention", "The weights of the heads were averaged. Return one map for each head.")
+class MapsAveraged(AlignedCrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        output, weights = super().forward(text_tokens, image_tokens, mask)
+        return output, weights.mean(-3)
+
+
+@mistake("AlignedCrossAttention", "Return two values, output and weights.")
+class OutputAlone(AlignedCrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return super().forward(text_tokens, image_tokens, mask)[0]
+
+
+CHECKS = StandardChecks(
+    reference=AlignedCrossAttention, returns=("output", "weights"), draw=draw_aligned_attention
+)
+
+ALIGNED = Exercise(
+    id="2.7",
+    title="Align, then look",
+    reference=(AlignedCrossAttention,),
+    points=10,
+    difficulty=2,
+    minutes=8,
+    bans=frozenset({"fused attention"}),
+    builds_on=("2.1", "2.4", "2.5", "2.6"),
+    checks=(
+        CHECKS.values(
+            "the text looks at the aligned image",
+            5,
+            probe=look_by_default,
+            map="weights",
+            examples=[dict(batch_shape=(2,), text=3, image=4, heads=2, d_head=2, d_vision=5)],
+            trials=[
+                dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11),
+                dict(batch_shape=(3,), text=7, image=5, heads=2, d_head=5, d_vision=13),
+            ],
+        ),
+        CHECKS.values(
+            "the aligner is of the kind that was asked for",
+            2,
+            name="method",
+            needs=("values",),
+            probe=look,
+            examples=[dict(text=3, image=4, heads=2, d_head=2, d_vision=5, method="mlp")],
+            trials=[
+                dict(text=5, image=7, heads=3, d_head=2, d_vision=11, method="mlp"),
+                dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=6, method="identity"),
+            ],
+        ),
+        CHECKS.values(
+            "the mask is respected, with any batch dimensions",
+            2,
+            name="mask",
+            needs=("values",),
+            probe=look,
+            examples=[
+                dict(batch_shape=(2,), text=3, image=4, heads=2, d_head=2, d_vision=5, masked="padding")
+            ],
+            trials=[
+                dict(batch_shape=(3,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="padding"),
+                dict(batch_shape=(2, 3), text=5, image=7, heads=2, d_head=3, d_vision=11, masked="any"),
+            ],
+        ),
+        CHECKS.conduct(
+            1,
+            title="everything learns, nothing else is there, float64 stays float64",
+            probe=gradients_and_size,
+            trials=[
+                dict(
+                    batch_shape=(2,),
+                    text=5,
+                    image=7,
+                    heads=3,
+                    d_head=2,
+                    d_vision=11,
+                    masked="any",
+                    dtype=torch.float64,
+                ),
+            ],
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "AlignedCrossAttention"),
+    review="Align, then look",
+)

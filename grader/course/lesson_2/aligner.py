@@ -1,0 +1,218 @@
+"""Exercise 2.1, TokenAligner: one linear layer, two layers with a GELU, or the identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.alignment import TokenAligner
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grader.course.lesson_2.layers import draw_projection, gradients_and_size
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import load, raised
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.declaration.trial import trials
+from grader.records import Inputs
+
+
+def draw_aligner(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    tokens: int,
+    d_vision: int,
+    d_text: int,
+    method: str = "linear",
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw weights for an aligner of this method, and the tokens that it is called with."""
+    weights: dict[str, Tensor] = {}
+    if method == "linear":
+        weights = draw_projection(sampler, "proj", d_vision, d_text, dtype=dtype)
+    if method == "mlp":
+        weights = draw_projection(sampler, "proj.0", d_vision, d_text, dtype=dtype)
+        weights |= draw_projection(sampler, "proj.2", d_text, d_text, dtype=dtype)
+    return {
+        "sizes": {"d_vision": d_vision, "d_text": d_text, "method": method},
+        "weights": weights,
+        "arguments": {"tokens": sampler.normal(*batch_shape, tokens, d_vision, dtype=dtype)},
+    }
+
+
+def aligner_default(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
+    """Call an aligner that is made without a method."""
+    aligner = load(layer_class(sizes["d_vision"], sizes["d_text"]), weights)
+    return {"aligned": aligner(arguments["tokens"])}
+
+
+def aligner_values(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
+    """Call an aligner whose method is given by keyword."""
+    aligner = load(layer_class(sizes["d_vision"], sizes["d_text"], method=sizes["method"]), weights)
+    return {"aligned": aligner(arguments["tokens"])}
+
+
+def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
+    """Call the identity, and report the errors for an unknown method and for an identity between two widths."""
+    width = tokens.shape[-1]
+    return {
+        "identity": TokenAligner(width, width, "identity")(tokens),
+        "error for an unknown method": raised(lambda: TokenAligner(width, width, "projection")(tokens)),
+        "error for an identity between different widths": raised(
+            lambda: TokenAligner(width, width + 1, method="identity")(tokens)
+        ),
+    }
+
+
+@mistake(
+    "TokenAligner", "The first numbers of a patch are pixels, not words. Put the tokens through self.proj."
+)
+class Truncates(TokenAligner):
+    def forward(self, tokens: Tensor) -> Tensor:
+        parts = [part for part in self.modules() if isinstance(part, nn.Linear)]
+        return tokens[..., : parts[-1].out_features] if parts else tokens
+
+
+@mistake("TokenAligner", "The linear layers have a bias here. nn.Linear has one unless you switch it off.")
+class NoBias(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_text, method)
+        for part in self.modules():
+            if isinstance(part, nn.Linear):
+                part.register_parameter("bias", None)
+
+
+@mistake("TokenAligner", 'The method is not used: "mlp" must give a different self.proj than "linear".')
+class MethodIgnored(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_text)
+
+
+@mistake("TokenAligner", "Between the two linear layers stands a GELU, not a ReLU.")
+class ReluForGelu(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_text, method)
+        if method == "mlp":
+            self.proj[1] = nn.ReLU()
+
+
+@mistake("TokenAligner", "This is the approximate GELU. Take nn.GELU() as it is, without approximate='tanh'.")
+class ApproximateGelu(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_text, method)
+        if method == "mlp":
+            self.proj[1] = nn.GELU(approximate="tanh")
+
+
+@mistake("TokenAligner", "Two linear layers in a row are one linear layer. Put nn.GELU() between them.")
+class NoGelu(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_text, method)
+        if method == "mlp":
+            self.proj[1] = nn.Identity()
+
+
+@mistake("TokenAligner", "The hidden layer is as wide as the text: d_vision → d_text, GELU, d_text → d_text.")
+class HiddenAtVisionWidth(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_text, method)
+        if method == "mlp":
+            self.proj = nn.Sequential(nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text))
+
+
+@mistake(
+    "TokenAligner", "The output is normalised to length 1. The aligner only projects; the loss normalises."
+)
+class Normalised(TokenAligner):
+    def forward(self, tokens: Tensor) -> Tensor:
+        return F.normalize(self.proj(tokens), dim=-1)
+
+
+@mistake(
+    "TokenAligner",
+    "An identity cannot change the width. Raise a ValueError where d_vision and d_text differ.",
+)
+class IdentityAtAnyWidth(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_vision if method == "identity" else d_text, method)
+
+
+@mistake("TokenAligner", "A method that nobody knows must not pass silently. Raise a ValueError.")
+class AnyMethod(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        super().__init__(d_vision, d_text, method if method in ("linear", "mlp") else "identity")
+
+
+@mistake("TokenAligner", "An assert disappears under python -O and says little. Raise a ValueError instead.")
+class AssertsInstead(TokenAligner):
+    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
+        assert method in ("linear", "mlp", "identity")
+        assert method != "identity" or d_vision == d_text
+        super().__init__(d_vision, d_text, method)
+
+
+CHECKS = StandardChecks(reference=TokenAligner, returns=("aligned",), draw=draw_aligner)
+
+LIMITS = Check(
+    name="limits",
+    title="identity, and a ValueError for what cannot be",
+    points=2,
+    needs=("linear",),
+    probe=aligner_limits,
+    examples=trials(
+        lambda sampler, *, tokens, width: {"tokens": sampler.normal(tokens, width)}, dict(tokens=2, width=3)
+    ),
+    trials=trials(
+        lambda sampler, *, tokens, width: {"tokens": sampler.normal(2, tokens, width)},
+        dict(tokens=5, width=7),
+    ),
+)
+
+ALIGNER = Exercise(
+    id="2.1",
+    title="A currency exchange for tokens",
+    reference=(TokenAligner,),
+    points=10,
+    difficulty=1,
+    minutes=8,
+    checks=(
+        CHECKS.values(
+            "the linear form, which is the default",
+            3,
+            name="linear",
+            probe=aligner_default,
+            examples=[dict(batch_shape=(2,), tokens=3, d_vision=4, d_text=2)],
+            trials=[
+                dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3),
+                dict(tokens=5, d_vision=11, d_text=2),
+            ],
+        ),
+        CHECKS.values(
+            "the form with two layers",
+            3,
+            name="mlp",
+            probe=aligner_values,
+            examples=[dict(tokens=3, d_vision=4, d_text=2, method="mlp")],
+            trials=[
+                dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3, method="mlp"),
+                dict(batch_shape=(2, 3), tokens=5, d_vision=11, d_text=7, method="mlp"),
+            ],
+        ),
+        LIMITS,
+        CHECKS.conduct(
+            2,
+            title="everything learns, nothing else is there, float64 stays float64",
+            needs=("linear", "mlp"),
+            probe=gradients_and_size,
+            trials=[
+                dict(batch_shape=(2,), tokens=5, d_vision=7, d_text=3, dtype=torch.float64),
+                dict(tokens=5, d_vision=7, d_text=3, method="mlp", dtype=torch.float64),
+            ],
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "TokenAligner"),
+    review="The exchange",
+)

@@ -1,0 +1,186 @@
+"""Exercise 2.3, alignment_loss: cross-entropy over the similarities with all words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.alignment import alignment_loss
+from torch import Tensor
+from torch.nn import functional as F
+
+from grader.course.lesson_2.trained_aligner import TRAINED, similarities
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.probes import purity_and_gradients
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import CONDUCT, StandardChecks
+from grader.records import Inputs
+
+
+def draw_words(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...],
+    words: int,
+    d: int,
+    temperature: float,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw aligned tokens, words, and the word that each token belongs to."""
+    return {
+        "aligned": sampler.normal(*batch_shape, d, scale=2.0, dtype=dtype),
+        "words": sampler.normal(words, d, scale=0.7, dtype=dtype),
+        "labels": sampler.integers(0, words, *batch_shape),
+        "temperature": temperature,
+    }
+
+
+def alignment_loss_values(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute the loss at the default temperature and at another."""
+    *tensors, temperature = arguments.values()
+    return {
+        "loss": function(*tensors),
+        "loss at another temperature": function(*tensors, temperature=temperature),
+    }
+
+
+def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Report side effects of the loss, and its gradients; it is one number, so they need no direction."""
+
+    def call(aligned: Tensor, words: Tensor, labels: Tensor) -> dict[str, Tensor]:
+        return {"loss": function(aligned, words, labels, arguments["temperature"])}
+
+    tensors = {name: arguments[name] for name in ("aligned", "words", "labels")}
+    direction = torch.ones((), dtype=tensors["aligned"].dtype, device=tensors["aligned"].device)
+    return purity_and_gradients(call, tensors, {"loss": direction})
+
+
+def entropy_of(scores: Tensor, labels: Tensor) -> Tensor:
+    """Compute the mean cross-entropy over all tokens."""
+    return F.cross_entropy(scores.reshape(-1, scores.shape[-1]), labels.reshape(-1))
+
+
+@mistake(
+    "alignment_loss", "Cosine similarity compares directions: divide both vectors by their length first."
+)
+def dot_products(aligned, words, labels, temperature=0.1):
+    return entropy_of(aligned @ words.T / temperature, labels)
+
+
+@mistake(
+    "alignment_loss", "The words are normalised, the aligned tokens are not. Cosine similarity needs both."
+)
+def only_words_normalised(aligned, words, labels, temperature=0.1):
+    return entropy_of(aligned @ F.normalize(words, dim=-1).T / temperature, labels)
+
+
+@mistake(
+    "alignment_loss", "The aligned tokens are normalised, the words are not. Cosine similarity needs both."
+)
+def only_tokens_normalised(aligned, words, labels, temperature=0.1):
+    return entropy_of(F.normalize(aligned, dim=-1) @ words.T / temperature, labels)
+
+
+@mistake(
+    "alignment_loss",
+    "Divide by the temperature. A small one makes the choice sharper, so it must make the scores larger.",
+)
+def times_temperature(aligned, words, labels, temperature=0.1):
+    return entropy_of(similarities(aligned, words) * temperature, labels)
+
+
+@mistake("alignment_loss", "The argument temperature is not used.")
+def one_temperature(aligned, words, labels, temperature=0.1):
+    return entropy_of(similarities(aligned, words) / 0.1, labels)
+
+
+@mistake(
+    "alignment_loss",
+    "Without a temperature the scores lie between −1 and 1, too close together. Divide by it.",
+)
+def no_temperature(aligned, words, labels, temperature=0.1):
+    return entropy_of(similarities(aligned, words), labels)
+
+
+@mistake(
+    "alignment_loss", "F.cross_entropy takes the scores and does the softmax itself. Here it is done twice."
+)
+def softmax_twice(aligned, words, labels, temperature=0.1):
+    return entropy_of(torch.softmax(similarities(aligned, words) / temperature, dim=-1), labels)
+
+
+@mistake("alignment_loss", "The loss is the mean over the tokens, not their sum.")
+def summed(aligned, words, labels, temperature=0.1):
+    return entropy_of(similarities(aligned, words) / temperature, labels) * labels.numel()
+
+
+@mistake(
+    "alignment_loss",
+    "This only pulls each token to its word. Cross-entropy also pushes it away from the other words.",
+)
+def only_pulls(aligned, words, labels, temperature=0.1):
+    return (1 - similarities(aligned, words).gather(-1, labels.unsqueeze(-1))).mean() / temperature
+
+
+@mistake(
+    "alignment_loss",
+    "The choice is among the words, for each token. Here it is among the tokens, for each word.",
+)
+def chooses_among_tokens(aligned, words, labels, temperature=0.1):
+    scores = (similarities(aligned, words) / temperature).reshape(-1, len(words)).log_softmax(0)
+    return -scores.gather(-1, labels.reshape(-1, 1)).mean()
+
+
+@mistake(
+    "alignment_loss",
+    "F.normalize works along dim=1 unless you say otherwise. With a batch in front, say dim=-1.",
+)
+def normalised_along_dim_1(aligned, words, labels, temperature=0.1):
+    return entropy_of(F.normalize(aligned) @ F.normalize(words).T / temperature, labels)
+
+
+CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
+
+LOSS = Exercise(
+    id="2.3",
+    title="Learning the rate of exchange",
+    reference=(alignment_loss,),
+    points=15,
+    difficulty=2,
+    minutes=10,
+    checks=(
+        CHECKS.values(
+            "cross-entropy over the similarities with all words",
+            5,
+            probe=alignment_loss_values,
+            examples=[dict(batch_shape=(3,), words=4, d=2, temperature=0.5)],
+            trials=[
+                dict(batch_shape=(7,), words=11, d=5, temperature=0.3),
+                dict(batch_shape=(13,), words=5, d=3, temperature=1.7),
+            ],
+        ),
+        CHECKS.batch(
+            2,
+            title="any leading dimensions",
+            probe=alignment_loss_values,
+            examples=[dict(batch_shape=(2, 3), words=4, d=2, temperature=0.5)],
+            trials=[
+                dict(batch_shape=(2, 7), words=11, d=5, temperature=0.3),
+                dict(batch_shape=(3, 2, 5), words=7, d=11, temperature=0.7),
+            ],
+        ),
+        CHECKS.values(
+            CONDUCT,
+            1,
+            name="conduct",
+            needs=("values",),
+            probe=alignment_loss_conduct,
+            trials=[dict(batch_shape=(2, 5), words=7, d=3, temperature=0.2, dtype=torch.float64)],
+        ),
+        TRAINED,
+    ),
+    mistakes=mistakes_in(globals(), "alignment_loss"),
+    builds_on=("2.1",),
+    review="Learning the rate",
+)

@@ -1,0 +1,111 @@
+"""The check of 2.6 that dropout acts on the weights: its probe and its judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.heads import split_heads
+from attention.multi_head import MultiHeadAttention
+from torch import Tensor
+
+from grader.checks.compare import difference
+from grader.course.lesson_2.layers import draw_head_projections
+from grader.course.lesson_2.trained_aligner import unusable
+from grader.declaration.exercise import Check
+from grader.declaration.probes import load, pair
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Case, Finding, Inputs
+
+
+def draw_dropout(sampler: InputSampler, *, tokens: int, heads: int, d_head: int, dropout: float) -> Inputs:
+    """Draw weights and tokens for a layer with dropout, and say how often it is called."""
+    d_model = heads * d_head
+    return {
+        "d_model": d_model,
+        "num_heads": heads,
+        "dropout": dropout,
+        "weights": draw_head_projections(sampler, "", d_model, d_model),
+        "tokens": sampler.normal(tokens, d_model),
+        "repeats": 6000,
+    }
+
+
+def attend_with_dropout(
+    MultiHeadAttention,
+    d_model: int,
+    num_heads: int,
+    dropout: float,
+    weights: Mapping[str, Tensor],
+    tokens: Tensor,
+    repeats: int,
+) -> dict[str, Any]:
+    """Call a layer on many copies of the same tokens in training mode, and once in evaluation mode."""
+    torch.manual_seed(0)
+    layer = load(MultiHeadAttention(d_model, num_heads, dropout=dropout), weights)
+    many = tokens.expand(repeats, *tokens.shape)
+    layer.train()
+    output, maps = pair(layer(many))
+    layer.eval()
+    quiet, _ = pair(layer(tokens.unsqueeze(0)))
+    return {
+        "weights": maps[:3],
+        "mean of the outputs": output.mean(0),
+        "variance of the outputs": output.var(0),
+        "output in evaluation mode": quiet,
+    }
+
+
+def drops_weights(case: Case) -> Finding:
+    """Judge dropout on the weights: they come back whole, the output is right on average and spreads as it should.
+
+    Where each weight is kept with probability 1 − p and multiplied by 1 / (1 − p), what a key brings to a query varies
+    by p / (1 − p) times its square, independently of all others. The judge does not compare the random numbers
+    themselves: a loop over heads draws them in another order.
+    """
+    output, maps, variance = expected_moments(case.inputs)
+    exact = (
+        ("output in evaluation mode", output.unsqueeze(0), "in evaluation mode nothing is dropped"),
+        ("weights", maps.expand(3, *maps.shape), "the weights that are returned are those before dropout"),
+    )
+    for name, want, why in exact:
+        if problem := difference(name, case.got.get(name), want, rtol=10):
+            return Finding(passed=False, message=f"{problem}; {why}")
+    moments = "mean of the outputs", "variance of the outputs"
+    if problem := unusable(case.got, dict.fromkeys(moments, tuple(output.shape))):
+        return Finding(passed=False, message=problem)
+    mean, spread = (case.got[name].double() for name in moments)
+    # Six standard errors, and for the variance of a sum of a few coin tosses a quarter of it.
+    if ((mean - output).abs() > 6 * (variance / case.inputs["repeats"]).sqrt() + 1e-4).any():
+        return Finding(passed=False, message="with dropout the output is not right on average")
+    if ((spread - variance).abs() > 0.25 * variance + 1e-6).any():
+        return Finding(
+            passed=False,
+            message="in training mode the output does not vary as it does when weights are dropped",
+        )
+    return Finding(passed=True)
+
+
+def expected_moments(inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute the reference's output and maps without dropout, and the variance that dropout gives the output."""
+    heads, p = inputs["num_heads"], inputs["dropout"]
+    layer = load(MultiHeadAttention(inputs["d_model"], heads), inputs["weights"])
+    with torch.no_grad():
+        output, maps = layer(inputs["tokens"])
+        value = split_heads(layer.W_V(inputs["tokens"]), heads)
+        slices = layer.W_O.weight.unflatten(-1, (heads, -1)).permute(1, 2, 0)  # (H, d_head, d_model)
+        variance = torch.einsum("hts,hsd->td", maps**2, (value @ slices) ** 2) * p / (1 - p)
+    return output, maps, variance
+
+
+DROPOUT = Check(
+    name="dropout",
+    title="dropout acts on the weights, in training only",
+    points=2,
+    needs=("self",),
+    probe=attend_with_dropout,
+    judge=drops_weights,
+    trials=trials(draw_dropout, dict(tokens=3, heads=2, d_head=3, dropout=0.4)),
+)

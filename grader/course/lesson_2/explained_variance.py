@@ -1,0 +1,230 @@
+"""Exercise 2.2, explained_variance: the share of the tokens that a linear readout gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any
+
+import torch
+from attention.alignment import explained_variance
+from torch import Tensor
+
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.probes import strided
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Case, Finding, Inputs
+
+
+def draw_readout(
+    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), tokens: int, d_vision: int, d_text: int
+) -> Inputs:
+    """Draw tokens of unequal spread with a mean that is not 0, and a bent projection of them."""
+    centred = sampler.normal(*batch_shape, tokens, d_vision)
+    image = centred * (sampler.uniform(d_vision) * 2 + 0.3) + 2 * sampler.normal(d_vision)
+    bent = torch.tanh(centred @ sampler.normal(d_vision, d_text) / sqrt(d_vision))
+    return {"tokens": image, "aligned": bent * 3 + sampler.normal(d_text)}
+
+
+def draw_batches(sampler: InputSampler, **sizes) -> Inputs:
+    """Draw batches whose means differ, so that a fit of each batch gives another share than one of all together."""
+    inputs = draw_readout(sampler, **sizes)
+    shift = sampler.normal(*sizes["batch_shape"], 1, sizes["d_vision"], scale=2.0)
+    return {**inputs, "tokens": inputs["tokens"] + shift}
+
+
+def draw_repeated(sampler: InputSampler, *, tokens: int, d_vision: int, d_text: int) -> Inputs:
+    """Draw aligned tokens with columns that repeat one another exactly, in any precision, and a constant one."""
+    image = sampler.normal(tokens, d_vision) + sampler.normal(d_vision)
+    # Two decimals: they stay what they are, and so do their doubles, when the notebook writes them down.
+    rounded = sampler.normal(tokens, d_text).mul(100).round().div(100)
+    columns = [column.contiguous() for column in rounded.unbind(-1)]
+    repeated = torch.stack([*columns, *columns, 2 * columns[0], torch.full_like(columns[0], 3.0)], dim=-1)
+    return {"tokens": image, "aligned": repeated}
+
+
+def readout(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Call explained_variance with copies of its inputs, by keyword."""
+    copies = {name: tensor.clone() for name, tensor in arguments.items()}
+    return {"explained variance": float(function(**copies))}
+
+
+def readout_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Call explained_variance with non-contiguous inputs; report whether a call leaves its inputs alone."""
+    before = [tensor.clone() for tensor in arguments.values()]
+    share = function(*(strided(tensor) for tensor in arguments.values()))
+    function(*arguments.values())
+    unchanged = all(
+        torch.equal(tensor, copy) for tensor, copy in zip(arguments.values(), before, strict=True)
+    )
+    return {"explained variance": float(share), "inputs unchanged": unchanged}
+
+
+def close_share(case: Case) -> Finding:
+    """Compare the shares to 1e-3, as the syllabus promises: a readout in float32 rounds more than a product does."""
+    got, want = case.got.get("explained variance"), case.expected()["explained variance"]
+    if not isinstance(got, float):
+        return Finding(passed=False, message=f"explained variance is {got!r}, expected a number")
+    if not abs(got - want) <= 1e-3:  # a NaN is not close
+        return Finding(
+            passed=False,
+            message=f"explained variance: {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001",
+        )
+    if case.got.get("inputs unchanged", True) is not True:
+        return Finding(passed=False, message="the inputs were changed: work on new tensors, not in place")
+    return Finding(passed=True)
+
+
+def close_share_of_repeated(case: Case) -> Finding:
+    """Compare the shares as `close_share` does; where they differ, name what goes wrong with repeated columns."""
+    finding = close_share(case)
+    hint = "Columns that repeat one another lead lstsq and inverses astray; torch.linalg.pinv copes with them"
+    return finding if finding.passed else Finding(passed=False, message=f"{finding.message}. {hint}")
+
+
+def share_of(tokens: Tensor, features: Tensor, *, total: Tensor | None = None) -> Tensor:
+    """Compute 1 − residual / total for a plain least-squares readout."""
+    residual = tokens - features @ (torch.linalg.pinv(features) @ tokens)
+    total = (tokens - tokens.mean(0)).square().sum() if total is None else total
+    return (1 - residual.square().sum() / total).clamp(0, 1)
+
+
+def with_ones(features: Tensor) -> Tensor:
+    """Append a column of ones, for the intercept."""
+    return torch.cat([features, torch.ones_like(features[:, :1])], dim=-1)
+
+
+@mistake(
+    "explained_variance", "The readout needs an intercept: subtract the means first, or add a column of ones."
+)
+def no_intercept(tokens: Tensor, aligned: Tensor) -> Tensor:
+    return share_of(tokens.flatten(0, -2), aligned.flatten(0, -2))
+
+
+@mistake(
+    "explained_variance",
+    "The spread of the aligned tokens is not information: doubling them would change it. Fit a readout back to the tokens.",
+)
+def compares_spreads(tokens: Tensor, aligned: Tensor) -> Tensor:
+    spread = aligned.flatten(0, -2).var(0).sum() / tokens.flatten(0, -2).var(0).sum()
+    return spread.clamp(0, 1)
+
+
+@mistake(
+    "explained_variance",
+    "This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens back.",
+)
+def wrong_direction(tokens: Tensor, aligned: Tensor) -> Tensor:
+    return share_of(aligned.flatten(0, -2), with_ones(tokens.flatten(0, -2)))
+
+
+@mistake(
+    "explained_variance",
+    "Sum the squares over all dimensions before you divide. The mean of one share per dimension is something else.",
+)
+def mean_over_dimensions(tokens: Tensor, aligned: Tensor) -> Tensor:
+    tokens, features = tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2))
+    residual = (tokens - features @ (torch.linalg.pinv(features) @ tokens)).square().sum(0)
+    return (1 - residual / (tokens - tokens.mean(0)).square().sum(0)).mean().clamp(0, 1)
+
+
+@mistake(
+    "explained_variance",
+    "The total sum of squares is taken around the mean. Subtract the mean of each dimension.",
+)
+def total_around_zero(tokens: Tensor, aligned: Tensor) -> Tensor:
+    tokens = tokens.flatten(0, -2)
+    return share_of(tokens, with_ones(aligned.flatten(0, -2)), total=tokens.square().sum())
+
+
+@mistake("explained_variance", "That is the share that is lost. The explained share is 1 minus it.")
+def share_that_is_lost(tokens: Tensor, aligned: Tensor) -> Tensor:
+    return 1 - share_of(tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2)))
+
+
+@mistake(
+    "explained_variance",
+    "What is left over was measured by its length. Sum its squares instead.",
+)
+def lengths_for_squares(tokens: Tensor, aligned: Tensor) -> Tensor:
+    return 1 - (1 - share_of(tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2)))).sqrt()
+
+
+@mistake(
+    "explained_variance",
+    "Each batch was fitted by itself. Pool all leading dimensions into one long list of tokens first.",
+)
+def batch_by_batch(tokens: Tensor, aligned: Tensor) -> Tensor:
+    if tokens.ndim == 2:
+        return share_of(tokens, with_ones(aligned))
+    pairs = zip(tokens.flatten(0, -3), aligned.flatten(0, -3), strict=True)
+    return torch.stack(
+        [share_of(token_batch, with_ones(aligned_batch)) for token_batch, aligned_batch in pairs]
+    ).mean()
+
+
+@mistake(
+    "explained_variance",
+    "Columns that repeat one another make this readout go wrong. Use torch.linalg.pinv, which copes with them.",
+)
+def inverts_the_square(tokens: Tensor, aligned: Tensor) -> Tensor:
+    tokens, features = tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2))
+    readout = torch.linalg.inv(features.T @ features) @ features.T @ tokens
+    residual = (tokens - features @ readout).square().sum()
+    return (1 - residual / (tokens - tokens.mean(0)).square().sum()).clamp(0, 1)
+
+
+CHECKS = StandardChecks(reference=explained_variance, returns=("explained variance",), draw=draw_readout)
+
+VARIANCE = Exercise(
+    id="2.2",
+    title="What survives the exchange",
+    reference=(explained_variance,),
+    points=10,
+    difficulty=3,
+    minutes=12,
+    checks=(
+        CHECKS.values(
+            "the share of the sum of squares that a linear readout gets back",
+            6,
+            probe=readout,
+            judge=close_share,
+            examples=[dict(tokens=9, d_vision=3, d_text=2)],
+            trials=[
+                dict(tokens=53, d_vision=7, d_text=3),
+                dict(tokens=41, d_vision=5, d_text=2),
+                dict(tokens=61, d_vision=11, d_text=5),
+            ],
+        ),
+        CHECKS.batch(
+            2,
+            title="all leading dimensions are pooled, and the inputs stay as they are",
+            draw=draw_batches,
+            probe=readout_conduct,
+            judge=close_share,
+            examples=[dict(batch_shape=(2,), tokens=5, d_vision=3, d_text=2)],
+            trials=[
+                dict(batch_shape=(3,), tokens=19, d_vision=7, d_text=2),
+                dict(batch_shape=(2, 3), tokens=11, d_vision=5, d_text=3),
+            ],
+        ),
+        CHECKS.values(
+            "aligned tokens whose columns repeat one another",
+            2,
+            name="repeated",
+            needs=("values",),
+            draw=draw_repeated,
+            probe=readout,
+            judge=close_share_of_repeated,
+            examples=[dict(tokens=11, d_vision=3, d_text=2)],
+            trials=[
+                dict(tokens=53, d_vision=7, d_text=2),
+                dict(tokens=31, d_vision=5, d_text=3),
+                dict(tokens=47, d_vision=11, d_text=5),
+            ],
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "explained_variance"),
+    review="What survives the exchange",
+)

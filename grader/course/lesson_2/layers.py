@@ -1,0 +1,54 @@
+"""What the exercises about layers share: random weights, and a probe that also counts a layer's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.declaration.probes import layer_gradients
+from grader.declaration.sampler import InputSampler
+
+
+def draw_projection(
+    sampler: InputSampler,
+    name: str,
+    d_in: int,
+    d_out: int,
+    bias: bool = True,
+    dtype: torch.dtype = torch.float32,
+) -> dict[str, Tensor]:
+    """Draw weight and bias of the nn.Linear called `name`, by parameter name."""
+    weights = {f"{name}.weight": sampler.normal(d_out, d_in, scale=1.5 / sqrt(d_in), dtype=dtype)}
+    return {**weights, f"{name}.bias": sampler.normal(d_out, dtype=dtype)} if bias else weights
+
+
+def draw_head_projections(
+    sampler: InputSampler, prefix: str, d_model: int, d_context: int, dtype: torch.dtype = torch.float32
+) -> dict[str, Tensor]:
+    """Draw the four projections of a MultiHeadAttention; `prefix` is "" or ends with a dot."""
+    weights: dict[str, Tensor] = {}
+    for name, width in (("W_Q", d_model), ("W_K", d_context), ("W_V", d_context), ("W_O", d_model)):
+        weights |= draw_projection(sampler, prefix + name, width, d_model, bias=False, dtype=dtype)
+    return weights
+
+
+def count_parameters(layer: nn.Module) -> int:
+    """Count the numbers that a layer can learn."""
+    return sum(parameter.numel() for parameter in layer.parameters())
+
+
+def gradients_and_size(
+    layer_class,
+    sizes: Mapping,
+    weights: Mapping,
+    arguments: Mapping,
+    returns: list[str | None],
+    grad_outputs: Mapping,
+) -> dict[str, Any]:
+    """Do what `layer_gradients` does, and count the layer's parameters."""
+    report = layer_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs)
+    return {**report, "numbers to learn": count_parameters(layer_class(**sizes))}

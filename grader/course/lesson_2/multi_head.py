@@ -1,0 +1,213 @@
+"""Exercise 2.6, MultiHeadAttention. Its mistakes, dropout and the trained reader have modules of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.multi_head import MultiHeadAttention
+
+from grader.course.lesson_2 import multi_head_mistakes
+from grader.course.lesson_2.dropout import DROPOUT
+from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
+from grader.course.lesson_2.trained_reader import MAPS
+from grader.declaration.exercise import Exercise, mistakes_in
+from grader.declaration.probes import load, named, pair, raised
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Inputs
+
+
+def draw_multi_head(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    tokens: int,
+    heads: int,
+    d_head: int,
+    context: int | None = None,
+    d_context: int | None = None,
+    masked: str = "",
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw a layer's weights and its arguments; `masked` is "", "causal", "padding", "any" or "nowhere"."""
+    d_model, keys, width = heads * d_head, context or tokens, d_context or heads * d_head
+    mask = None
+    if masked == "causal":
+        mask = torch.ones(tokens, keys, dtype=torch.bool).tril()
+    if masked == "padding":
+        lengths = sampler.integers(1, keys, *batch_shape, 1, 1)
+        mask = torch.arange(keys) < lengths
+    if masked in ("any", "nowhere"):
+        mask = sampler.mask(*batch_shape, tokens, keys)
+    if masked == "nowhere":
+        mask[..., 1, :] = False
+    return {
+        "sizes": {"d_model": d_model, "num_heads": heads, "d_context": d_context},
+        "weights": draw_head_projections(sampler, "", d_model, width, dtype),
+        "arguments": {
+            "tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype),
+            "context": sampler.normal(*batch_shape, context, width, dtype=dtype) if context else None,
+            "mask": mask,
+        },
+    }
+
+
+def attend_to_itself(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
+    """Make a layer without options, and call it with tokens alone."""
+    layer = load(layer_class(sizes["d_model"], sizes["num_heads"]), weights)
+    output, _ = pair(layer(arguments["tokens"]))
+    return {"output": output}
+
+
+def attend(
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
+) -> dict[str, Any]:
+    """Make and call a layer; d_context, context and mask are given by keyword."""
+    d_model, num_heads, d_context = sizes.values()
+    tokens, context, mask = arguments.values()
+    layer = load(layer_class(d_model, num_heads, d_context=d_context), weights)
+    return named(layer(tokens, context=context, mask=mask), returns)
+
+
+def multi_head_conduct(
+    layer_class,
+    sizes: Mapping,
+    weights: Mapping,
+    arguments: Mapping,
+    returns: list[str | None],
+    grad_outputs: Mapping,
+) -> dict[str, Any]:
+    """Report gradients, side effects and size, and the error for a width that two heads cannot share."""
+    return {
+        **gradients_and_size(layer_class, sizes, weights, arguments, returns, grad_outputs),
+        "num_heads": layer_class(**sizes).num_heads,
+        "error for d_model = 7 and 2 heads": raised(lambda: layer_class(7, 2)(torch.zeros(2, 3, 7))),
+    }
+
+
+CHECKS = StandardChecks(reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head)
+
+MULTI_HEAD = Exercise(
+    id="2.6",
+    title="Multi-head attention",
+    reference=(MultiHeadAttention,),
+    points=25,
+    difficulty=3,
+    minutes=20,
+    bans=frozenset({"fused attention"}),
+    builds_on=("2.4", "2.5"),
+    checks=(
+        CHECKS.values(
+            "the tokens look at themselves",
+            4,
+            name="self",
+            probe=attend_to_itself,
+            examples=[dict(batch_shape=(2,), tokens=3, heads=2, d_head=2)],
+            trials=[
+                dict(batch_shape=(2,), tokens=7, heads=3, d_head=5),
+                dict(batch_shape=(3,), tokens=11, heads=7, d_head=2),
+            ],
+        ),
+        CHECKS.values(
+            "the tokens look at a context of another width",
+            4,
+            name="cross",
+            needs=("self",),
+            probe=attend,
+            only="output",
+            examples=[
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4),
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=5, d_context=3),
+            ],
+            trials=[
+                dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=11, d_context=13),
+                dict(batch_shape=(3,), tokens=7, heads=2, d_head=3, context=5, d_context=11),
+                dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=5),
+            ],
+        ),
+        CHECKS.values(
+            "every head looks only where the mask allows",
+            3,
+            name="mask",
+            needs=("self",),
+            probe=attend,
+            only="output",
+            examples=[
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="causal"),
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="padding"),
+            ],
+            trials=[
+                dict(batch_shape=(2,), tokens=7, heads=3, d_head=5, masked="causal"),
+                dict(batch_shape=(3,), tokens=5, heads=3, d_head=2, context=7, masked="padding"),
+                dict(
+                    batch_shape=(5,), tokens=7, heads=3, d_head=2, context=11, d_context=13, masked="padding"
+                ),
+                dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, masked="any"),
+            ],
+        ),
+        CHECKS.batch(
+            2,
+            title="no batch, or several batch dimensions",
+            needs=("self", "mask"),
+            probe=attend,
+            only="output",
+            examples=[dict(tokens=3, heads=2, d_head=2)],
+            trials=[
+                dict(tokens=7, heads=3, d_head=5, masked="causal"),
+                dict(tokens=5, heads=2, d_head=3, context=7, d_context=11),
+                dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=2, masked="any"),
+                dict(batch_shape=(2, 5), tokens=7, heads=3, d_head=2, context=11, masked="padding"),
+            ],
+        ),
+        CHECKS.values(
+            "one map for each head",
+            2,
+            name="weights",
+            needs=("self",),
+            probe=attend,
+            only="weights",
+            map="weights",
+            examples=[
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2),
+                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4, masked="any"),
+            ],
+            trials=[
+                dict(batch_shape=(2,), tokens=7, heads=3, d_head=5),
+                dict(batch_shape=(3,), tokens=5, heads=2, d_head=7, context=11, d_context=13, masked="any"),
+            ],
+        ),
+        CHECKS.values(
+            "a query that may attend nowhere gets zeros",
+            1,
+            name="nowhere",
+            needs=("self", "mask"),
+            probe=attend,
+            examples=[dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="nowhere")],
+            trials=[dict(batch_shape=(2,), tokens=7, heads=3, d_head=5, masked="nowhere")],
+        ),
+        DROPOUT,
+        CHECKS.conduct(
+            2,
+            title="everything learns, nothing else is there, float64 stays float64",
+            needs=("self", "cross"),
+            probe=multi_head_conduct,
+            trials=[
+                dict(
+                    batch_shape=(2,),
+                    tokens=5,
+                    heads=3,
+                    d_head=2,
+                    context=7,
+                    d_context=11,
+                    masked="any",
+                    dtype=torch.float64,
+                ),
+            ],
+        ),
+        MAPS,
+    ),
+    mistakes=mistakes_in(vars(multi_head_mistakes), "MultiHeadAttention"),
+    review="Many heads",
+)

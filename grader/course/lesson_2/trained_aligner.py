@@ -1,0 +1,98 @@
+"""The check of 2.3 on the aligner that a notebook trains: its probe, its unseen digits and its judge.
+
+The judge computes everything anew from the weights that come back. The labels of the digits never enter the sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.digits import digits
+from attention.matching import word_vectors
+from torch import Tensor
+from torch.nn import functional as F
+
+from grader.checks.compare import difference
+from grader.declaration.exercise import Check
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import Trial
+from grader.records import Case, Finding, Inputs
+
+# Share of unseen digits that must be nearest to their own word; a trained linear aligner reaches 0.94 to 0.97.
+MATCHING_GATE = 0.90
+
+
+def draw_unseen_digits(sampler: InputSampler) -> Inputs:
+    """Draw 300 of the held-out digits, as patches."""
+    held_out = digits("test")
+    return {"patches": held_out.patches[sampler.permutation(len(held_out.patches))[:300]]}
+
+
+def aligner_trained(aligner, words: Tensor, patches: Tensor) -> dict[str, Any]:
+    """Return the trained aligner's weights, its words, and what it makes of the patches."""
+    weight, bias = aligner.proj.weight, aligner.proj.bias
+    with torch.no_grad():
+        aligned = aligner(patches.to(weight.device))
+    return {"weight": weight, "bias": bias, "words": words, "aligned": aligned}
+
+
+def labels_of(patches: Tensor) -> Tensor:
+    """Look up the labels of held-out patches (..., 64) by their pixels: labels never enter the sandbox."""
+    held_out = digits("test")
+    rows = patches.reshape(-1, patches.shape[-1])
+    nearest = torch.cdist(rows.double(), held_out.patches.double()).argmin(-1)
+    return held_out.labels[nearest].reshape(patches.shape[:-1])
+
+
+def unusable(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """Say which of the tensors that came back has a wrong type, shape or value; "" if none has."""
+    for name, shape in shapes.items():
+        tensor = values.get(name)
+        if not isinstance(tensor, Tensor):
+            return f"{name} is {type(tensor).__name__}, expected float32, {shape}"
+        if tensor.dtype != torch.float32 or tuple(tensor.shape) != shape:
+            text = f"{name} is {tensor.dtype}, {tuple(tensor.shape)}, expected float32, {shape}"
+            return text.replace("torch.", "")
+        if not tensor.isfinite().all():
+            return f"{name} holds NaN or infinite numbers: the training ran away"
+    return ""
+
+
+def similarities(aligned: Tensor, words: Tensor) -> Tensor:
+    """Compute the cosine similarity of each aligned token with each word."""
+    return F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T
+
+
+def matches_unseen(case: Case) -> Finding:
+    """Judge the trained aligner: it computes what its weights say, and it matches unseen digits."""
+    patches = case.inputs["patches"]
+    shapes = {"weight": (32, 64), "bias": (32,), "words": (10, 32), "aligned": (len(patches), 32)}
+    if problem := unusable(case.got, shapes):
+        return Finding(passed=False, message=problem)
+    words = word_vectors(0)
+    aligned = F.linear(patches, case.got["weight"], case.got["bias"])
+    if difference("words", case.got["words"], words) or difference(
+        "aligned", case.got["aligned"], aligned, rtol=10
+    ):
+        return Finding(passed=False, message="the aligned tokens are not what the aligner's own weights give")
+    right = (similarities(aligned, words).argmax(-1) == labels_of(patches)).double().mean().item()
+    if right < MATCHING_GATE:
+        return Finding(
+            passed=False,
+            message=f"{right:.0%} of unseen digits are nearest to their own word, {MATCHING_GATE:.0%} are asked",
+        )
+    return Finding(passed=True)
+
+
+TRAINED = Check(
+    name="trained",
+    title="the aligner that you trained matches digits it has never seen",
+    points=7,
+    needs=("values",),
+    probe=aligner_trained,
+    judge=matches_unseen,
+    at="train-aligner",
+    trials=(Trial("300 unseen digits", draw_unseen_digits),),
+)

@@ -1,0 +1,91 @@
+"""The check of 2.6 on the reader that a notebook trains around the student's layer: its probe, its scenes, its judge.
+
+The judge computes everything anew from the weights that come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.reader import TwoCellReader, draw_reading
+from torch import Tensor
+
+from grader.checks.compare import difference
+from grader.course.lesson_2.trained_aligner import labels_of, unusable
+from grader.declaration.exercise import Check
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import Trial
+from grader.records import Case, Finding, Inputs
+
+# Share of unseen scenes on which both digits must be right; four heads reach 0.94 to 0.97.
+READING_GATE = 0.90
+# For each named cell, the share of scenes where its best head must look there first; four heads reach 0.99 to 1.
+LOOKING_GATE = 0.90
+
+
+def draw_unseen_scenes(sampler: InputSampler) -> Inputs:
+    """Draw 400 scenes of held-out digits, and the two cells that are named on each."""
+    patches, cells, _ = draw_reading(400, sampler.generator, "test")
+    return {"patches": patches, "cells": cells}
+
+
+def reader_trained(reader, patches: Tensor, cells: Tensor) -> dict[str, Any]:
+    """Return the trained reader's weights, and its answers and maps on the scenes."""
+    names = """
+        aligner.0.weight aligner.0.bias aligner.2.weight aligner.2.bias positions first.weight second.weight
+        attention.W_Q.weight attention.W_K.weight attention.W_V.weight attention.W_O.weight
+        digits.weight digits.bias
+    """
+    state = {name: reader.get_parameter(name) for name in names.split()}
+    reader.eval()
+    with torch.no_grad():
+        logits, maps = reader(patches.to(reader.positions.device), cells.to(reader.positions.device))
+    return {"state": state, "logits": logits, "maps": maps}
+
+
+def reads_unseen(case: Case) -> Finding:
+    """Judge the trained reader: its maps are those of its own weights, and they look at the named cells."""
+    patches, cells = case.inputs["patches"], case.inputs["cells"]
+    reader = TwoCellReader(num_heads=4)
+    shapes = {name: tuple(parameter.shape) for name, parameter in reader.named_parameters()}
+    state = case.got.get("state")
+    if not isinstance(state, Mapping):
+        return Finding(passed=False, message="the reader's weights did not come back")
+    count = len(patches)
+    problem = unusable(state, shapes) or unusable(case.got, {"logits": (count, 2, 10), "maps": (count, 4, 9)})
+    if problem:
+        return Finding(passed=False, message=problem)
+    reader.load_state_dict({name: state[name] for name in shapes})
+    with torch.no_grad():
+        logits, maps = reader.eval()(patches, cells)
+    for name, want in (("logits", logits), ("maps", maps)):
+        if problem := difference(name, case.got[name], want, rtol=30):
+            return Finding(passed=False, message=f"on unseen scenes {problem}, from the same weights")
+    both = (logits.argmax(-1) == labels_of(patches).gather(1, cells)).all(1).double().mean().item()
+    if both < READING_GATE:
+        return Finding(
+            passed=False,
+            message=f"both digits are right on {both:.0%} of unseen scenes, {READING_GATE:.0%} are asked",
+        )
+    looks = (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).double().mean(0)  # (H, 2)
+    least = looks.max(0).values.min().item()
+    if least < LOOKING_GATE:
+        return Finding(
+            passed=False,
+            message=f"one of the named cells has no head of its own: the best looks there in {least:.0%}",
+        )
+    return Finding(passed=True)
+
+
+MAPS = Check(
+    name="maps",
+    title="your trained layer looks at the cells that are named, on scenes it has never seen",
+    points=5,
+    needs=("self", "cross"),
+    probe=reader_trained,
+    judge=reads_unseen,
+    at="train-reader",
+    trials=(Trial("400 unseen scenes", draw_unseen_scenes),),
+)
