@@ -157,6 +157,22 @@ def mode_left_changed(attention_layer, head, tokens, context=None, mask=None):
 # Its probes make a MultiHeadAttention of the student's and remove heads from it.
 CHECKS = StandardChecks(reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head)
 
+CONTEXT = CHECKS.further_values(
+    "context",
+    "with a context and a mask",
+    3,
+    probe=ablated,
+    examples=[
+        dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4, d_context=3),
+        dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="causal"),
+    ],
+    trials=[
+        dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
+        dict(batch_shape=(2, 3), tokens=5, heads=2, d_head=3, context=7, d_context=11),
+        dict(tokens=7, heads=3, d_head=2, masked="causal"),
+    ],
+)
+
 ABLATION = Exercise(
     id="2.8",
     title="Taking a head away",
@@ -173,27 +189,11 @@ ABLATION = Exercise(
             examples=[dict(tokens=3, heads=2, d_head=2)],
             trials=[dict(batch_shape=(2,), tokens=7, heads=3, d_head=5), dict(tokens=5, heads=5, d_head=2)],
         ),
-        CHECKS.values(
-            "with a context and a mask",
-            3,
-            name="context",
-            needs=("values",),
-            probe=ablated,
-            examples=[
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4, d_context=3),
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="causal"),
-            ],
-            trials=[
-                dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
-                dict(batch_shape=(2, 3), tokens=5, heads=2, d_head=3, context=7, d_context=11),
-                dict(tokens=7, heads=3, d_head=2, masked="causal"),
-            ],
-        ),
-        CHECKS.values(
+        CONTEXT,
+        CHECKS.further_values(
+            "conduct",
             "the layer stays as it is",
             2,
-            name="conduct",
-            needs=("values",),
             probe=ablated_conduct,
             examples=[dict(tokens=3, heads=2, d_head=2)],
             trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)],

@@ -9,7 +9,7 @@ import torch
 from attention.multi_head import AlignedCrossAttention
 
 from grader.course.lesson_2.aligner import draw_aligner
-from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
+from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
 from grader.declaration.probes import load, named
 from grader.declaration.sampler import InputSampler
@@ -78,8 +78,9 @@ class CutsTheImage(AlignedCrossAttention):
 @mistake(
     "AlignedCrossAttention",
     "Here the image asks and the text answers. The text tokens come first, the image is the context.",
+    name="image_asks",
 )
-class ImageAsks(AlignedCrossAttention):
+class TextAnswersImage(AlignedCrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         mask = None if mask is None else mask.transpose(-2, -1)
         return self.cross_attn(self.aligner(image_tokens), text_tokens, mask)
@@ -93,8 +94,8 @@ class ImageIgnored(AlignedCrossAttention):
         return self.cross_attn(text_tokens, None, None)
 
 
-@mistake("AlignedCrossAttention", "The mask is not handed on to the attention.")
-class MaskForgotten(AlignedCrossAttention):
+@mistake("AlignedCrossAttention", "The mask is not handed on to the attention.", name="mask_forgotten")
+class MaskNotHandedOn(AlignedCrossAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         return self.cross_attn(text_tokens, self.aligner(image_tokens))
 
@@ -134,8 +135,35 @@ class OutputAlone(AlignedCrossAttention):
         return super().forward(text_tokens, image_tokens, mask)[0]
 
 
+SMALL = dict(text=3, image=4, heads=2, d_head=2, d_vision=5)
+LARGE = dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11)
+
 CHECKS = StandardChecks(
     reference=AlignedCrossAttention, returns=("output", "weights"), draw=draw_aligned_attention
+)
+
+METHOD = CHECKS.further_values(
+    "method",
+    "the aligner is of the kind that was asked for",
+    2,
+    probe=look,
+    examples=[dict(SMALL, method="mlp")],
+    trials=[
+        dict(text=5, image=7, heads=3, d_head=2, d_vision=11, method="mlp"),
+        dict(LARGE, d_vision=6, method="identity"),
+    ],
+)
+
+MASK = CHECKS.further_values(
+    "mask",
+    "the mask is respected, with any batch dimensions",
+    2,
+    probe=look,
+    examples=[dict(batch_shape=(2,), **SMALL, masked="padding")],
+    trials=[
+        dict(batch_shape=(3,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="padding"),
+        dict(batch_shape=(2, 3), text=5, image=7, heads=2, d_head=3, d_vision=11, masked="any"),
+    ],
 )
 
 ALIGNED = Exercise(
@@ -153,54 +181,16 @@ ALIGNED = Exercise(
             5,
             probe=look_by_default,
             map="weights",
-            examples=[dict(batch_shape=(2,), text=3, image=4, heads=2, d_head=2, d_vision=5)],
-            trials=[
-                dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11),
-                dict(batch_shape=(3,), text=7, image=5, heads=2, d_head=5, d_vision=13),
-            ],
+            examples=[dict(batch_shape=(2,), **SMALL)],
+            trials=[LARGE, dict(batch_shape=(3,), text=7, image=5, heads=2, d_head=5, d_vision=13)],
         ),
-        CHECKS.values(
-            "the aligner is of the kind that was asked for",
-            2,
-            name="method",
-            needs=("values",),
-            probe=look,
-            examples=[dict(text=3, image=4, heads=2, d_head=2, d_vision=5, method="mlp")],
-            trials=[
-                dict(text=5, image=7, heads=3, d_head=2, d_vision=11, method="mlp"),
-                dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=6, method="identity"),
-            ],
-        ),
-        CHECKS.values(
-            "the mask is respected, with any batch dimensions",
-            2,
-            name="mask",
-            needs=("values",),
-            probe=look,
-            examples=[
-                dict(batch_shape=(2,), text=3, image=4, heads=2, d_head=2, d_vision=5, masked="padding")
-            ],
-            trials=[
-                dict(batch_shape=(3,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="padding"),
-                dict(batch_shape=(2, 3), text=5, image=7, heads=2, d_head=3, d_vision=11, masked="any"),
-            ],
-        ),
+        METHOD,
+        MASK,
         CHECKS.conduct(
             1,
-            title="everything learns, nothing else is there, float64 stays float64",
+            title=EVERYTHING_LEARNS,
             probe=gradients_and_size,
-            trials=[
-                dict(
-                    batch_shape=(2,),
-                    text=5,
-                    image=7,
-                    heads=3,
-                    d_head=2,
-                    d_vision=11,
-                    masked="any",
-                    dtype=torch.float64,
-                ),
-            ],
+            trials=[dict(LARGE, masked="any", dtype=torch.float64)],
         ),
     ),
     mistakes=mistakes_in(globals(), "AlignedCrossAttention"),

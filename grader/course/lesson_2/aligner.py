@@ -10,7 +10,7 @@ from attention.alignment import TokenAligner
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.course.lesson_2.layers import draw_projection, gradients_and_size
+from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_projection, gradients_and_size
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import load, raised
 from grader.declaration.sampler import InputSampler
@@ -156,6 +156,27 @@ class AssertsInstead(TokenAligner):
 
 CHECKS = StandardChecks(reference=TokenAligner, returns=("aligned",), draw=draw_aligner)
 
+LINEAR = CHECKS.values(
+    "the linear form, which is the default",
+    3,
+    name="linear",
+    probe=aligner_default,
+    examples=[dict(batch_shape=(2,), tokens=3, d_vision=4, d_text=2)],
+    trials=[dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3), dict(tokens=5, d_vision=11, d_text=2)],
+)
+
+TWO_LAYERS = CHECKS.values(
+    "the form with two layers",
+    3,
+    name="mlp",
+    probe=aligner_values,
+    examples=[dict(tokens=3, d_vision=4, d_text=2, method="mlp")],
+    trials=[
+        dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3, method="mlp"),
+        dict(batch_shape=(2, 3), tokens=5, d_vision=11, d_text=7, method="mlp"),
+    ],
+)
+
 LIMITS = Check(
     name="limits",
     title="identity, and a ValueError for what cannot be",
@@ -179,32 +200,12 @@ ALIGNER = Exercise(
     difficulty=1,
     minutes=8,
     checks=(
-        CHECKS.values(
-            "the linear form, which is the default",
-            3,
-            name="linear",
-            probe=aligner_default,
-            examples=[dict(batch_shape=(2,), tokens=3, d_vision=4, d_text=2)],
-            trials=[
-                dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3),
-                dict(tokens=5, d_vision=11, d_text=2),
-            ],
-        ),
-        CHECKS.values(
-            "the form with two layers",
-            3,
-            name="mlp",
-            probe=aligner_values,
-            examples=[dict(tokens=3, d_vision=4, d_text=2, method="mlp")],
-            trials=[
-                dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3, method="mlp"),
-                dict(batch_shape=(2, 3), tokens=5, d_vision=11, d_text=7, method="mlp"),
-            ],
-        ),
+        LINEAR,
+        TWO_LAYERS,
         LIMITS,
         CHECKS.conduct(
             2,
-            title="everything learns, nothing else is there, float64 stays float64",
+            title=EVERYTHING_LEARNS,
             needs=("linear", "mlp"),
             probe=gradients_and_size,
             trials=[

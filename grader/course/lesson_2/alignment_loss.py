@@ -104,9 +104,11 @@ def no_temperature(aligned, words, labels, temperature=0.1):
 
 
 @mistake(
-    "alignment_loss", "F.cross_entropy takes the scores and does the softmax itself. Here it is done twice."
+    "alignment_loss",
+    "F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.",
+    name="softmax_twice",
 )
-def softmax_twice(aligned, words, labels, temperature=0.1):
+def softmax_before_cross_entropy(aligned, words, labels, temperature=0.1):
     return entropy_of(torch.softmax(similarities(aligned, words) / temperature, dim=-1), labels)
 
 
@@ -142,6 +144,25 @@ def normalised_along_dim_1(aligned, words, labels, temperature=0.1):
 
 CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
 
+LEADING_DIMENSIONS = CHECKS.batch(
+    2,
+    title="any leading dimensions",
+    probe=alignment_loss_values,
+    examples=[dict(batch_shape=(2, 3), words=4, d=2, temperature=0.5)],
+    trials=[
+        dict(batch_shape=(2, 7), words=11, d=5, temperature=0.3),
+        dict(batch_shape=(3, 2, 5), words=7, d=11, temperature=0.7),
+    ],
+)
+
+PURITY_AND_GRADIENTS = CHECKS.further_values(
+    "conduct",
+    CONDUCT,
+    1,
+    probe=alignment_loss_conduct,
+    trials=[dict(batch_shape=(2, 5), words=7, d=3, temperature=0.2, dtype=torch.float64)],
+)
+
 LOSS = Exercise(
     id="2.3",
     title="Learning the rate of exchange",
@@ -160,24 +181,8 @@ LOSS = Exercise(
                 dict(batch_shape=(13,), words=5, d=3, temperature=1.7),
             ],
         ),
-        CHECKS.batch(
-            2,
-            title="any leading dimensions",
-            probe=alignment_loss_values,
-            examples=[dict(batch_shape=(2, 3), words=4, d=2, temperature=0.5)],
-            trials=[
-                dict(batch_shape=(2, 7), words=11, d=5, temperature=0.3),
-                dict(batch_shape=(3, 2, 5), words=7, d=11, temperature=0.7),
-            ],
-        ),
-        CHECKS.values(
-            CONDUCT,
-            1,
-            name="conduct",
-            needs=("values",),
-            probe=alignment_loss_conduct,
-            trials=[dict(batch_shape=(2, 5), words=7, d=3, temperature=0.2, dtype=torch.float64)],
-        ),
+        LEADING_DIMENSIONS,
+        PURITY_AND_GRADIENTS,
         TRAINED,
     ),
     mistakes=mistakes_in(globals(), "alignment_loss"),

@@ -177,6 +177,34 @@ def inverts_the_square(tokens: Tensor, aligned: Tensor) -> Tensor:
 
 CHECKS = StandardChecks(reference=explained_variance, returns=("explained variance",), draw=draw_readout)
 
+POOLED = CHECKS.batch(
+    2,
+    title="all leading dimensions are pooled, and the inputs stay as they are",
+    draw=draw_batches,
+    probe=readout_conduct,
+    judge=close_share,
+    examples=[dict(batch_shape=(2,), tokens=5, d_vision=3, d_text=2)],
+    trials=[
+        dict(batch_shape=(3,), tokens=19, d_vision=7, d_text=2),
+        dict(batch_shape=(2, 3), tokens=11, d_vision=5, d_text=3),
+    ],
+)
+
+REPEATED = CHECKS.further_values(
+    "repeated",
+    "aligned tokens whose columns repeat one another",
+    2,
+    draw=draw_repeated,
+    probe=readout,
+    judge=close_share_of_repeated,
+    examples=[dict(tokens=11, d_vision=3, d_text=2)],
+    trials=[
+        dict(tokens=53, d_vision=7, d_text=2),
+        dict(tokens=31, d_vision=5, d_text=3),
+        dict(tokens=47, d_vision=11, d_text=5),
+    ],
+)
+
 VARIANCE = Exercise(
     id="2.2",
     title="What survives the exchange",
@@ -197,33 +225,8 @@ VARIANCE = Exercise(
                 dict(tokens=61, d_vision=11, d_text=5),
             ],
         ),
-        CHECKS.batch(
-            2,
-            title="all leading dimensions are pooled, and the inputs stay as they are",
-            draw=draw_batches,
-            probe=readout_conduct,
-            judge=close_share,
-            examples=[dict(batch_shape=(2,), tokens=5, d_vision=3, d_text=2)],
-            trials=[
-                dict(batch_shape=(3,), tokens=19, d_vision=7, d_text=2),
-                dict(batch_shape=(2, 3), tokens=11, d_vision=5, d_text=3),
-            ],
-        ),
-        CHECKS.values(
-            "aligned tokens whose columns repeat one another",
-            2,
-            name="repeated",
-            needs=("values",),
-            draw=draw_repeated,
-            probe=readout,
-            judge=close_share_of_repeated,
-            examples=[dict(tokens=11, d_vision=3, d_text=2)],
-            trials=[
-                dict(tokens=53, d_vision=7, d_text=2),
-                dict(tokens=31, d_vision=5, d_text=3),
-                dict(tokens=47, d_vision=11, d_text=5),
-            ],
-        ),
+        POOLED,
+        REPEATED,
     ),
     mistakes=mistakes_in(globals(), "explained_variance"),
     review="What survives the exchange",

@@ -11,6 +11,8 @@ from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
 
+ANY_BATCH = "no batch, or several batch dimensions"
+
 # ---------------------------------------------------------------- 2.4 split_heads
 
 
@@ -74,7 +76,7 @@ def one_batch_axis(tokens: Tensor, num_heads: int) -> Tensor:
     return tokens.reshape(batch, n, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-SPLIT_CHECKS = StandardChecks(reference=split_heads, returns=("heads",), draw=draw_tokens)
+SPLITS = StandardChecks(reference=split_heads, returns=("heads",), draw=draw_tokens)
 
 SPLIT = Exercise(
     id="2.4",
@@ -84,7 +86,7 @@ SPLIT = Exercise(
     difficulty=2,
     minutes=8,
     checks=(
-        SPLIT_CHECKS.values(
+        SPLITS.values(
             "each head gets its own features of every token",
             7,
             examples=[dict(batch_shape=(2,), tokens=4, heads=2, d_head=3)],
@@ -93,18 +95,16 @@ SPLIT = Exercise(
                 dict(batch_shape=(3,), tokens=10, heads=5, d_head=2),
             ],
         ),
-        SPLIT_CHECKS.batch(
+        SPLITS.batch(
             2,
-            title="no batch, or several batch dimensions",
+            title=ANY_BATCH,
             examples=[dict(tokens=4, heads=2, d_head=3)],
             trials=[
                 dict(tokens=7, heads=5, d_head=3),
                 dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=11),
             ],
         ),
-        SPLIT_CHECKS.conduct(
-            1, trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)]
-        ),
+        SPLITS.conduct(1, trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)]),
     ),
     mistakes=mistakes_in(globals(), "split_heads"),
     review="Splitting and joining",
@@ -183,7 +183,7 @@ def one_batch_axis_here(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2).reshape(batch, n, count * d_head)
 
 
-MERGE_CHECKS = StandardChecks(reference=merge_heads, returns=("tokens",), draw=draw_heads)
+MERGES = StandardChecks(reference=merge_heads, returns=("tokens",), draw=draw_heads)
 
 MERGE = Exercise(
     id="2.5",
@@ -193,7 +193,7 @@ MERGE = Exercise(
     difficulty=2,
     minutes=6,
     checks=(
-        MERGE_CHECKS.values(
+        MERGES.values(
             "the heads' numbers stand side by side, token by token",
             7,
             examples=[dict(batch_shape=(2,), heads=2, tokens=4, d_head=3)],
@@ -202,18 +202,16 @@ MERGE = Exercise(
                 dict(batch_shape=(3,), heads=5, tokens=11, d_head=2),
             ],
         ),
-        MERGE_CHECKS.batch(
+        MERGES.batch(
             2,
-            title="no batch, or several batch dimensions",
+            title=ANY_BATCH,
             examples=[dict(heads=2, tokens=4, d_head=3)],
             trials=[
                 dict(heads=5, tokens=7, d_head=3),
                 dict(batch_shape=(2, 3), heads=7, tokens=5, d_head=11),
             ],
         ),
-        MERGE_CHECKS.conduct(
-            1, trials=[dict(batch_shape=(2,), heads=3, tokens=5, d_head=7, dtype=torch.float64)]
-        ),
+        MERGES.conduct(1, trials=[dict(batch_shape=(2,), heads=3, tokens=5, d_head=7, dtype=torch.float64)]),
     ),
     mistakes=mistakes_in(globals(), "merge_heads"),
     review="Splitting and joining",

@@ -12,6 +12,9 @@ from torch import Tensor, nn
 from grader.declaration.probes import layer_gradients
 from grader.declaration.sampler import InputSampler
 
+# Title of the checks that `gradients_and_size` probes.
+EVERYTHING_LEARNS = "everything learns, nothing else is there, float64 stays float64"
+
 
 def draw_projection(
     sampler: InputSampler,

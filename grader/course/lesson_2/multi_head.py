@@ -10,7 +10,7 @@ from attention.multi_head import MultiHeadAttention
 
 from grader.course.lesson_2 import multi_head_mistakes
 from grader.course.lesson_2.dropout import DROPOUT
-from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
+from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.course.lesson_2.trained_reader import MAPS
 from grader.declaration.exercise import Exercise, mistakes_in
 from grader.declaration.probes import load, named, pair, raised
@@ -87,6 +87,10 @@ def multi_head_conduct(
     }
 
 
+SMALL = dict(batch_shape=(2,), tokens=3, heads=2, d_head=2)
+NARROW = dict(batch_shape=(2,), tokens=5, heads=3, d_head=2)
+LARGE = dict(batch_shape=(2,), tokens=7, heads=3, d_head=5)
+
 CHECKS = StandardChecks(reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head)
 
 MULTI_HEAD = Exercise(
@@ -104,11 +108,8 @@ MULTI_HEAD = Exercise(
             4,
             name="self",
             probe=attend_to_itself,
-            examples=[dict(batch_shape=(2,), tokens=3, heads=2, d_head=2)],
-            trials=[
-                dict(batch_shape=(2,), tokens=7, heads=3, d_head=5),
-                dict(batch_shape=(3,), tokens=11, heads=7, d_head=2),
-            ],
+            examples=[SMALL],
+            trials=[LARGE, dict(batch_shape=(3,), tokens=11, heads=7, d_head=2)],
         ),
         CHECKS.values(
             "the tokens look at a context of another width",
@@ -117,10 +118,7 @@ MULTI_HEAD = Exercise(
             needs=("self",),
             probe=attend,
             only="output",
-            examples=[
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4),
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=5, d_context=3),
-            ],
+            examples=[dict(SMALL, context=4), dict(SMALL, context=5, d_context=3)],
             trials=[
                 dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=11, d_context=13),
                 dict(batch_shape=(3,), tokens=7, heads=2, d_head=3, context=5, d_context=11),
@@ -134,12 +132,9 @@ MULTI_HEAD = Exercise(
             needs=("self",),
             probe=attend,
             only="output",
-            examples=[
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="causal"),
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="padding"),
-            ],
+            examples=[dict(SMALL, masked="causal"), dict(SMALL, masked="padding")],
             trials=[
-                dict(batch_shape=(2,), tokens=7, heads=3, d_head=5, masked="causal"),
+                dict(LARGE, masked="causal"),
                 dict(batch_shape=(3,), tokens=5, heads=3, d_head=2, context=7, masked="padding"),
                 dict(
                     batch_shape=(5,), tokens=7, heads=3, d_head=2, context=11, d_context=13, masked="padding"
@@ -169,12 +164,9 @@ MULTI_HEAD = Exercise(
             probe=attend,
             only="weights",
             map="weights",
-            examples=[
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2),
-                dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4, masked="any"),
-            ],
+            examples=[SMALL, dict(SMALL, context=4, masked="any")],
             trials=[
-                dict(batch_shape=(2,), tokens=7, heads=3, d_head=5),
+                LARGE,
                 dict(batch_shape=(3,), tokens=5, heads=2, d_head=7, context=11, d_context=13, masked="any"),
             ],
         ),
@@ -184,27 +176,16 @@ MULTI_HEAD = Exercise(
             name="nowhere",
             needs=("self", "mask"),
             probe=attend,
-            examples=[dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="nowhere")],
-            trials=[dict(batch_shape=(2,), tokens=7, heads=3, d_head=5, masked="nowhere")],
+            examples=[dict(SMALL, masked="nowhere")],
+            trials=[dict(LARGE, masked="nowhere")],
         ),
         DROPOUT,
         CHECKS.conduct(
             2,
-            title="everything learns, nothing else is there, float64 stays float64",
+            title=EVERYTHING_LEARNS,
             needs=("self", "cross"),
             probe=multi_head_conduct,
-            trials=[
-                dict(
-                    batch_shape=(2,),
-                    tokens=5,
-                    heads=3,
-                    d_head=2,
-                    context=7,
-                    d_context=11,
-                    masked="any",
-                    dtype=torch.float64,
-                ),
-            ],
+            trials=[dict(NARROW, context=7, d_context=11, masked="any", dtype=torch.float64)],
         ),
         MAPS,
     ),

@@ -64,8 +64,9 @@ class Steps(MultiHeadAttention):
 @mistake(
     "MultiHeadAttention",
     "The scores are divided by the root of d_model. Each head works on d_head numbers: divide by √d_head.",
+    name="scaled_by_d_model",
 )
-class ScaledByDModel(Steps):
+class HeadsScaledByDModel(Steps):
     def scale(self, scores, d_head):
         return scores / sqrt(d_head * self.num_heads)
 
@@ -176,8 +177,8 @@ class AveragedWeights(Steps):
         return output, weights.mean(-3)
 
 
-@mistake("MultiHeadAttention", "The mask is inverted: True means may attend.")
-class MaskInverted(Steps):
+@mistake("MultiHeadAttention", "The mask is inverted: True means may attend.", name="mask_inverted")
+class HeadMaskInverted(Steps):
     def for_all_heads(self, mask):
         return ~mask.unsqueeze(-3)
 

@@ -46,9 +46,11 @@ def nan_at_zero(weights: Tensor) -> Tensor:
 
 
 @mistake(
-    "attention_entropy", "Divide by the entropy of a uniform row, log S, so that 1 is the most there can be."
+    "attention_entropy",
+    "Divide by the entropy of a uniform row, log S, so that 1 is the most there can be.",
+    name="not_normalised",
 )
-def not_normalised(weights: Tensor) -> Tensor:
+def entropy_not_normalised(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-1)
 
 
