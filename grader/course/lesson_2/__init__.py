@@ -14,14 +14,23 @@ from grader.course.lesson_2.multi_head import MULTI_HEAD
 from grader.course.lesson_2.practice import ENTROPY, FUSION, PATTERN
 from grader.declaration.lesson import Lesson
 
-GRADED = (ALIGNER, VARIANCE, LOSS, SPLIT, MERGE, MULTI_HEAD, ALIGNED, ABLATION)
-PRACTICE = (ENTROPY, PATTERN, FUSION)
-
 LESSON = Lesson(
     assignment="2-heads",
     title="Token alignment and many heads",
     cell_seconds={"train-reader": 120.0, "train-aligner": 60.0},
-    exercises=(*GRADED, *PRACTICE),
+    exercises=(
+        ALIGNER,
+        VARIANCE,
+        LOSS,
+        SPLIT,
+        MERGE,
+        MULTI_HEAD,
+        ALIGNED,
+        ABLATION,
+        ENTROPY,
+        PATTERN,
+        FUSION,
+    ),
     # What training cells leave behind; there is no reference for it.
     given={"aligner": None, "words": None, "reader": None},
 )

@@ -155,9 +155,11 @@ def mode_left_changed(attention_layer, head, tokens, context=None, mask=None):
 
 
 # Its probes make a MultiHeadAttention of the student's and remove heads from it.
-CHECKS = StandardChecks(reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head)
+ABLATION_CHECKS = StandardChecks(
+    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head
+)
 
-CONTEXT = CHECKS.further_values(
+ABLATION_CONTEXT = ABLATION_CHECKS.further_values(
     "context",
     "with a context and a mask",
     3,
@@ -182,15 +184,15 @@ ABLATION = Exercise(
     minutes=8,
     builds_on=("2.4", "2.5", "2.6"),
     checks=(
-        CHECKS.values(
+        ABLATION_CHECKS.values(
             "the output without what one head contributes",
             5,
             probe=ablated,
             examples=[dict(tokens=3, heads=2, d_head=2)],
             trials=[dict(batch_shape=(2,), tokens=7, heads=3, d_head=5), dict(tokens=5, heads=5, d_head=2)],
         ),
-        CONTEXT,
-        CHECKS.further_values(
+        ABLATION_CONTEXT,
+        ABLATION_CHECKS.further_values(
             "conduct",
             "the layer stays as it is",
             2,

@@ -135,31 +135,31 @@ class OutputAlone(AlignedCrossAttention):
         return super().forward(text_tokens, image_tokens, mask)[0]
 
 
-SMALL = dict(text=3, image=4, heads=2, d_head=2, d_vision=5)
-LARGE = dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11)
+SMALL_ALIGNED = dict(text=3, image=4, heads=2, d_head=2, d_vision=5)
+LARGE_ALIGNED = dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11)
 
-CHECKS = StandardChecks(
+ALIGNED_CHECKS = StandardChecks(
     reference=AlignedCrossAttention, returns=("output", "weights"), draw=draw_aligned_attention
 )
 
-METHOD = CHECKS.further_values(
+ALIGN_METHOD = ALIGNED_CHECKS.further_values(
     "method",
     "the aligner is of the kind that was asked for",
     2,
     probe=look,
-    examples=[dict(SMALL, method="mlp")],
+    examples=[dict(SMALL_ALIGNED, method="mlp")],
     trials=[
         dict(text=5, image=7, heads=3, d_head=2, d_vision=11, method="mlp"),
-        dict(LARGE, d_vision=6, method="identity"),
+        dict(LARGE_ALIGNED, d_vision=6, method="identity"),
     ],
 )
 
-MASK = CHECKS.further_values(
+ALIGNED_MASK = ALIGNED_CHECKS.further_values(
     "mask",
     "the mask is respected, with any batch dimensions",
     2,
     probe=look,
-    examples=[dict(batch_shape=(2,), **SMALL, masked="padding")],
+    examples=[dict(batch_shape=(2,), **SMALL_ALIGNED, masked="padding")],
     trials=[
         dict(batch_shape=(3,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="padding"),
         dict(batch_shape=(2, 3), text=5, image=7, heads=2, d_head=3, d_vision=11, masked="any"),
@@ -176,21 +176,21 @@ ALIGNED = Exercise(
     bans=frozenset({"fused attention"}),
     builds_on=("2.1", "2.4", "2.5", "2.6"),
     checks=(
-        CHECKS.values(
+        ALIGNED_CHECKS.values(
             "the text looks at the aligned image",
             5,
             probe=look_by_default,
             map="weights",
-            examples=[dict(batch_shape=(2,), **SMALL)],
-            trials=[LARGE, dict(batch_shape=(3,), text=7, image=5, heads=2, d_head=5, d_vision=13)],
+            examples=[dict(batch_shape=(2,), **SMALL_ALIGNED)],
+            trials=[LARGE_ALIGNED, dict(batch_shape=(3,), text=7, image=5, heads=2, d_head=5, d_vision=13)],
         ),
-        METHOD,
-        MASK,
-        CHECKS.conduct(
+        ALIGN_METHOD,
+        ALIGNED_MASK,
+        ALIGNED_CHECKS.conduct(
             1,
             title=EVERYTHING_LEARNS,
             probe=gradients_and_size,
-            trials=[dict(LARGE, masked="any", dtype=torch.float64)],
+            trials=[dict(LARGE_ALIGNED, masked="any", dtype=torch.float64)],
         ),
     ),
     mistakes=mistakes_in(globals(), "AlignedCrossAttention"),

@@ -154,9 +154,9 @@ class AssertsInstead(TokenAligner):
         super().__init__(d_vision, d_text, method)
 
 
-CHECKS = StandardChecks(reference=TokenAligner, returns=("aligned",), draw=draw_aligner)
+ALIGNER_CHECKS = StandardChecks(reference=TokenAligner, returns=("aligned",), draw=draw_aligner)
 
-LINEAR = CHECKS.values(
+LINEAR_ALIGNER = ALIGNER_CHECKS.values(
     "the linear form, which is the default",
     3,
     name="linear",
@@ -165,7 +165,7 @@ LINEAR = CHECKS.values(
     trials=[dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3), dict(tokens=5, d_vision=11, d_text=2)],
 )
 
-TWO_LAYERS = CHECKS.values(
+MLP_ALIGNER = ALIGNER_CHECKS.values(
     "the form with two layers",
     3,
     name="mlp",
@@ -177,7 +177,7 @@ TWO_LAYERS = CHECKS.values(
     ],
 )
 
-LIMITS = Check(
+ALIGNER_LIMITS = Check(
     name="limits",
     title="identity, and a ValueError for what cannot be",
     points=2,
@@ -200,10 +200,10 @@ ALIGNER = Exercise(
     difficulty=1,
     minutes=8,
     checks=(
-        LINEAR,
-        TWO_LAYERS,
-        LIMITS,
-        CHECKS.conduct(
+        LINEAR_ALIGNER,
+        MLP_ALIGNER,
+        ALIGNER_LIMITS,
+        ALIGNER_CHECKS.conduct(
             2,
             title=EVERYTHING_LEARNS,
             needs=("linear", "mlp"),

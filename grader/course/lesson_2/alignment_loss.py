@@ -10,7 +10,7 @@ from attention.alignment import alignment_loss
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.lesson_2.trained_aligner import TRAINED, similarities
+from grader.course.lesson_2.trained_aligner import TRAINED_ALIGNER, similarities
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
 from grader.declaration.probes import purity_and_gradients
 from grader.declaration.sampler import InputSampler
@@ -142,9 +142,9 @@ def normalised_along_dim_1(aligned, words, labels, temperature=0.1):
     return entropy_of(F.normalize(aligned) @ F.normalize(words).T / temperature, labels)
 
 
-CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
+LOSS_CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
 
-LEADING_DIMENSIONS = CHECKS.batch(
+LOSS_BATCH = LOSS_CHECKS.batch(
     2,
     title="any leading dimensions",
     probe=alignment_loss_values,
@@ -155,7 +155,7 @@ LEADING_DIMENSIONS = CHECKS.batch(
     ],
 )
 
-PURITY_AND_GRADIENTS = CHECKS.further_values(
+LOSS_CONDUCT = LOSS_CHECKS.further_values(
     "conduct",
     CONDUCT,
     1,
@@ -171,7 +171,7 @@ LOSS = Exercise(
     difficulty=2,
     minutes=10,
     checks=(
-        CHECKS.values(
+        LOSS_CHECKS.values(
             "cross-entropy over the similarities with all words",
             5,
             probe=alignment_loss_values,
@@ -181,9 +181,9 @@ LOSS = Exercise(
                 dict(batch_shape=(13,), words=5, d=3, temperature=1.7),
             ],
         ),
-        LEADING_DIMENSIONS,
-        PURITY_AND_GRADIENTS,
-        TRAINED,
+        LOSS_BATCH,
+        LOSS_CONDUCT,
+        TRAINED_ALIGNER,
     ),
     mistakes=mistakes_in(globals(), "alignment_loss"),
     builds_on=("2.1",),

@@ -175,9 +175,11 @@ def inverts_the_square(tokens: Tensor, aligned: Tensor) -> Tensor:
     return (1 - residual / (tokens - tokens.mean(0)).square().sum()).clamp(0, 1)
 
 
-CHECKS = StandardChecks(reference=explained_variance, returns=("explained variance",), draw=draw_readout)
+VARIANCE_CHECKS = StandardChecks(
+    reference=explained_variance, returns=("explained variance",), draw=draw_readout
+)
 
-POOLED = CHECKS.batch(
+POOLED_BATCHES = VARIANCE_CHECKS.batch(
     2,
     title="all leading dimensions are pooled, and the inputs stay as they are",
     draw=draw_batches,
@@ -190,7 +192,7 @@ POOLED = CHECKS.batch(
     ],
 )
 
-REPEATED = CHECKS.further_values(
+REPEATED_COLUMNS = VARIANCE_CHECKS.further_values(
     "repeated",
     "aligned tokens whose columns repeat one another",
     2,
@@ -213,7 +215,7 @@ VARIANCE = Exercise(
     difficulty=3,
     minutes=12,
     checks=(
-        CHECKS.values(
+        VARIANCE_CHECKS.values(
             "the share of the sum of squares that a linear readout gets back",
             6,
             probe=readout,
@@ -225,8 +227,8 @@ VARIANCE = Exercise(
                 dict(tokens=61, d_vision=11, d_text=5),
             ],
         ),
-        POOLED,
-        REPEATED,
+        POOLED_BATCHES,
+        REPEATED_COLUMNS,
     ),
     mistakes=mistakes_in(globals(), "explained_variance"),
     review="What survives the exchange",

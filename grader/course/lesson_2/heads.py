@@ -11,7 +11,7 @@ from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
 
-ANY_BATCH = "no batch, or several batch dimensions"
+ANY_HEAD_BATCH = "no batch, or several batch dimensions"
 
 # ---------------------------------------------------------------- 2.4 split_heads
 
@@ -97,7 +97,7 @@ SPLIT = Exercise(
         ),
         SPLITS.batch(
             2,
-            title=ANY_BATCH,
+            title=ANY_HEAD_BATCH,
             examples=[dict(tokens=4, heads=2, d_head=3)],
             trials=[
                 dict(tokens=7, heads=5, d_head=3),
@@ -204,7 +204,7 @@ MERGE = Exercise(
         ),
         MERGES.batch(
             2,
-            title=ANY_BATCH,
+            title=ANY_HEAD_BATCH,
             examples=[dict(heads=2, tokens=4, d_head=3)],
             trials=[
                 dict(heads=5, tokens=7, d_head=3),

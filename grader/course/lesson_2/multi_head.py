@@ -11,7 +11,7 @@ from attention.multi_head import MultiHeadAttention
 from grader.course.lesson_2 import multi_head_mistakes
 from grader.course.lesson_2.dropout import DROPOUT
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
-from grader.course.lesson_2.trained_reader import MAPS
+from grader.course.lesson_2.trained_reader import TRAINED_READER
 from grader.declaration.exercise import Exercise, mistakes_in
 from grader.declaration.probes import load, named, pair, raised
 from grader.declaration.sampler import InputSampler
@@ -41,8 +41,7 @@ def draw_multi_head(
         mask = torch.arange(keys) < lengths
     if masked in ("any", "nowhere"):
         mask = sampler.mask(*batch_shape, tokens, keys)
-    if masked == "nowhere":
-        mask[..., 1, :] = False
+        mask[..., 1, :] &= masked == "any"
     return {
         "sizes": {"d_model": d_model, "num_heads": heads, "d_context": d_context},
         "weights": draw_head_projections(sampler, "", d_model, width, dtype),
@@ -54,14 +53,16 @@ def draw_multi_head(
     }
 
 
-def attend_to_itself(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
+def attend_without_options(
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping
+) -> dict[str, Any]:
     """Make a layer without options, and call it with tokens alone."""
     layer = load(layer_class(sizes["d_model"], sizes["num_heads"]), weights)
     output, _ = pair(layer(arguments["tokens"]))
     return {"output": output}
 
 
-def attend(
+def attend_with_options(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
     """Make and call a layer; d_context, context and mask are given by keyword."""
@@ -87,11 +88,13 @@ def multi_head_conduct(
     }
 
 
-SMALL = dict(batch_shape=(2,), tokens=3, heads=2, d_head=2)
-NARROW = dict(batch_shape=(2,), tokens=5, heads=3, d_head=2)
-LARGE = dict(batch_shape=(2,), tokens=7, heads=3, d_head=5)
+SMALL_LAYER = dict(batch_shape=(2,), tokens=3, heads=2, d_head=2)
+NARROW_LAYER = dict(batch_shape=(2,), tokens=5, heads=3, d_head=2)
+LARGE_LAYER = dict(batch_shape=(2,), tokens=7, heads=3, d_head=5)
 
-CHECKS = StandardChecks(reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head)
+MULTI_HEAD_CHECKS = StandardChecks(
+    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head
+)
 
 MULTI_HEAD = Exercise(
     id="2.6",
@@ -103,38 +106,38 @@ MULTI_HEAD = Exercise(
     bans=frozenset({"fused attention"}),
     builds_on=("2.4", "2.5"),
     checks=(
-        CHECKS.values(
+        MULTI_HEAD_CHECKS.values(
             "the tokens look at themselves",
             4,
             name="self",
-            probe=attend_to_itself,
-            examples=[SMALL],
-            trials=[LARGE, dict(batch_shape=(3,), tokens=11, heads=7, d_head=2)],
+            probe=attend_without_options,
+            examples=[SMALL_LAYER],
+            trials=[LARGE_LAYER, dict(batch_shape=(3,), tokens=11, heads=7, d_head=2)],
         ),
-        CHECKS.values(
+        MULTI_HEAD_CHECKS.values(
             "the tokens look at a context of another width",
             4,
             name="cross",
             needs=("self",),
-            probe=attend,
+            probe=attend_with_options,
             only="output",
-            examples=[dict(SMALL, context=4), dict(SMALL, context=5, d_context=3)],
+            examples=[dict(SMALL_LAYER, context=4), dict(SMALL_LAYER, context=5, d_context=3)],
             trials=[
                 dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=11, d_context=13),
                 dict(batch_shape=(3,), tokens=7, heads=2, d_head=3, context=5, d_context=11),
                 dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=5),
             ],
         ),
-        CHECKS.values(
+        MULTI_HEAD_CHECKS.values(
             "every head looks only where the mask allows",
             3,
             name="mask",
             needs=("self",),
-            probe=attend,
+            probe=attend_with_options,
             only="output",
-            examples=[dict(SMALL, masked="causal"), dict(SMALL, masked="padding")],
+            examples=[dict(SMALL_LAYER, masked="causal"), dict(SMALL_LAYER, masked="padding")],
             trials=[
-                dict(LARGE, masked="causal"),
+                dict(LARGE_LAYER, masked="causal"),
                 dict(batch_shape=(3,), tokens=5, heads=3, d_head=2, context=7, masked="padding"),
                 dict(
                     batch_shape=(5,), tokens=7, heads=3, d_head=2, context=11, d_context=13, masked="padding"
@@ -142,11 +145,11 @@ MULTI_HEAD = Exercise(
                 dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, masked="any"),
             ],
         ),
-        CHECKS.batch(
+        MULTI_HEAD_CHECKS.batch(
             2,
             title="no batch, or several batch dimensions",
             needs=("self", "mask"),
-            probe=attend,
+            probe=attend_with_options,
             only="output",
             examples=[dict(tokens=3, heads=2, d_head=2)],
             trials=[
@@ -156,38 +159,38 @@ MULTI_HEAD = Exercise(
                 dict(batch_shape=(2, 5), tokens=7, heads=3, d_head=2, context=11, masked="padding"),
             ],
         ),
-        CHECKS.values(
+        MULTI_HEAD_CHECKS.values(
             "one map for each head",
             2,
             name="weights",
             needs=("self",),
-            probe=attend,
+            probe=attend_with_options,
             only="weights",
             map="weights",
-            examples=[SMALL, dict(SMALL, context=4, masked="any")],
+            examples=[SMALL_LAYER, dict(SMALL_LAYER, context=4, masked="any")],
             trials=[
-                LARGE,
+                LARGE_LAYER,
                 dict(batch_shape=(3,), tokens=5, heads=2, d_head=7, context=11, d_context=13, masked="any"),
             ],
         ),
-        CHECKS.values(
+        MULTI_HEAD_CHECKS.values(
             "a query that may attend nowhere gets zeros",
             1,
             name="nowhere",
             needs=("self", "mask"),
-            probe=attend,
-            examples=[dict(SMALL, masked="nowhere")],
-            trials=[dict(LARGE, masked="nowhere")],
+            probe=attend_with_options,
+            examples=[dict(SMALL_LAYER, masked="nowhere")],
+            trials=[dict(LARGE_LAYER, masked="nowhere")],
         ),
         DROPOUT,
-        CHECKS.conduct(
+        MULTI_HEAD_CHECKS.conduct(
             2,
             title=EVERYTHING_LEARNS,
             needs=("self", "cross"),
             probe=multi_head_conduct,
-            trials=[dict(NARROW, context=7, d_context=11, masked="any", dtype=torch.float64)],
+            trials=[dict(NARROW_LAYER, context=7, d_context=11, masked="any", dtype=torch.float64)],
         ),
-        MAPS,
+        TRAINED_READER,
     ),
     mistakes=mistakes_in(vars(multi_head_mistakes), "MultiHeadAttention"),
     review="Many heads",

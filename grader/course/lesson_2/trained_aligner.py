@@ -86,7 +86,7 @@ def matches_unseen(case: Case) -> Finding:
     return Finding(passed=True)
 
 
-TRAINED = Check(
+TRAINED_ALIGNER = Check(
     name="trained",
     title="the aligner that you trained matches digits it has never seen",
     points=7,

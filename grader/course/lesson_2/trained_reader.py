@@ -25,7 +25,7 @@ READING_GATE = 0.90
 LOOKING_GATE = 0.90
 
 
-def draw_unseen_scenes(sampler: InputSampler) -> Inputs:
+def draw_reading_scenes(sampler: InputSampler) -> Inputs:
     """Draw 400 scenes of held-out digits, and the two cells that are named on each."""
     patches, cells, _ = draw_reading(400, sampler.generator, "test")
     return {"patches": patches, "cells": cells}
@@ -79,7 +79,7 @@ def reads_unseen(case: Case) -> Finding:
     return Finding(passed=True)
 
 
-MAPS = Check(
+TRAINED_READER = Check(
     name="maps",
     title="your trained layer looks at the cells that are named, on scenes it has never seen",
     points=5,
@@ -87,5 +87,5 @@ MAPS = Check(
     probe=reader_trained,
     judge=reads_unseen,
     at="train-reader",
-    trials=(Trial("400 unseen scenes", draw_unseen_scenes),),
+    trials=(Trial("400 unseen scenes", draw_reading_scenes),),
 )
