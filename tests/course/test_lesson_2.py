@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
@@ -19,14 +18,9 @@ from torch.nn import functional as F
 from benchmarks.truth.answers import verdict
 from grader.checks.plan import plan
 from grader.checks.reference_results import run_here
-from grader.course.lesson_2 import (
-    LESSON,
-    aligner_trained,
-    labels_of,
-    matches_unseen,
-    reader_trained,
-    reads_unseen,
-)
+from grader.course.lesson_2 import LESSON, trained_reader
+from grader.course.lesson_2.trained_aligner import labels_of, matches_unseen
+from grader.course.lesson_2.trained_reader import reads_unseen
 from grader.records import Case, Outcome
 
 HERE = Path(__file__).parent
@@ -64,21 +58,23 @@ def trained() -> dict:
     return {**LESSON.reference, "aligner": aligner, "words": words, "reader": train_reader(4, 600, seed=0)}
 
 
-def case(id: str, check: str, probe: Callable, namespace: dict, **changes) -> Case:
-    (one,) = [
-        one for one in plan(LESSON, "secret", "sha") if one.exercise.id == id and one.check.name == check
+def case(id: str, check: str, namespace: dict, **changes) -> Case:
+    (trial,) = [
+        trial
+        for trial in plan(LESSON, "secret", "sha")
+        if trial.exercise.id == id and trial.check.name == check
     ]
-    got = run_here(probe, namespace, one.inputs)
+    got = run_here(trial.check, namespace, trial.inputs)
     assert got.error == "", got.message
-    return Case(inputs=one.inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
+    return Case(inputs=trial.inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
 
 
 def aligner_case(namespace: dict, **changes) -> Case:
-    return case("2.3", "trained", aligner_trained, namespace, **changes)
+    return case("2.3", "trained", namespace, **changes)
 
 
 def reader_case(namespace: dict, **changes) -> Case:
-    return case("2.6", "maps", reader_trained, namespace, **changes)
+    return case("2.6", "maps", namespace, **changes)
 
 
 def test_a_trained_aligner_and_a_trained_reader_pass(trained):
@@ -138,9 +134,7 @@ def test_maps_that_the_weights_do_not_give_are_refused(trained):
 
 def test_a_reader_that_answers_without_looking_is_refused(trained, monkeypatch):
     """Its digits are right, but no head looks at one of the cells: only the maps can tell."""
-    import grader.course.lesson_2 as lesson
-
-    monkeypatch.setattr(lesson, "READING_GATE", 0.0)
+    monkeypatch.setattr(trained_reader, "READING_GATE", 0.0)
     reader = deepcopy(trained["reader"])
     with torch.no_grad():
         reader.attention.W_Q.weight.zero_()
