@@ -11,7 +11,7 @@ from attention.heads import merge_heads, split_heads
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor, nn
 
-from grader.course.lesson_2.multi_head import draw_multi_head
+from grader.course.lesson_2.multi_head import draw_multi_head_layer
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
 from grader.declaration.probes import load, pair, strided
 from grader.declaration.standard_checks import StandardChecks
@@ -156,7 +156,7 @@ def mode_left_changed(attention_layer, head, tokens, context=None, mask=None):
 
 # Its probes make a MultiHeadAttention of the student's and remove heads from it.
 ABLATION_CHECKS = StandardChecks(
-    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head
+    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head_layer
 )
 
 ABLATION_CONTEXT = ABLATION_CHECKS.further_values(

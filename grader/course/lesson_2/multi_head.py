@@ -19,7 +19,7 @@ from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
 
 
-def draw_multi_head(
+def draw_multi_head_layer(
     sampler: InputSampler,
     *,
     batch_shape: tuple[int, ...] = (),
@@ -93,7 +93,7 @@ NARROW_LAYER = dict(batch_shape=(2,), tokens=5, heads=3, d_head=2)
 LARGE_LAYER = dict(batch_shape=(2,), tokens=7, heads=3, d_head=5)
 
 MULTI_HEAD_CHECKS = StandardChecks(
-    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head
+    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head_layer
 )
 
 MULTI_HEAD = Exercise(
