@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import nbformat
 import pytest
@@ -197,11 +198,17 @@ def test_no_reference_and_no_mistake_is_in_it(assignment: str) -> None:
 @pytest.mark.parametrize("assignment", LESSONS)
 def test_no_hidden_trial_is_in_it(assignment: str) -> None:
     lesson = LESSONS[assignment]
-    declared = vars(import_module(f"grader.course.lesson_{assignment[0]}"))
+    package = import_module(f"grader.course.lesson_{assignment[0]}")
+    modules = [
+        import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)
+    ]
     drawing = [
-        one
-        for name, one in declared.items()
-        if name.startswith("draw") and inspect.isfunction(one) and one.__module__.startswith("grader.course")
+        value
+        for module in (package, *modules)
+        for name, value in vars(module).items()
+        if name.startswith("draw")
+        and inspect.isfunction(value)
+        and value.__module__.startswith("grader.course")
     ]
     checks = [check for exercise in lesson.exercises for check in exercise.checks]
     public = {check.probe for check in checks if check.examples}

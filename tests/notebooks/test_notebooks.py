@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import nbformat
 import pytest
@@ -126,11 +127,15 @@ def code_lines(source: str) -> Iterator[str]:
 
 def drawing_lines(name: str) -> Iterator[str]:
     """Lines of what draws a lesson's trials; what is imported from the reference is given in the notebook."""
-    declared = vars(import_module(f"grader.course.lesson_{name[0]}"))
+    package = import_module(f"grader.course.lesson_{name[0]}")
+    modules = [
+        import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)
+    ]
     own = [
         function
-        for function_name, function in declared.items()
-        if function_name.startswith("draw_") and function.__module__.startswith("grader.")
+        for module in (package, *modules)
+        for function_name, function in vars(module).items()
+        if function_name.startswith("draw_") and function.__module__.startswith(package.__name__)
     ]
     assert own
     for function in own:
