@@ -32,6 +32,7 @@ def draw_aligned_attention(
 ) -> Inputs:
     """Draw a layer's weights and its arguments; `masked` is "", "any" or "padding"."""
     d_text = heads * d_head
+    # Only the weights of the aligner are used; its one token is drawn, too, so that the numbers after it stay the same.
     aligner = draw_aligner(sampler, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)
     weights = {f"aligner.{name}": value for name, value in aligner["weights"].items()}
     mask = sampler.mask(*batch_shape, text, image) if masked == "any" else None
