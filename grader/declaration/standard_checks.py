@@ -30,7 +30,7 @@ class StandardChecks:
     """
 
     reference: Any  # the right function or class
-    returns: tuple[str, ...]  # names for what comes back: one value or a pair
+    returns: tuple[str | None, ...]  # names for what comes back: one value or a pair; None: it is left out
     draw: Callable[..., Inputs]  # draw(sampler, **sizes)
     zero_others: bool = False  # whether parameters of a layer that "weights" does not name are set to zero
 
