@@ -11,7 +11,7 @@ from attention.diagnostics import (
     sharpness,
 )
 
-from grader.course.lesson_3 import draw_patient, patient
+from grader.course.lesson_3.diagnose import draw_patient, patient
 from grader.declaration.sampler import InputSampler
 
 

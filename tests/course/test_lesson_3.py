@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from benchmarks.truth.answers import variants, verdict
 from grader.checks.reference_results import run_here
-from grader.course.lesson_3 import LESSON, trained_answers, trained_maps
+from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3 import trained_model as trained_vlm
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps
 from grader.declaration.sampler import InputSampler
@@ -22,6 +22,7 @@ from grader.records import Case, Outcome
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
+CHECKS = {check.name: check for check in EXERCISES["3.8"].checks}
 
 OWN = [LESSON.exercise(f"3.{number}") for number in range(1, 10)]  # an exercise of yours needs no entry here
 
@@ -78,13 +79,13 @@ def inputs() -> dict:
 
 
 def answers_of(namespace: dict, inputs: dict, **changes) -> Case:
-    got = run_here(trained_answers, namespace, inputs)
+    got = run_here(CHECKS["trained answers"], namespace, inputs)
     assert got.error == "", got.message
     return Case(inputs=inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
 
 
 def maps_of(namespace: dict, inputs: dict, **changes) -> Case:
-    got = run_here(trained_maps, namespace, inputs)
+    got = run_here(CHECKS["trained maps"], namespace, inputs)
     assert got.error == "", got.message
     return Case(inputs=inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
 

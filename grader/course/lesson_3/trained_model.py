@@ -1,10 +1,10 @@
-"""What is asked of the model that a submission trained, and how it is judged.
+"""Probes and judges of the model that a submission trained (exercise 3.8).
 
-The judge never takes the model's word. The weights come back as tensors; the reference model is rebuilt from them,
-and what the submission says it answers and where it says it looks must be what that model computes. Where the weights
-come from is checked too: every training starts from numbers drawn from the seed, and AdamW moves no number by more
-than a known multiple of the learning rate in a step (Kingma and Ba 2015, section 2.1), so the recorded path must begin
-at that start, end at these weights, and jump nowhere.
+A judge does not trust what the model returns. The probe returns the weights as tensors; the judge rebuilds the
+reference model from them and compares the answers and maps that came back with what that model computes. It also checks
+where the weights come from. Every training starts from numbers that are drawn from the seed, and AdamW moves no number
+by more than a known multiple of the learning rate in a step (Kingma and Ba 2015, section 2.1). So the recorded path must
+begin at that start, end at these weights, and contain no longer step.
 """
 
 from __future__ import annotations
@@ -20,23 +20,28 @@ from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
 from grader.checks.compare import compare
+from grader.course.lesson_3.layer_weights import build_quietly
 from grader.declaration.sampler import InputSampler
-from grader.records import Case, Finding, Inputs
+from grader.records import Case, Finding, Inputs, Value
 
-GATES = {"where": 0.90, "what": 0.95, "read": 0.85}  # right answers, on full scenes of unseen handwriting
-GROUNDING_GATE = 0.90  # the largest value-weighted share lies on the patch that is asked about
+# The share of right answers that a model needs, on full scenes of unseen handwriting.
+GATES = {"where": 0.90, "what": 0.95, "read": 0.85}
+# The share of questions for which the largest value-weighted length must lie on the patch of the question.
+GROUNDING_GATE = 0.90
 # With β = (0.9, 0.95), whatever the gradients: |Δ| ≤ lr · (1 − β₁) / √((1 − β₂)(1 − β₁²/β₂)) = 1.165 lr (Cauchy-Schwarz
 # on the two running means), and lr · 0.01 · |weight| of decay on top; weights stay below 10.
 LONGEST_STEP = 1.3
-# Cosine of every weight matrix with its start. Trained here: .52 to 1.00. Trained from another start: about 0.
-KINSHIP = 0.3
+# The least cosine of a weight matrix with its start. Trained here: .52 to 1.00. Trained from another start: about 0.
+LEAST_COSINE = 0.3
+
+# ---------------------------------------------------------------- inputs and probes
 
 
-def draw_held_out(draw: InputSampler, *, scenes: int) -> Inputs:
-    """Questions of each kind about full scenes of handwriting that nobody trained on, and the right answers."""
+def draw_held_out(sampler: InputSampler, *, scenes: int) -> Inputs:
+    """Draw questions of each kind about full scenes of handwriting that no training shows, and the right answers."""
     inputs: dict = {"prompts": {}, "patches": {}, "truth": {}, "cells": {}}
     for task, prompt, answer in zip(TASKS, PROMPT_LENGTHS, ANSWER_LENGTHS, strict=True):
-        questions = draw_questions(scenes, draw.generator, "test", (task,), fewest=9, most=9)
+        questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
         inputs["prompts"][task] = questions.token_ids[:, :prompt].clone()
         inputs["truth"][task] = questions.token_ids[:, prompt : prompt + answer].clone()
         inputs["cells"][task] = questions.cells[:, :answer].clone()
@@ -44,19 +49,71 @@ def draw_held_out(draw: InputSampler, *, scenes: int) -> Inputs:
     return inputs
 
 
+def trained_answers(
+    model, record: Mapping, seed: int, prompts: Mapping, patches: Mapping
+) -> Mapping[str, Value]:
+    """Return the trained weights, the record of the training, and what the model answers, word by word."""
+    device = next(model.parameters()).device
+    model.eval()
+    answers = {}
+    with torch.no_grad():
+        for task, token_ids in prompts.items():
+            token_ids = token_ids.to(device)
+            for _ in range(3 if task == "read" else 1):
+                logits = model(token_ids, patches[task].to(device))[0]
+                token_ids = torch.cat([token_ids, logits[:, -1].argmax(-1, keepdim=True)], 1)
+            answers[task] = token_ids[:, prompts[task].shape[1] :].cpu()
+    return {**training_result(model, record, seed), "answers": answers}
+
+
+def trained_maps(
+    model, record: Mapping, seed: int, value_weighted_map, prompts: Mapping, patches: Mapping
+) -> Mapping[str, Value]:
+    """Return the trained weights, the record, the model's own maps, and the student's value-weighted ones."""
+    device = next(model.parameters()).device
+    model.eval()
+    cross_attn = model.blocks[-1].cross_attn
+    maps, weighted = {}, {}
+    for task, token_ids in prompts.items():
+        inputs: list = []
+        forward = cross_attn.forward
+
+        def record_inputs(tokens, context=None, *rest, inputs=inputs, forward=forward, **more):
+            inputs.append((tokens, context))
+            return forward(tokens, context, *rest, **more)
+
+        cross_attn.forward = record_inputs
+        try:
+            with torch.no_grad():
+                _, weights = model(token_ids.to(device), patches[task].to(device))
+        finally:
+            del cross_attn.forward
+        with torch.no_grad():
+            maps[task] = weights[-1].cpu()
+            weighted[task] = value_weighted_map(cross_attn, *inputs[0]).cpu()
+    return {**training_result(model, record, seed), "maps": maps, "value-weighted": weighted}
+
+
+def training_result(model, record: Mapping, seed: int) -> dict[str, Value]:
+    """Return what a training leaves behind: the weights by name, the recorded path, and the seed."""
+    state = {name: value.detach().cpu() for name, value in model.named_parameters()}
+    return {"state": state, "path": record["path"], "seed": seed}
+
+
+# ---------------------------------------------------------------- judges
+
+
 def judge_answers(case: Case) -> Finding:
-    """The weights were trained here, the answers are what they give, and enough of them are right."""
-    model, problem = rebuild(case.got.get("state"))
+    """Pass when the weights were trained here, give the answers that came back, and enough of those are right."""
+    model, problem = rebuild_trained(case)
     if model is None:
-        return Finding(passed=False, message=problem)
-    if problem := origin(model, case.got.get("path"), case.got.get("seed")):
         return Finding(passed=False, message=problem)
     for task, gate in GATES.items():
         answers = case.got["answers"].get(task)
         truth = case.inputs["truth"][task]
         if not isinstance(answers, Tensor) or answers.shape != truth.shape or answers.dtype != truth.dtype:
             return Finding(passed=False, message=f"no answers to the {task} questions came back")
-        if not chosen(model, case.inputs["prompts"][task], answers, case.inputs["patches"][task]):
+        if not are_likeliest(model, case.inputs["prompts"][task], answers, case.inputs["patches"][task]):
             text = f"the answers to the {task} questions are not what the trained weights give"
             return Finding(passed=False, message=f"{text}: does the model compute what 3.3 and 3.4 ask for?")
         right = (answers == truth).all(1).double().mean().item()
@@ -67,37 +124,41 @@ def judge_answers(case: Case) -> Finding:
 
 
 def judge_maps(case: Case) -> Finding:
-    """The maps are what the reference computes from the same weights, and they lie where they should."""
-    model, problem = rebuild(case.got.get("state"))
+    """Pass when the maps are what the reference computes from the weights, and enough lie on the right patch."""
+    model, problem = rebuild_trained(case)
     if model is None:
         return Finding(passed=False, message=problem)
-    if problem := origin(model, case.got.get("path"), case.got.get("seed")):
-        return Finding(passed=False, message=problem)
     for task, prompts in case.inputs["prompts"].items():
-        maps, weighted = maps_of(model, prompts, case.inputs["patches"][task])
+        maps, weighted = compute_maps(model, prompts, case.inputs["patches"][task])
         got = {"map": case.got["maps"].get(task), "value-weighted map": case.got["value-weighted"].get(task)}
+        expected = {"map": maps, "value-weighted map": weighted}
         # Two blocks add up their rounding, and exp makes more of it: 1e-3 of the largest value.
-        wanted = {"map": maps, "value-weighted map": weighted}
-        finding = compare(got, wanted, rtol=100 * case.rtol, device=case.device)
+        finding = compare(got, expected, rtol=100 * case.rtol, device=case.device)
         if not finding.passed:
-            return Finding(
-                passed=False, message=f"{task} questions: {finding.message}, against the same weights"
-            )
+            text = f"{task} questions: {finding.message}, against the same weights"
+            return Finding(passed=False, message=text)
         rows = got["map"]
         if bool((rows < 0).any()) or not torch.allclose(rows.sum(-1), torch.ones(()), atol=1e-4):
             return Finding(passed=False, message=f"{task} questions: the weights of a map do not sum to 1")
-        asked = case.inputs["cells"][task][:, 0]
-        found = (got["value-weighted map"][:, -1].argmax(-1) == asked).double().mean().item()
-        if found < GROUNDING_GATE:
-            text = f"{task} questions: the model looks at the right patch {found:.0%} of the time"
+        right_patch = case.inputs["cells"][task][:, 0]
+        on_it = (got["value-weighted map"][:, -1].argmax(-1) == right_patch).double().mean().item()
+        if on_it < GROUNDING_GATE:
+            text = f"{task} questions: the model looks at the right patch {on_it:.0%} of the time"
             return Finding(passed=False, message=f"{text}, at least {GROUNDING_GATE:.0%} is needed")
     return Finding(passed=True)
 
 
-def rebuild(state: object) -> tuple[MiniVLM | None, str]:
-    """The reference model with these weights, or what is wrong with them."""
-    with torch.random.fork_rng(devices=[]):
-        model = MiniVLM(**recipe.MODEL).eval().requires_grad_(False)
+def rebuild_trained(case: Case) -> tuple[MiniVLM | None, str]:
+    """Rebuild the reference model from the weights that came back; return None and a message if they are refused."""
+    model, problem = load_weights(case.got.get("state"))
+    if model is not None:
+        problem = check_origin(model, case.got.get("path"), case.got.get("seed"))
+    return (None, problem) if problem else (model, "")
+
+
+def load_weights(state: object) -> tuple[MiniVLM | None, str]:
+    """Load weights into a reference model; return None and a message if they do not fit."""
+    model = build_quietly(MiniVLM, **recipe.MODEL).eval().requires_grad_(False)
     if not isinstance(state, Mapping):
         return None, "no weights came back"
     wanted = dict(model.named_parameters())
@@ -113,13 +174,12 @@ def rebuild(state: object) -> tuple[MiniVLM | None, str]:
     return model, ""
 
 
-def origin(model: MiniVLM, path: object, seed: object) -> str:
-    """What is wrong with where the weights come from; empty if nothing is."""
+def check_origin(model: MiniVLM, path: object, seed: object) -> str:
+    """Say what speaks against a training from this seed along this path; return "" if nothing does."""
     steps = recipe.ALIGN_STEPS + recipe.STEPS
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**31:
         return "the record of the training holds no seed"
-    with torch.random.fork_rng(devices=[]):
-        start = MiniVLM(**recipe.MODEL)
+    start = build_quietly(MiniVLM, **recipe.MODEL)
     recipe.draw_start(start, seed)
     first, last = recipe.watch(start, seed), recipe.watch(model, seed)
     if not isinstance(path, Tensor) or path.shape != (steps + 1, len(first)) or not path.isfinite().all():
@@ -128,36 +188,39 @@ def origin(model: MiniVLM, path: object, seed: object) -> str:
         return "the training did not begin at the weights that the seed draws"
     if not torch.allclose(path[-1], last, atol=1e-5):
         return "these are not the weights that the training ended with"
-    rates = [recipe.LEARNING_RATE] * recipe.ALIGN_STEPS + [
-        recipe.learning_rate(step) for step in range(recipe.STEPS)
-    ]
-    moved = path.diff(dim=0).abs().amax(1)
-    if bool((moved > LONGEST_STEP * torch.tensor(rates) + 1e-5).any()):
+    align_rates = [recipe.LEARNING_RATE] * recipe.ALIGN_STEPS
+    rates = torch.tensor(align_rates + [recipe.learning_rate(step) for step in range(recipe.STEPS)])
+    if bool((path.diff(dim=0).abs().amax(1) > LONGEST_STEP * rates + 1e-5).any()):
         return "the weights jumped in a single step, further than training can move them: were they put in?"
-    begun = dict(start.named_parameters())
+    return compare_with_start(model, start)
+
+
+def compare_with_start(model: MiniVLM, start: MiniVLM) -> str:
+    """Name the first weight matrix that does not resemble its start; return "" if all do."""
+    before = dict(start.named_parameters())
     for name, parameter in model.named_parameters():
         if parameter.ndim > 1:
             with torch.no_grad():
-                kinship = torch.cosine_similarity(parameter.flatten(), begun[name].flatten(), dim=0)
-            if kinship < KINSHIP:
+                cosine = torch.cosine_similarity(parameter.flatten(), before[name].flatten(), dim=0)
+            if cosine < LEAST_COSINE:
                 return f"the weight {name} does not come from the start of this training: was it put in?"
     return ""
 
 
-def chosen(model: nn.Module, prompts: Tensor, answers: Tensor, patches: Tensor) -> bool:
-    """Whether each word of the answers is the likeliest by the model, given the words before it; ties may differ."""
+def are_likeliest(model: nn.Module, prompts: Tensor, answers: Tensor, patches: Tensor) -> bool:
+    """Tell whether each word of the answers is the likeliest by the model, given the words before it; ties may differ."""
     count = prompts.shape[1]
     if bool((answers < 0).any()) or bool((answers >= recipe.MODEL["vocab_size"]).any()):
         return False
     with torch.no_grad():
         logits, _ = model(torch.cat([prompts, answers], 1), patches)
     logits = logits[:, count - 1 : -1]
-    said = logits.gather(-1, answers.unsqueeze(-1)).squeeze(-1)
-    return bool((said >= logits.amax(-1) - 1e-3 * logits.abs().amax(-1)).all())
+    answered = logits.gather(-1, answers.unsqueeze(-1)).squeeze(-1)
+    return bool((answered >= logits.amax(-1) - 1e-3 * logits.abs().amax(-1)).all())
 
 
-def maps_of(model: MiniVLM, prompts: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
-    """Cross-attention weights (B, H, T, S) of the last block, and its value-weighted map (B, T, S)."""
+def compute_maps(model: MiniVLM, prompts: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute cross-attention weights (B, H, T, S) of the last block, and its value-weighted map (B, T, S)."""
     image_tokens = model.image_norm(model.image_positions(model.aligner(patches)))
     tokens = model.text_positions(model.embedding(prompts))
     mask = causal_mask(prompts.shape[1])

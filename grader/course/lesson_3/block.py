@@ -1,0 +1,152 @@
+"""Exercise 3.3: `VisionLanguageBlock`, in which text attends to itself and to the image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.masks import causal_mask
+from attention.vlm import VisionLanguageBlock
+
+from grader.course.lesson_3 import block_mistakes
+from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.probes import load, named
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_block(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    tokens: int,
+    patches: int,
+    d_model: int,
+    heads: int,
+    d_ff: int,
+    cross: bool = True,
+    mask: str = "none",
+    dtype=torch.float32,
+) -> Inputs:
+    masks = {"none": None, "causal": causal_mask(tokens), "random": sampler.mask(tokens, tokens)}
+    layer = build_quietly(VisionLanguageBlock, d_model, heads, d_ff, cross)
+    return {
+        "sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, "cross": cross},
+        "weights": draw_layer_weights(sampler, layer, dtype),
+        "arguments": {
+            "text_tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype),
+            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype) if cross else None,
+            "mask": masks[mask],
+        },
+    }
+
+
+def draw_block_sizes(
+    sampler: InputSampler, *, d_model: int, heads: int, d_ff: int, cross: bool | None = None
+) -> Inputs:
+    """Return the sizes as a block takes them; with cross=None its default decides."""
+    given = {} if cross is None else {"cross": cross}
+    return {"sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, **given}}
+
+
+def call_block(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list):
+    """Do what `call_layer` does, with the sizes by keyword: a student may have made `cross` keyword-only."""
+    block = load(layer_class(**sizes), weights)
+    return named(block(*arguments.values()), returns)
+
+
+def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
+    """Report the parts of a block: names and shapes of its parameters, its norms, its feed-forward layers."""
+    block = VisionLanguageBlock(**sizes)
+    return {
+        "parameters": {name: list(value.shape) for name, value in sorted(block.named_parameters())},
+        "cross_attn is None": block.cross_attn is None,
+        "norm2 is None": block.norm2 is None,
+        "feed-forward": [type(layer).__name__ for layer in block.ffn],
+        "norms": [type(norm).__name__ for norm in (block.norm1, block.norm3)],
+        "heads": block.self_attn.num_heads,
+    }
+
+
+STANDARD_BLOCK = StandardChecks(
+    reference=VisionLanguageBlock, returns=("tokens", "cross weights"), draw=draw_block
+)
+MASK = STANDARD_BLOCK.values(
+    "the mask holds for the self-attention",
+    3,
+    name="mask",
+    needs=("values",),
+    probe=call_block,
+    examples=[dict(tokens=3, patches=2, d_model=4, heads=2, d_ff=3, mask="causal")],
+    trials=[
+        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, d_ff=4, mask="causal"),
+        dict(batch_shape=(2,), tokens=7, patches=5, d_model=6, heads=2, d_ff=4, mask="random"),
+    ],
+)
+TEXT_SIZES = dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5)
+TEXT_ONLY = STANDARD_BLOCK.values(
+    "with cross=False it is a text block: no cross_attn, no norm2, no image",
+    2,
+    name="text only",
+    needs=("values",),
+    probe=call_block,
+    examples=[dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False)],
+    trials=[dict(TEXT_SIZES, cross=False, mask="causal")],
+)
+PARTS = Check(
+    name="parts",
+    title="the parts have their names and shapes",
+    points=1,
+    needs=("values",),
+    probe=block_parts,
+    examples=trials(
+        draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False), dict(d_model=4, heads=2, d_ff=3)
+    ),
+    trials=trials(
+        draw_block_sizes,
+        dict(d_model=6, heads=2, d_ff=11, cross=True),
+        dict(d_model=6, heads=3, d_ff=5, cross=False),
+        dict(d_model=4, heads=2, d_ff=7),
+    ),
+)
+BATCH = STANDARD_BLOCK.batch(
+    1,
+    title="with and without batch dimensions",
+    probe=call_block,
+    trials=[
+        dict(tokens=5, patches=7, d_model=6, heads=2, d_ff=3),
+        dict(batch_shape=(2, 3), tokens=5, patches=4, d_model=6, heads=3, d_ff=7, mask="causal"),
+    ],
+)
+GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)
+BLOCK = Exercise(
+    id="3.3",
+    title="A block that reads and looks",
+    reference=(VisionLanguageBlock,),
+    points=20,
+    difficulty=3,
+    minutes=15,
+    checks=(
+        STANDARD_BLOCK.values(
+            "self-attention, cross-attention, feed-forward, each with its norm and its residual",
+            12,
+            probe=call_block,
+            map="cross weights",
+            examples=[dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3)],
+            trials=[
+                dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=11),
+                dict(batch_shape=(2,), tokens=5, patches=5, d_model=9, heads=3, d_ff=7),
+            ],
+        ),
+        MASK,
+        TEXT_ONLY,
+        PARTS,
+        BATCH,
+        STANDARD_BLOCK.conduct(1, trials=[dict(GRADIENT_SIZES, mask="causal", dtype=torch.float64)]),
+    ),
+    mistakes=mistakes_in(vars(block_mistakes), "VisionLanguageBlock"),
+    review="One block",
+)

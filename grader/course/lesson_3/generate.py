@@ -1,0 +1,232 @@
+"""Exercise 3.7: `generate`, which answers word by word, on a small model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import torch
+from attention.generation import generate
+from torch import Tensor
+
+from grader.course.lesson_3.layer_weights import build_quietly
+from grader.course.lesson_3.small_model import draw_small_weights, small_model
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_prompts(
+    sampler: InputSampler, *, all_end: bool, prompts: int, tokens: int, max_new_tokens: int, vocabulary=11
+) -> Inputs:
+    """Draw prompts that the small model continues: rows end at different times, and no step is near a tie.
+
+    With all_end every row ends before the limit; without it the limit stops some rows.
+    """
+    eos_id = 2
+    while True:
+        width = 3 if vocabulary < 11 else 7
+        inputs = {
+            "weights": draw_small_weights(sampler, vocabulary, width, 5, torch.float64),
+            "prompt_ids": sampler.integers(3, vocabulary, prompts, tokens),
+            "image_patches": sampler.normal(prompts, 3, 5, dtype=torch.float64),
+            "max_new_tokens": max_new_tokens,
+            "eos_id": eos_id,
+        }
+        weights, *arguments = inputs.values()
+        model = build_quietly(small_model, weights)
+        answer = generate(model, *arguments)
+        with torch.no_grad():
+            best = model(answer, inputs["image_patches"])[0].topk(2, -1).values
+        ended = (answer[:, tokens:] == eos_id).long()
+        lengths = torch.where(ended.any(1), ended.argmax(1), max_new_tokens)
+        clear = (best[..., 0] - best[..., 1]).min() > 1e-3
+        if clear and len(lengths.unique()) > 2 and bool((lengths < max_new_tokens - 1).all()) == all_end:
+            return inputs
+
+
+def generate_values(
+    generate, weights: Mapping, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
+) -> Mapping[str, Value]:
+    return {"token_ids": generate(small_model(weights), prompt_ids, image_patches, max_new_tokens, eos_id)}
+
+
+def generate_purity(
+    generate, weights: Mapping, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
+) -> Mapping[str, Value]:
+    """Report how `generate` calls the model, and whether it leaves inputs and modes as they were."""
+    model = small_model(weights, dropout=0.5)
+    model.train()
+    model.look.eval()  # a frozen part, as one often has; it has to stay so
+    before = {name: module.training for name, module in model.named_modules()}
+    ids, patches = prompt_ids.clone(), image_patches.clone()
+    answer = generate(
+        model=model, prompt_ids=ids, image_patches=patches, max_new_tokens=max_new_tokens, eos_id=eos_id
+    )
+    after = {name: module.training for name, module in model.named_modules()}
+    return {
+        "in evaluation mode": not any(training for training, _, _ in model.calls),
+        "without gradients": not any(gradients for _, gradients, _ in model.calls),
+        "every part's mode is as before": after == before,
+        "parts in training mode": sum(after.values()),
+        "inputs unchanged": torch.equal(ids, prompt_ids) and torch.equal(patches, image_patches),
+        "token_ids": answer,
+    }
+
+
+def _decode(
+    model, prompt_ids, image_patches, max_new_tokens, eos_id, *, fill=True, stop=torch.all, see=0, at=-1
+):
+    """Decode greedily as `generate` does, except for modes, gradients, and what the keyword arguments change.
+
+    Args:
+        fill: whether rows that have ended are filled with eos_id.
+        stop: tells from the rows that have ended (B,) whether to stop; None: never stop early.
+        see: the first token that the model sees.
+        at: the position whose logits give the next word.
+    """
+    token_ids = prompt_ids
+    ended = torch.zeros(len(prompt_ids), dtype=torch.bool)
+    for _ in range(max_new_tokens):
+        logits, _ = model(token_ids[:, see:], image_patches)
+        following = logits[:, at].argmax(-1)
+        if fill:
+            following = following.masked_fill(ended, eos_id)
+        token_ids = torch.cat([token_ids, following.unsqueeze(1)], 1)
+        ended = ended | (following == eos_id)
+        if stop is not None and stop(ended):
+            break
+    return token_ids
+
+
+def _decode_in_evaluation(model, *arguments, gradients=False, **changes):
+    """Decode in evaluation mode, and put every module back into its mode."""
+    modes = [module.training for module in model.modules()]
+    model.eval()
+    with torch.set_grad_enabled(gradients):
+        token_ids = _decode(model, *arguments, **changes)
+    for module, training in zip(model.modules(), modes, strict=True):
+        module.training = training
+    return token_ids
+
+
+@mistake("generate", "The model runs in training mode, where dropout draws lots: call model.eval() first.")
+def in_training_mode(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    with torch.no_grad():
+        return _decode(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+
+
+@mistake(
+    "generate",
+    "model.train() at the end wakes parts that were in evaluation mode. Note each module's mode and restore it.",
+)
+def all_in_training_after(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    token_ids = left_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+    model.train()
+    return token_ids
+
+
+@mistake(
+    "generate", "The model is left in evaluation mode. Put every module back into the mode that it was in."
+)
+def left_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    model.eval()
+    return in_training_mode(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+
+
+@mistake("generate", "Gradients are recorded, which costs memory for nothing: use torch.no_grad().")
+def with_gradients(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, gradients=True)
+
+
+@mistake("generate", "Rows that have ended go on talking: fill them with eos_id.")
+def ended_rows_go_on(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, fill=False)
+
+
+@mistake("generate", "It stops as soon as one row has ended. Go on until all of them have.")
+def stops_at_the_first_end(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, stop=torch.any)
+
+
+@mistake("generate", "It goes on after every row has ended. Stop there.")
+def never_stops_early(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, stop=None)
+
+
+@mistake("generate", "The model sees the last word alone. Hand it everything so far, prompt and answer.")
+def forgets_the_prompt(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, see=-1)
+
+
+@mistake("generate", "The next word is read off the first position. The last position predicts it.")
+def reads_the_first_position(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, at=0)
+
+
+@mistake("generate", "Only the answer comes back. Return the prompt and the answer together.")
+def without_the_prompt(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    token_ids = _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+    return token_ids[:, prompt_ids.shape[1] :]
+
+
+@mistake("generate", "One word too many: at most max_new_tokens are added.")
+def one_word_too_many(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens + 1, eos_id)
+
+
+@mistake("generate", "One word short: up to max_new_tokens are added.")
+def one_word_short(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens - 1, eos_id)
+
+
+@mistake("generate", "The words are drawn by chance. Greedy means the likeliest word: argmax.")
+def samples(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    torch.manual_seed(1)
+    token_ids = prompt_ids
+    with torch.no_grad():
+        for _ in range(max_new_tokens):
+            logits, _ = model(token_ids, image_patches)
+            token_ids = torch.cat([token_ids, torch.multinomial(logits[:, -1].softmax(-1), 1)], 1)
+    return token_ids
+
+
+draw_ending = partial(draw_prompts, all_end=True)
+draw_going_on = partial(draw_prompts, all_end=False)
+GENERATE_CONDUCT = Check(
+    name="conduct",
+    title="in evaluation mode, without gradients, and every mode as before",
+    points=4,
+    needs=("values",),
+    probe=generate_purity,
+    examples=trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
+    trials=trials(draw_going_on, dict(prompts=5, tokens=3, max_new_tokens=7)),
+)
+GENERATE = Exercise(
+    id="3.7",
+    title="Answering word by word",
+    reference=(generate,),
+    points=10,
+    difficulty=2,
+    minutes=10,
+    checks=(
+        Check(
+            name="values",
+            title="the likeliest word, again and again",
+            points=6,
+            probe=generate_values,
+            examples=(
+                *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
+                *trials(draw_going_on, dict(prompts=3, tokens=2, max_new_tokens=3, vocabulary=5)),
+            ),
+            trials=(
+                *trials(draw_going_on, dict(prompts=7, tokens=3, max_new_tokens=5)),
+                *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11)),
+            ),
+        ),
+        GENERATE_CONDUCT,
+    ),
+    mistakes=mistakes_in(globals(), "generate"),
+    review="Answering",
+)

@@ -1,0 +1,34 @@
+"""Random weights for the layers of lesson 3, as a trial puts them into a student's layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from grader.declaration.sampler import InputSampler
+
+Layer = TypeVar("Layer", bound=nn.Module)
+
+
+def draw_layer_weights(
+    sampler: InputSampler, layer: nn.Module, dtype: torch.dtype = torch.float32
+) -> dict[str, Tensor]:
+    """Draw weights for a layer, by parameter name, none at a special value: norms are not 1, biases are not 0."""
+
+    def draw(name: str, parameter: Tensor) -> Tensor:
+        if name.endswith("weight") and "norm" in name:
+            return 1 + sampler.normal(*parameter.shape, scale=0.4, dtype=dtype)
+        is_matrix = parameter.ndim > 1 and "embedding" not in name
+        scale = 1.2 / parameter.shape[-1] ** 0.5 if is_matrix else 0.7
+        return sampler.normal(*parameter.shape, scale=scale, dtype=dtype)
+
+    return {name: draw(name, parameter) for name, parameter in layer.named_parameters()}
+
+
+def build_quietly(build: Callable[..., Layer], *sizes: Any, **options: Any) -> Layer:
+    """Build a layer and leave the global random state as it was."""
+    with torch.random.fork_rng(devices=[]):
+        return build(*sizes, **options)

@@ -1,0 +1,286 @@
+"""Exercises 3.1 and 3.9: `patchify` cuts images into patches, `swap_patches` exchanges two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.patches import patchify, swap_patches
+from torch import Tensor
+
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import purity_and_gradients, strided
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import CONDUCT, StandardChecks
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+# ---------------------------------------------------------------- 3.1 patchify
+
+
+def draw_images(
+    sampler: InputSampler, *, images: int, height: int, width: int, patch_size: int, dtype=torch.float32
+) -> Inputs:
+    return {"images": sampler.normal(images, height, width, dtype=dtype), "patch_size": patch_size}
+
+
+def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, Value]:
+    """Report whether `patchify` raises a ValueError."""
+    try:
+        patchify(images, patch_size)
+    except ValueError:
+        return {"a ValueError came": True}
+    return {"a ValueError came": False}
+
+
+def _patch_grid(images: Tensor, size: int) -> Tensor:
+    """Cut images (B, height, width) into (B, rows, columns, size, size), without what does not divide."""
+    return images.unfold(-2, size, size).unfold(-2, size, size)
+
+
+@mistake("patchify", "What does not divide is cut off in silence. Raise a ValueError instead.")
+def cuts_off(images: Tensor, patch_size: int) -> Tensor:
+    return _patch_grid(images, patch_size).flatten(1, 2).flatten(-2)
+
+
+@mistake("patchify", "One side is checked, the other is not: height and width must both divide.")
+def checks_height_only(images: Tensor, patch_size: int) -> Tensor:
+    if images.shape[-2] % patch_size:
+        raise ValueError("the height does not divide")
+    return cuts_off(images, patch_size)
+
+
+@mistake("patchify", "One side is checked, the other is not: height and width must both divide.")
+def checks_width_only(images: Tensor, patch_size: int) -> Tensor:
+    if images.shape[-1] % patch_size:
+        raise ValueError("the width does not divide")
+    return cuts_off(images, patch_size)
+
+
+@mistake(
+    "patchify",
+    "The patches come column by column. Keep the rows of patches outside: all of the top row first.",
+)
+def patches_in_columns(images: Tensor, patch_size: int) -> Tensor:
+    return _patch_grid(images, patch_size).transpose(1, 2).flatten(1, 2).flatten(-2)
+
+
+@mistake("patchify", "Within a patch the pixels come column by column; read them row by row.")
+def pixels_in_columns(images: Tensor, patch_size: int) -> Tensor:
+    return _patch_grid(images, patch_size).flatten(1, 2).transpose(-1, -2).flatten(-2)
+
+
+@mistake(
+    "patchify",
+    "A reshape alone cuts strips, not squares: give rows and columns an axis each, then swap two axes.",
+)
+def reshape_alone(images: Tensor, patch_size: int) -> Tensor:
+    return images.reshape(len(images), -1, patch_size**2)
+
+
+@mistake(
+    "patchify",
+    "The two axes that change places are the wrong ones: a patch mixes pixels from the whole image.",
+)
+def wrong_axes(images: Tensor, patch_size: int) -> Tensor:
+    count, height, width = images.shape
+    grid = images.reshape(count, patch_size, height // patch_size, patch_size, width // patch_size)
+    return grid.permute(0, 2, 4, 1, 3).reshape(count, -1, patch_size**2)
+
+
+REFUSES_WHAT_DOES_NOT_FIT = Check(
+    name="refuses",
+    title="a ValueError where patches do not fit",
+    points=2,
+    needs=("values",),
+    probe=patchify_refuses,
+    examples=trials(
+        draw_images,
+        dict(images=1, height=4, width=5, patch_size=2),
+        dict(images=1, height=5, width=4, patch_size=2),
+    ),
+    # 7·10 pixels do hold patches of 5·2; both sides have to divide.
+    trials=trials(
+        draw_images,
+        dict(images=2, height=6, width=7, patch_size=3),
+        dict(images=2, height=7, width=6, patch_size=3),
+        dict(images=1, height=2, width=9, patch_size=6),
+        dict(images=1, height=12, width=3, patch_size=6),
+    ),
+)
+PATCHIFY_CHECKS = StandardChecks(reference=patchify, returns=("patches",), draw=draw_images)
+PATCHIFY = Exercise(
+    id="3.1",
+    title="An image as a sequence",
+    reference=(patchify,),
+    points=10,
+    difficulty=1,
+    minutes=8,
+    checks=(
+        PATCHIFY_CHECKS.values(
+            "patches row by row, pixels row by row",
+            7,
+            examples=[dict(images=1, height=4, width=6, patch_size=2)],
+            trials=[
+                dict(images=2, height=6, width=10, patch_size=2),
+                dict(images=3, height=15, width=9, patch_size=3),
+                dict(images=1, height=5, width=5, patch_size=5),
+                dict(images=2, height=3, width=2, patch_size=1),
+            ],
+        ),
+        REFUSES_WHAT_DOES_NOT_FIT,
+        PATCHIFY_CHECKS.conduct(
+            1, trials=[dict(images=2, height=6, width=9, patch_size=3, dtype=torch.float64)]
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "patchify"),
+    review="From pixels to patches",
+)
+
+# ---------------------------------------------------------------- 3.9 swap_patches
+
+
+def draw_pairs(
+    sampler: InputSampler, *, scenes: int, patches: int, d_vision: int, dtype=torch.float32
+) -> Inputs:
+    """Draw scenes and a pair of patches for each scene."""
+    first = sampler.integers(0, patches, scenes)
+    second = (first + sampler.integers(1, patches, scenes)) % patches
+    image_patches = sampler.normal(scenes, patches, d_vision, dtype=dtype)
+    return {"image_patches": image_patches, "first": first, "second": second}
+
+
+def draw_swap(sampler: InputSampler, **sizes) -> Inputs:
+    """Draw scenes and one pair of patches for all of them."""
+    inputs = draw_pairs(sampler, **sizes)
+    return {**inputs, "first": int(inputs["first"][0]), "second": int(inputs["second"][0])}
+
+
+def draw_same(sampler: InputSampler, **sizes) -> Inputs:
+    """Draw scenes and one patch for all of them, which changes places with itself."""
+    inputs = draw_swap(sampler, **sizes)
+    return {**inputs, "second": inputs["first"]}
+
+
+def draw_swap_with_gradient(sampler: InputSampler, **sizes) -> Inputs:
+    inputs = draw_swap(sampler, **sizes)
+    patches = inputs["image_patches"]
+    return {**inputs, "grad_output": sampler.normal(*patches.shape, dtype=patches.dtype)}
+
+
+def swap_values(swap_patches, image_patches: Tensor, first, second) -> Mapping[str, Value]:
+    return {"patches": swap_patches(image_patches, first, second)}
+
+
+def swap_gradients(
+    swap_patches, image_patches: Tensor, first, second, grad_output: Tensor
+) -> Mapping[str, Value]:
+    """Report side effects of `swap_patches`, on contiguous scenes too, and gradients."""
+
+    def call(image_patches: Tensor) -> dict[str, Tensor]:
+        return {"patches": swap_patches(image_patches=strided(image_patches), first=first, second=second)}
+
+    scenes = image_patches.clone()
+    swap_patches(scenes, first, second)
+    return {
+        "the scene that went in is unchanged": torch.equal(scenes, image_patches),
+        **purity_and_gradients(call, {"image_patches": image_patches}, {"patches": grad_output}),
+    }
+
+
+@mistake("swap_patches", "The scene that was handed in is changed. Work on a copy: .clone().")
+def in_place(image_patches, first, second):
+    with torch.no_grad():
+        image_patches.copy_(swap_patches(image_patches, first, second))
+    return image_patches
+
+
+@mistake(
+    "swap_patches",
+    "The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].",
+)
+def all_pairs_everywhere(image_patches, first, second):
+    out = image_patches.clone()
+    out[:, first], out[:, second] = image_patches[:, second], image_patches[:, first]
+    return out
+
+
+@mistake(
+    "swap_patches",
+    "One patch is there twice and the other is lost: after the first assignment it is overwritten. Read both from the original.",
+)
+def copies_one_way(image_patches, first, second):
+    out, scenes = image_patches.clone(), torch.arange(len(image_patches))
+    out[scenes, first] = image_patches[scenes, second]
+    return out
+
+
+@mistake(
+    "swap_patches", "Scenes change places here. The patches are the second axis: image_patches[:, first]."
+)
+def swaps_scenes(image_patches, first, second):
+    out = image_patches.clone()
+    out[first], out[second] = image_patches[second], image_patches[first]
+    return out
+
+
+@mistake(
+    "swap_patches", "Pixels change places here. The patches are the second axis: image_patches[:, first]."
+)
+def swaps_pixels(image_patches, first, second):
+    return swap_patches(image_patches.transpose(1, 2), first, second).transpose(1, 2)
+
+
+@mistake("swap_patches", "Nothing has moved.")
+def nothing_moves(image_patches, first, second):
+    return image_patches.clone()
+
+
+SAME_TWO_IN_EVERY_SCENE = Check(
+    name="values",
+    title="two patches change places, the same two in every scene",
+    points=2,
+    probe=swap_values,
+    examples=trials(draw_swap, dict(scenes=2, patches=4, d_vision=3)),
+    trials=(
+        *trials(draw_swap, dict(scenes=5, patches=7, d_vision=11), dict(scenes=3, patches=9, d_vision=5)),
+        *trials(draw_same, dict(scenes=2, patches=5, d_vision=7)),
+    ),
+)
+SWAP_CONDUCT = Check(
+    name="conduct",
+    title=CONDUCT,
+    points=1,
+    needs=("values",),
+    probe=swap_gradients,
+    examples=trials(draw_swap_with_gradient, dict(scenes=2, patches=3, d_vision=2)),
+    trials=trials(draw_swap_with_gradient, dict(scenes=3, patches=7, d_vision=5, dtype=torch.float64)),
+)
+SWAP = Exercise(
+    id="3.9",
+    title="Intervene: swap two patches",
+    reference=(swap_patches,),
+    points=5,
+    difficulty=1,
+    minutes=5,
+    checks=(
+        SAME_TWO_IN_EVERY_SCENE,
+        Check(
+            name="pairs",
+            title="a pair of its own for each scene",
+            points=2,
+            needs=("values",),
+            probe=swap_values,
+            examples=trials(draw_pairs, dict(scenes=2, patches=4, d_vision=3)),
+            trials=trials(
+                draw_pairs,
+                dict(scenes=5, patches=7, d_vision=11),
+                dict(scenes=7, patches=5, d_vision=3),
+                dict(scenes=1, patches=3, d_vision=2),
+            ),
+        ),
+        SWAP_CONDUCT,
+    ),
+    mistakes=mistakes_in(globals(), "swap_patches"),
+    review="Intervene",
+)

@@ -1,0 +1,224 @@
+"""Exercise 3.6: `train_step`, one step of training, on a small model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.training import shift_targets, train_step
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grader.course.lesson_3.small_model import draw_small_weights, small_model
+from grader.course.lesson_3.targets import draw_sequences, not_shifted, prompt_not_ignored
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_one_step(
+    sampler: InputSampler, *, sequences: int, tokens: int, vocabulary: int = 51, dtype=torch.float64
+) -> Inputs:
+    """Draw a batch with its right targets, and weights for the small model."""
+    batch = draw_sequences(sampler, sequences=sequences, tokens=tokens, vocabulary=vocabulary)
+    weights = draw_small_weights(sampler, vocabulary, 5, 7, dtype)
+    return {
+        # Large weights: the gradients' norm is far above 1, so that clipping would show.
+        "weights": {name: 3 * weight for name, weight in weights.items()},
+        "batch": {**batch, "image_patches": sampler.normal(sequences, 3, 7, dtype=dtype)},
+        "targets": shift_targets(**batch),
+    }
+
+
+def draw_training(sampler: InputSampler, *, steps: int, **sizes) -> Inputs:
+    return {**draw_one_step(sampler, **sizes), "steps": steps}
+
+
+def with_right_targets(train_step, token_ids: Tensor, prompt_lengths: Tensor, targets: Tensor):
+    """Let `train_step` get the right targets of this batch from 3.5, so that a mistake there is not paid for again."""
+    names = getattr(train_step, "__globals__", {})
+    own = names.get("shift_targets")
+
+    def shift_targets(ids, lengths, pad_id=0, ignore_index=-100):
+        same = torch.is_tensor(ids) and ids.shape == token_ids.shape and torch.equal(ids, token_ids)
+        if same and torch.is_tensor(lengths) and torch.equal(lengths, prompt_lengths) and pad_id == 0:
+            return targets.masked_fill(targets == -100, ignore_index)
+        return own(ids, lengths, pad_id, ignore_index)  # another batch, or arguments in another order
+
+    def step(*args, **options):
+        names["shift_targets"] = shift_targets
+        try:
+            return train_step(*args, **options)
+        finally:
+            names["shift_targets"] = own
+
+    return step
+
+
+def training_values(train_step, weights: Mapping, batch: Mapping, targets: Tensor, steps: int):
+    """Return the loss of each step, and the weights after the last."""
+    model = small_model(weights)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.5)
+    step = with_right_targets(train_step, batch["token_ids"], batch["prompt_lengths"], targets)
+    losses = [step(model, optimizer, tuple(batch.values())) for _ in range(steps)]
+    return {
+        "losses": torch.tensor([float(loss) for loss in losses], dtype=batch["image_patches"].dtype),
+        "weights": {name: parameter.detach().clone() for name, parameter in model.named_parameters()},
+    }
+
+
+def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tensor) -> Mapping[str, Value]:
+    """Report the type of the loss, the mode in which the model is called, and whether the batch is left alone."""
+    model = small_model(weights)
+    model.eval()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    original = tuple(batch.values())
+    copies = tuple(tensor.clone() for tensor in original)
+    step = with_right_targets(train_step, batch["token_ids"], batch["prompt_lengths"], targets)
+    loss = step(model=model, optimizer=optimizer, batch=copies)
+    return {
+        "the loss is a float": isinstance(loss, float),
+        "in training mode": all(training for training, _, _ in model.calls),
+        "inputs unchanged": all(torch.equal(*tensors) for tensors in zip(copies, original, strict=True)),
+    }
+
+
+def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    return F.cross_entropy(logits.transpose(1, 2), targets)
+
+
+def _changed_step(
+    model, optimizer, batch, *, train=True, clear=True, targets=shift_targets, loss=_mean_loss, finish=None
+) -> Tensor:
+    """Do what `train_step` does, except for what the keyword arguments change; return the loss as a tensor."""
+    token_ids, prompt_lengths, image_patches = batch
+    if train:
+        model.train()
+    logits, _ = model(token_ids, image_patches)
+    computed = loss(logits, targets(token_ids, prompt_lengths))
+    if clear:
+        optimizer.zero_grad()
+    computed.backward()
+    if finish:
+        finish(model)
+    optimizer.step()
+    return computed
+
+
+@mistake("train_step", "The model is not put into training mode: call model.train() first.")
+def stays_in_evaluation(model, optimizer, batch):
+    return _changed_step(model, optimizer, batch, train=False).item()
+
+
+@mistake(
+    "train_step",
+    "The loss that comes back is a tensor, and all that it was computed from stays in memory: return loss.item().",
+)
+def returns_a_tensor(model, optimizer, batch):
+    return _changed_step(model, optimizer, batch)
+
+
+@mistake(
+    "train_step",
+    "The weights never change: loss.backward(), then optimizer.step(), and no zero_grad() between the two.",
+)
+def no_update(model, optimizer, batch):
+    token_ids, prompt_lengths, image_patches = batch
+    logits, _ = model(token_ids, image_patches)
+    return _mean_loss(logits, shift_targets(token_ids, prompt_lengths)).item()
+
+
+@mistake(
+    "train_step", "Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward()."
+)
+def no_zero_grad(model, optimizer, batch):
+    return _changed_step(model, optimizer, batch, clear=False).item()
+
+
+@mistake(
+    "train_step",
+    "The loss is a sum over the targets. Take their mean, so that long answers do not weigh more.",
+)
+def summed_loss(model, optimizer, batch):
+    def loss(logits: Tensor, targets: Tensor) -> Tensor:
+        return F.cross_entropy(logits.transpose(1, 2), targets, reduction="sum")
+
+    return _changed_step(model, optimizer, batch, loss=loss).item()
+
+
+@mistake("train_step", "The prompt is learned as well: take the targets from shift_targets.")
+def learns_the_prompt(model, optimizer, batch):
+    return _changed_step(model, optimizer, batch, targets=prompt_not_ignored).item()
+
+
+@mistake(
+    "train_step",
+    "The logits are compared with the tokens at the same place. shift_targets gives the next ones.",
+)
+def learns_to_copy(model, optimizer, batch):
+    return _changed_step(model, optimizer, batch, targets=not_shifted).item()
+
+
+@mistake("train_step", "The gradients are clipped. This exercise asks for the plain update.")
+def clips(model, optimizer, batch):
+    def clip(model: nn.Module) -> None:
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+    return _changed_step(model, optimizer, batch, finish=clip).item()
+
+
+@mistake("train_step", "This is the loss after the update. Return the one that the update was made from.")
+def loss_after_the_update(model, optimizer, batch):
+    _changed_step(model, optimizer, batch)
+    with torch.no_grad():
+        return no_update(model, optimizer, batch)
+
+
+@mistake("train_step", "Each sequence counts the same here. Take one mean over all targets of the batch.")
+def mean_of_means(model, optimizer, batch):
+    def loss(logits: Tensor, targets: Tensor) -> Tensor:
+        losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1)
+        return (losses / (targets != -100).sum(1)).mean()
+
+    return _changed_step(model, optimizer, batch, loss=loss).item()
+
+
+TRAINING_CONDUCT = Check(
+    name="conduct",
+    title="training mode, a float, and the batch stays as it is",
+    points=2,
+    needs=("values",),
+    probe=training_purity,
+    examples=trials(draw_one_step, dict(sequences=3, tokens=5, vocabulary=7)),
+    trials=trials(draw_one_step, dict(sequences=3, tokens=5)),
+)
+STEP = Exercise(
+    id="3.6",
+    title="One training step",
+    reference=(train_step,),
+    points=10,
+    difficulty=2,
+    minutes=8,
+    builds_on=("3.5",),
+    checks=(
+        Check(
+            name="values",
+            title="loss and weights, over a few steps",
+            points=8,
+            probe=training_values,
+            # A notebook keeps its examples to five digits, so these are float32.
+            examples=trials(
+                draw_training,
+                dict(sequences=3, tokens=5, steps=1, vocabulary=7, dtype=torch.float32),
+                dict(sequences=2, tokens=5, steps=3, vocabulary=7, dtype=torch.float32),
+            ),
+            trials=trials(
+                draw_training, dict(sequences=5, tokens=7, steps=1), dict(sequences=3, tokens=11, steps=3)
+            ),
+        ),
+        TRAINING_CONDUCT,
+    ),
+    mistakes=mistakes_in(globals(), "train_step"),
+    review="One step",
+)

@@ -1,0 +1,212 @@
+"""Exercise 3.8: `value_weighted_map`, and the model that the submission trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.grounding import value_weighted_map
+from attention.multi_head import MultiHeadAttention
+from torch import Tensor
+
+from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.course.lesson_3.trained_model import (
+    draw_held_out,
+    judge_answers,
+    judge_maps,
+    trained_answers,
+    trained_maps,
+)
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import load, strided
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs
+
+
+def draw_multi_head(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    tokens: int,
+    patches: int,
+    d_model: int,
+    heads: int,
+    dtype=torch.float32,
+) -> Inputs:
+    """Draw weights of a MultiHeadAttention, and text and image tokens for it."""
+    layer = build_quietly(MultiHeadAttention, d_model, heads)
+    return {
+        "sizes": {"d_model": d_model, "num_heads": heads},
+        "weights": draw_layer_weights(sampler, layer, dtype),
+        "arguments": {
+            "tokens": sampler.normal(*batch_shape, tokens, d_model, scale=2.0, dtype=dtype),
+            "image_tokens": sampler.normal(*batch_shape, patches, d_model, scale=2.0, dtype=dtype),
+        },
+    }
+
+
+def map_values(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
+    layer = load(MultiHeadAttention(*sizes.values()), weights)
+    return {"map": value_weighted_map(layer, *arguments.values()).detach()}
+
+
+def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
+    """Return the map, and whether inputs, weights and mode stay as they are."""
+    layer = load(MultiHeadAttention(*sizes.values()), weights)
+    layer.train()
+    given = {name: strided(tensor) for name, tensor in arguments.items()}
+    computed = value_weighted_map(cross_attn=layer, **given)
+    state = layer.state_dict()
+    return {
+        "map": computed.detach(),
+        "inputs unchanged": all(torch.equal(given[name], arguments[name]) for name in arguments),
+        "the layer stays as it is": all(torch.equal(state[name], weights[name]) for name in weights),
+        "the layer's mode stays as it is": layer.training,
+    }
+
+
+def _values_by_head(cross_attn, image_tokens: Tensor) -> Tensor:
+    """Return the values of each head: (..., H, S, d_head)"""
+    return cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1)).transpose(-3, -2)
+
+
+def _contributions(cross_attn, tokens: Tensor, image_tokens: Tensor) -> Tensor:
+    """Return weight × value × slice of W_O: (..., H, T, S, d_model)"""
+    _, weights = cross_attn(tokens, image_tokens)
+    value = _values_by_head(cross_attn, image_tokens)
+    slices = cross_attn.W_O.weight.unflatten(-1, (cross_attn.num_heads, -1))  # (d_model, H, d_head)
+    return torch.einsum("...hts,...hsk,dhk->...htsd", weights, value, slices)
+
+
+@mistake(
+    "value_weighted_map",
+    "This is the average of the heads' weights: it does not know how long the values are.",
+)
+def head_average(cross_attn, tokens, image_tokens):
+    return cross_attn(tokens, image_tokens)[1].mean(-3)
+
+
+@mistake("value_weighted_map", "These are the summed weights of the heads: the values and W_O are missing.")
+def head_sum(cross_attn, tokens, image_tokens):
+    return cross_attn(tokens, image_tokens)[1].sum(-3)
+
+
+@mistake(
+    "value_weighted_map",
+    "The norm is taken per head and then summed. Heads may cancel: sum the vectors first.",
+)
+def norm_before_the_sum(cross_attn, tokens, image_tokens):
+    return _contributions(cross_attn, tokens, image_tokens).norm(dim=-1).sum(-3)
+
+
+@mistake("value_weighted_map", "The norm is taken per head and then averaged. Sum the heads' vectors first.")
+def norm_before_the_mean(cross_attn, tokens, image_tokens):
+    return _contributions(cross_attn, tokens, image_tokens).norm(dim=-1).mean(-3)
+
+
+@mistake("value_weighted_map", "W_O is missing: what a head brings back is its value times its slice of W_O.")
+def without_output_projection(cross_attn, tokens, image_tokens):
+    _, weights = cross_attn(tokens, image_tokens)
+    value = _values_by_head(cross_attn, image_tokens)
+    return torch.einsum("...hts,...hsk->...tshk", weights, value).flatten(-2).norm(dim=-1)
+
+
+@mistake(
+    "value_weighted_map",
+    "W_O is cut along the wrong axis: a head's slice is d_head of its columns, W_O.weight[:, …].",
+)
+def slices_of_rows(cross_attn, tokens, image_tokens):
+    _, weights = cross_attn(tokens, image_tokens)
+    value = _values_by_head(cross_attn, image_tokens)
+    slices = cross_attn.W_O.weight.T.unflatten(-1, (cross_attn.num_heads, -1))
+    return torch.einsum("...hts,...hsk,dhk->...tsd", weights, value, slices).norm(dim=-1)
+
+
+@mistake("value_weighted_map", "Absolute values are summed. The length of a vector is its L2 norm.")
+def l1_norm(cross_attn, tokens, image_tokens):
+    return _contributions(cross_attn, tokens, image_tokens).sum(-4).abs().sum(-1)
+
+
+@mistake("value_weighted_map", "The square root is missing: this is the squared length.")
+def squared_norm(cross_attn, tokens, image_tokens):
+    return _contributions(cross_attn, tokens, image_tokens).sum(-4).square().sum(-1)
+
+
+@mistake("value_weighted_map", "The rows are normalised to sum to 1. Return the lengths as they are.")
+def normalised_rows(cross_attn, tokens, image_tokens):
+    lengths = value_weighted_map(cross_attn, tokens, image_tokens)
+    return lengths / lengths.sum(-1, keepdim=True)
+
+
+@mistake("value_weighted_map", "The patches are summed up before the norm, so nothing tells them apart.")
+def norm_of_the_output(cross_attn, tokens, image_tokens):
+    output, weights = cross_attn(tokens, image_tokens)
+    return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
+
+
+@mistake(
+    "value_weighted_map",
+    "The values are used without the weights: a patch that nobody looks at brings nothing.",
+)
+def without_weights(cross_attn, tokens, image_tokens):
+    lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
+    return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
+
+
+MAP_VALUES = Check(
+    name="values",
+    title="how much each patch adds",
+    points=3,
+    probe=map_values,
+    map="map",
+    examples=trials(draw_multi_head, dict(tokens=2, patches=3, d_model=4, heads=2)),
+    trials=trials(
+        draw_multi_head,
+        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
+        dict(tokens=5, patches=11, d_model=9, heads=3),
+        dict(batch_shape=(2, 3), tokens=5, patches=7, d_model=6, heads=3),
+    ),
+)
+MAP_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2)
+MAP_CONDUCT = Check(
+    name="conduct",
+    title="float64 stays float64; inputs, layer and mode stay as they are",
+    points=1,
+    needs=("values",),
+    probe=map_purity,
+    trials=trials(draw_multi_head, dict(MAP_SIZES, dtype=torch.float64)),
+)
+TRAINED_ANSWERS = Check(
+    name="trained answers",
+    title="the model that you trained answers questions about scenes it has never seen",
+    points=3,
+    needs=("values",),
+    probe=trained_answers,
+    trials=trials(draw_held_out, dict(scenes=500)),
+    judge=judge_answers,
+    at="train-vlm",
+    seconds=60,
+)
+TRAINED_MAPS = Check(
+    name="trained maps",
+    title="and looks at the patch that it speaks of",
+    points=3,
+    needs=("values",),
+    probe=trained_maps,
+    trials=trials(draw_held_out, dict(scenes=200)),
+    judge=judge_maps,
+    seconds=60,
+)
+GROUNDING = Exercise(
+    id="3.8",
+    title="Where it really looks",
+    reference=(value_weighted_map,),
+    points=10,
+    difficulty=3,
+    minutes=12,
+    builds_on=("3.3", "3.4", "3.5", "3.6"),
+    checks=(MAP_VALUES, MAP_CONDUCT, TRAINED_ANSWERS, TRAINED_MAPS),
+    mistakes=mistakes_in(globals(), "value_weighted_map"),
+    review="Where it really looks",
+)
