@@ -74,7 +74,7 @@ def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
 STANDARD_BLOCK = StandardChecks(
     reference=VisionLanguageBlock, returns=("tokens", "cross weights"), draw=draw_block
 )
-MASK = STANDARD_BLOCK.values(
+BLOCK_MASK = STANDARD_BLOCK.values(
     "the mask holds for the self-attention",
     3,
     name="mask",
@@ -86,17 +86,17 @@ MASK = STANDARD_BLOCK.values(
         dict(batch_shape=(2,), tokens=7, patches=5, d_model=6, heads=2, d_ff=4, mask="random"),
     ],
 )
-TEXT_SIZES = dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5)
-TEXT_ONLY = STANDARD_BLOCK.values(
+TEXT_BLOCK_SIZES = dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5)
+TEXT_BLOCK = STANDARD_BLOCK.values(
     "with cross=False it is a text block: no cross_attn, no norm2, no image",
     2,
     name="text only",
     needs=("values",),
     probe=call_block,
     examples=[dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False)],
-    trials=[dict(TEXT_SIZES, cross=False, mask="causal")],
+    trials=[dict(TEXT_BLOCK_SIZES, cross=False, mask="causal")],
 )
-PARTS = Check(
+BLOCK_PARTS = Check(
     name="parts",
     title="the parts have their names and shapes",
     points=1,
@@ -112,7 +112,7 @@ PARTS = Check(
         dict(d_model=4, heads=2, d_ff=7),
     ),
 )
-BATCH = STANDARD_BLOCK.batch(
+BLOCK_BATCH = STANDARD_BLOCK.batch(
     1,
     title="with and without batch dimensions",
     probe=call_block,
@@ -121,7 +121,7 @@ BATCH = STANDARD_BLOCK.batch(
         dict(batch_shape=(2, 3), tokens=5, patches=4, d_model=6, heads=3, d_ff=7, mask="causal"),
     ],
 )
-GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)
+BLOCK_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)
 BLOCK = Exercise(
     id="3.3",
     title="A block that reads and looks",
@@ -141,11 +141,11 @@ BLOCK = Exercise(
                 dict(batch_shape=(2,), tokens=5, patches=5, d_model=9, heads=3, d_ff=7),
             ],
         ),
-        MASK,
-        TEXT_ONLY,
-        PARTS,
-        BATCH,
-        STANDARD_BLOCK.conduct(1, trials=[dict(GRADIENT_SIZES, mask="causal", dtype=torch.float64)]),
+        BLOCK_MASK,
+        TEXT_BLOCK,
+        BLOCK_PARTS,
+        BLOCK_BATCH,
+        STANDARD_BLOCK.conduct(1, trials=[dict(BLOCK_GRADIENT_SIZES, mask="causal", dtype=torch.float64)]),
     ),
     mistakes=mistakes_in(vars(block_mistakes), "VisionLanguageBlock"),
     review="One block",

@@ -95,8 +95,8 @@ def frozen_confused(model, batch):
     return ["no gradient" if name == "frozen" else name for name in diagnose(model, batch)]
 
 
-SHOWN = ("none", "uniform", "one patch", "misaligned", "frozen", "no gradient")
-HIDDEN = ("none", "frozen", "no gradient", "uniform", "one patch", "misaligned")
+SHOWN_ILLNESSES = ("none", "uniform", "one patch", "misaligned", "frozen", "no gradient")
+HIDDEN_ILLNESSES = ("none", "frozen", "no gradient", "uniform", "one patch", "misaligned")
 DIAGNOSE = Exercise(
     id="3.P4",
     title="Practice: what is wrong with this model?",
@@ -111,8 +111,8 @@ DIAGNOSE = Exercise(
             title="five illnesses and a healthy model are told apart",
             points=0,
             probe=diagnose_values,
-            examples=trials(draw_patient, *(dict(scenes=5, illness=illness) for illness in SHOWN)),
-            trials=trials(draw_patient, *(dict(scenes=7, illness=illness) for illness in HIDDEN)),
+            examples=trials(draw_patient, *(dict(scenes=5, illness=illness) for illness in SHOWN_ILLNESSES)),
+            trials=trials(draw_patient, *(dict(scenes=7, illness=illness) for illness in HIDDEN_ILLNESSES)),
         ),
     ),
     mistakes=mistakes_in(globals(), "diagnose"),

@@ -74,7 +74,7 @@ def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
 # `call_model` returns the maps, too. Gradients are taken of the logits alone.
 STANDARD_MODEL = StandardChecks(reference=MiniVLM, returns=("logits", None), draw=draw_model)
 CAUSAL_SIZES = dict(batch_shape=(2,), tokens=7, patches=3, d_vision=5, d_model=6, heads=3, layers=2)
-CAUSAL = STANDARD_MODEL.values(
+MODEL_IS_CAUSAL = STANDARD_MODEL.values(
     "what comes later changes nothing before",
     2,
     name="causal",
@@ -82,19 +82,19 @@ CAUSAL = STANDARD_MODEL.values(
     probe=compare_prefix,
     trials=[dict(CAUSAL_SIZES, vocabulary=13)],
 )
-TINY = dict(tokens=3, patches=2, d_vision=3, d_model=4, heads=2, layers=2, vocabulary=5)
+TINY_MODEL = dict(tokens=3, patches=2, d_vision=3, d_model=4, heads=2, layers=2, vocabulary=5)
 THREE_LAYERS = dict(batch_shape=(2,), tokens=5, patches=3, d_vision=5, d_model=6, heads=2, layers=3)
 TWO_LAYERS = dict(batch_shape=(2,), tokens=3, patches=5, d_vision=2, d_model=6, heads=3, layers=2)
-LAYERS = STANDARD_MODEL.values(
+ANY_LAYERS = STANDARD_MODEL.values(
     "any blocks may look, and each has its map",
     2,
     name="layers",
     needs=("values",),
     probe=call_model,
-    examples=[dict(TINY, cross_layers=[0, 1])],
+    examples=[dict(TINY_MODEL, cross_layers=[0, 1])],
     trials=[dict(THREE_LAYERS, cross_layers=[0, 2]), dict(TWO_LAYERS, cross_layers=[])],
 )
-BATCH = STANDARD_MODEL.batch(
+MODEL_BATCH = STANDARD_MODEL.batch(
     1,
     title="with and without batch dimensions",
     probe=call_model,
@@ -103,7 +103,7 @@ BATCH = STANDARD_MODEL.batch(
         dict(batch_shape=(2, 3), tokens=4, patches=5, d_vision=3, d_model=6, heads=3, layers=2),
     ],
 )
-GRADIENT_SIZES = dict(batch_shape=(2,), tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2)
+MODEL_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2)
 MINI_VLM = Exercise(
     id="3.4",
     title="The whole model",
@@ -117,16 +117,16 @@ MINI_VLM = Exercise(
             "image and text meet, and every position predicts its next word",
             9,
             probe=call_model,
-            examples=[dict(batch_shape=(1,), **TINY)],
+            examples=[dict(batch_shape=(1,), **TINY_MODEL)],
             trials=[
                 dict(batch_shape=(3,), tokens=5, patches=4, d_vision=7, d_model=6, heads=2, layers=2),
                 dict(batch_shape=(2,), tokens=7, patches=5, d_vision=3, d_model=9, heads=3, layers=3),
             ],
         ),
-        CAUSAL,
-        LAYERS,
-        BATCH,
-        STANDARD_MODEL.conduct(1, trials=[dict(GRADIENT_SIZES, dtype=torch.float64)]),
+        MODEL_IS_CAUSAL,
+        ANY_LAYERS,
+        MODEL_BATCH,
+        STANDARD_MODEL.conduct(1, trials=[dict(MODEL_GRADIENT_SIZES, dtype=torch.float64)]),
     ),
     mistakes=mistakes_in(vars(model_mistakes), "MiniVLM"),
     review="The whole model",

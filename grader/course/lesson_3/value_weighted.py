@@ -177,7 +177,7 @@ MAP_CONDUCT = Check(
     probe=map_purity,
     trials=trials(draw_multi_head, dict(MAP_SIZES, dtype=torch.float64)),
 )
-TRAINED_ANSWERS = Check(
+TRAINED_MODEL_ANSWERS = Check(
     name="trained answers",
     title="the model that you trained answers questions about scenes it has never seen",
     points=3,
@@ -188,7 +188,7 @@ TRAINED_ANSWERS = Check(
     at="train-vlm",
     seconds=60,
 )
-TRAINED_MAPS = Check(
+TRAINED_MODEL_MAPS = Check(
     name="trained maps",
     title="and looks at the patch that it speaks of",
     points=3,
@@ -206,7 +206,7 @@ GROUNDING = Exercise(
     difficulty=3,
     minutes=12,
     builds_on=("3.3", "3.4", "3.5", "3.6"),
-    checks=(MAP_VALUES, MAP_CONDUCT, TRAINED_ANSWERS, TRAINED_MAPS),
+    checks=(MAP_VALUES, MAP_CONDUCT, TRAINED_MODEL_ANSWERS, TRAINED_MODEL_MAPS),
     mistakes=mistakes_in(globals(), "value_weighted_map"),
     review="Where it really looks",
 )
