@@ -1,5 +1,9 @@
 """Which cells count, and where the student's own cells go."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import nbformat
 import pytest
 
@@ -10,13 +14,21 @@ from grader.submission.notebook import Cell, Submission
 from grader.submission.rebuild import Rebuilt, rebuild
 
 
+def definition(name: str) -> Callable[[], None]:
+    def function() -> None:
+        raise NotImplementedError
+
+    function.__name__ = name
+    return function
+
+
 def exercise(id: str, *names: str) -> Exercise:
-    return Exercise(id=id, title="", defines=names, points=0, difficulty=1, minutes=1, checks=())
+    return Exercise(
+        id=id, title="", reference=tuple(map(definition, names)), points=0, difficulty=1, minutes=1, checks=()
+    )
 
 
-LESSON = Lesson(
-    assignment="9-small", title="", exercises=(exercise("9.1", "f"), exercise("9.2", "g", "h")), reference={}
-)
+LESSON = Lesson(assignment="9-small", title="", exercises=(exercise("9.1", "f"), exercise("9.2", "g", "h")))
 SETUP = "import torch\ndevice = 'cpu'\nseed = 0\ntorch.manual_seed(seed)"
 STUB_F = "# @exercise 9.1\ndef f(x):\n    raise NotImplementedError('TODO 9.1')"
 STUB_G = "# @exercise 9.2\ndef g(x): ...\ndef h(x): ..."

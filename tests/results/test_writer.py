@@ -17,12 +17,13 @@ from grader.course import lessons
 from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import GradeWriter, open_gradebook
 from grader.grading.grade import Graded
-from grader.records import CheckResult, Grade, Heatmap, Outcome, Verdict
+from grader.paths import cache_path
+from grader.records import CheckResult, Grade, GradingSettings, Heatmap, Outcome, Verdict
 from grader.results.cache import GradeCache
 from grader.results.writer import ResultsWriter, summary_of
 from grader.submission.intake import find
-from grader.workers.grade_class import Course, Done, grade_class
-from grader.workers.job import Job
+from grader.workers.grade_class import grade_class
+from grader.workers.job import Course, Job
 from grader.workers.workers import Workers
 
 NAME = "1-attention"
@@ -42,6 +43,11 @@ WRONG = Verdict(
 )
 
 
+def refuse(job: Job) -> Graded:
+    """Stand where a worker would grade; `Pretended` never calls it."""
+    raise AssertionError(job.file.student)
+
+
 class Pretended(Executor):
     """Grades at once, and can lose a worker; the real ones are in test_kill and test_cluster."""
 
@@ -51,7 +57,7 @@ class Pretended(Executor):
 
     def submit(self, call, job: Job) -> Future:
         future: Future = Future()
-        student = job.found.student
+        student = job.file.student
         if self.deadly.get(student, 0):
             self.deadly[student] -= 1
             future.set_exception(BrokenExecutor("killed"))
@@ -64,7 +70,7 @@ class Pretended(Executor):
         return future
 
 
-class Room:
+class SmallCourse:
     """A course with a small class."""
 
     def __init__(self, root: Path, gradebook: Path) -> None:
@@ -85,22 +91,25 @@ class Room:
     def grade(self, **settings: object) -> list[str]:
         """Grade and record the class; who was graded anew."""
         self.executor.graded.clear()
-        for done, recorder in self.grading(**settings):
-            recorder.record(done)
+        for job, done, writer in self.grading(**settings):
+            writer.record(job, done)
         return sorted(self.executor.graded)
 
-    def grading(self, **settings: object) -> Iterator[tuple[Done, ResultsWriter]]:
-        course = Course(**{"root": self.root, "secret": "s", "device": "cpu", "tier": "full", **settings})
-        found = find(self.root / "submitted", (NAME,))
-        workers = Workers(start=lambda: self.executor, ahead=lambda: 2)
-        with open_gradebook(self.url, lessons()) as writer:
-            recorder = ResultsWriter(self.root, None, GradeCache(self.root / ".grader" / "grades"), writer)
-            for done in grade_class(found, course, workers, recorder.known):
-                yield done, recorder
+    def grading(
+        self, *, force: bool = False, secret: str = "s"
+    ) -> Iterator[tuple[Job, Graded, ResultsWriter]]:
+        settings = GradingSettings(secret=secret, device="cpu", tier="full")
+        course = Course(root=self.root, settings=settings, force=force)
+        files = find(self.root / "submitted", (NAME,))
+        workers = Workers(start=lambda: self.executor, ahead=lambda: 2, grade=refuse)
+        with open_gradebook(self.url, lessons()) as gradebook:
+            writer = ResultsWriter(self.root, None, GradeCache(cache_path(self.root)), gradebook)
+            for job, graded in grade_class(files, course, workers, writer.cached):
+                yield job, graded, writer
 
     def scores(self) -> dict[str, float]:
         with Gradebook(self.url) as gradebook:
-            return {one.student_id: one.score for one in gradebook.assignment_submissions(NAME)}
+            return {row.student_id: row.score for row in gradebook.assignment_submissions(NAME)}
 
     def page(self, student: str) -> Path:
         return self.root / "feedback" / student / NAME / f"{NAME}.html"
@@ -118,58 +127,60 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def room(tmp_path: Path, empty: Path) -> Room:
-    return Room(tmp_path, empty)
+def course(tmp_path: Path, empty: Path) -> SmallCourse:
+    return SmallCourse(tmp_path, empty)
 
 
-def test_only_what_changed_is_graded_anew(room: Room) -> None:
-    assert room.grade() == ["ada", "bob", "cem"]  # one content, and yet each has a record of its own
-    assert set(room.scores()) == {"ada", "bob", "cem"}
-    assert room.grade() == []
-    room.hand_in("bob", "y = 2")
-    assert room.grade() == ["bob"]
-    assert room.grade(force=True) == ["ada", "bob", "cem"]
-    assert room.grade(secret="another") == ["ada", "bob", "cem"]
+def test_only_what_changed_is_graded_anew(course: SmallCourse) -> None:
+    assert course.grade() == ["ada", "bob", "cem"]  # one content, and yet each has a record of its own
+    assert set(course.scores()) == {"ada", "bob", "cem"}
+    assert course.grade() == []
+    course.hand_in("bob", "y = 2")
+    assert course.grade() == ["bob"]
+    assert course.grade(force=True) == ["ada", "bob", "cem"]
+    assert course.grade(secret="another") == ["ada", "bob", "cem"]
 
 
-def test_the_store_may_be_deleted(room: Room) -> None:
-    room.grade()
-    shutil.rmtree(room.root / ".grader")
-    assert room.grade() == ["ada", "bob", "cem"]
+def test_the_cache_may_be_deleted(course: SmallCourse) -> None:
+    course.grade()
+    shutil.rmtree(course.root / ".grader")
+    assert course.grade() == ["ada", "bob", "cem"]
 
 
-def test_a_rerun_completes_what_is_missing(room: Room, empty: Path) -> None:
-    room.grade()
-    shutil.copy(empty, room.root / "gradebook.db")
-    room.page("ada").unlink()
-    room.page("bob").write_text("something else")
-    room.notebook("cem").unlink()
-    assert room.grade() == ["cem"]  # only a notebook that is gone must be run again
-    assert set(room.scores()) == {"ada", "bob", "cem"}
-    assert "ada" in room.page("ada").read_text("utf-8")
-    assert "bob" in room.page("bob").read_text("utf-8")
-    assert room.notebook("cem").is_file()
+def test_a_rerun_completes_what_is_missing(course: SmallCourse, empty: Path) -> None:
+    course.grade()
+    shutil.copy(empty, course.root / "gradebook.db")
+    course.page("ada").unlink()
+    course.page("bob").write_text("something else")
+    course.notebook("cem").unlink()
+    assert course.grade() == ["cem"]  # only a notebook that is gone must be run again
+    assert set(course.scores()) == {"ada", "bob", "cem"}
+    assert "ada" in course.page("ada").read_text("utf-8")
+    assert "bob" in course.page("bob").read_text("utf-8")
+    assert course.notebook("cem").is_file()
 
 
-def test_an_older_submission_that_comes_back_is_not_shown_with_the_newer_ones_notebook(room: Room) -> None:
+def test_an_older_submission_that_comes_back_is_not_shown_with_the_newer_ones_notebook(
+    course: SmallCourse,
+) -> None:
     """Graded, handed in anew, and killed after the notebook was written; then the older one comes back."""
-    room.grade()
-    room.notebook("ada").write_text("of another submission")
-    assert room.grade() == ["ada"]
+    course.grade()
+    course.notebook("ada").write_text("of another submission")
+    assert course.grade() == ["ada"]
 
 
-def test_a_later_hand_in_of_the_same_content_keeps_its_new_time(room: Room) -> None:
-    room.grade()
-    stamp = room.root / "submitted" / "ada" / NAME / "timestamp.txt"
+def test_a_later_hand_in_of_the_same_content_keeps_its_new_time(course: SmallCourse) -> None:
+    course.grade()
+    stamp = course.root / "submitted" / "ada" / NAME / "timestamp.txt"
     stamp.write_text("2026-03-01 12:00:00 UTC")
-    assert room.grade() == []
-    assert room.notebook("ada").with_name("timestamp.txt").read_text().startswith("2026-03-01 12:00:00")
-    with Gradebook(room.url) as gradebook:
+    assert course.grade() == []
+    assert course.notebook("ada").with_name("timestamp.txt").read_text().startswith("2026-03-01 12:00:00")
+    with Gradebook(course.url) as gradebook:
         assert gradebook.find_submission(NAME, "ada").timestamp == datetime(2026, 3, 1, 12)
 
 
 def test_what_was_graded_before_the_gradebook_failed_is_kept(
-    room: Room, monkeypatch: pytest.MonkeyPatch
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise RecordError("the disk is full")
@@ -177,37 +188,37 @@ def test_what_was_graded_before_the_gradebook_failed_is_kept(
     with monkeypatch.context() as patch:
         patch.setattr(GradeWriter, "record", full)
         with pytest.raises(RecordError, match="full"):
-            room.grade()
-    (kept,) = GradeCache(room.root / ".grader" / "grades").all()
-    assert kept.student not in room.grade()
-    assert set(room.scores()) == {"ada", "bob", "cem"}
+            course.grade()
+    (kept,) = GradeCache(cache_path(course.root)).all()
+    assert kept.student not in course.grade()
+    assert set(course.scores()) == {"ada", "bob", "cem"}
 
 
-def test_a_manual_score_survives_a_regrade(room: Room) -> None:
-    room.grade()
-    with Gradebook(room.url) as gradebook:
+def test_a_manual_score_survives_a_regrade(course: SmallCourse) -> None:
+    course.grade()
+    with Gradebook(course.url) as gradebook:
         cell = gradebook.find_submission(NAME, "ada").notebooks[0].grades[0]
         cell.manual_score = 3.0
         gradebook.db.commit()
-    room.grade(force=True)
-    assert room.scores()["ada"] == 3.0
+    course.grade(force=True)
+    assert course.scores()["ada"] == 3.0
 
 
-def test_a_worker_that_dies_costs_only_time(room: Room) -> None:
-    room.executor.deadly = {"bob": 1}
-    assert room.grade() == ["ada", "bob", "cem"]
+def test_a_worker_that_dies_costs_only_time(course: SmallCourse) -> None:
+    course.executor.deadly = {"bob": 1}
+    assert course.grade() == ["ada", "bob", "cem"]
 
 
-def test_a_submission_that_takes_its_worker_with_it_twice_is_a_fault_and_alone(room: Room) -> None:
-    room.executor.deadly = {"bob": 99}
+def test_a_submission_that_takes_its_worker_with_it_twice_is_a_fault_and_alone(course: SmallCourse) -> None:
+    course.executor.deadly = {"bob": 99}
     statuses = {}
-    for done, recorder in room.grading():
-        recorder.record(done)
-        statuses[done.found.student] = (done.graded.grade.status, done.graded.grade.score)
+    for job, done, writer in course.grading():
+        writer.record(job, done)
+        statuses[job.file.student] = (done.grade.status, done.grade.score)
     assert statuses == {"ada": ("graded", 0.0), "bob": ("fault", None), "cem": ("graded", 0.0)}
-    assert room.executor.deadly["bob"] == 97
-    room.executor.deadly = {}
-    assert room.grade() == ["bob"]  # a rerun goes on
+    assert course.executor.deadly["bob"] == 97
+    course.executor.deadly = {}
+    assert course.grade() == ["bob"]  # a rerun goes on
 
 
 def test_a_class_is_kept_as_summaries() -> None:

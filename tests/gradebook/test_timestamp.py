@@ -1,4 +1,4 @@
-"""timestamp.txt as nbgrader writes it, and the penalty that nbgrader's configuration gives."""
+"""timestamp.txt as nbgrader writes it, and as nobody should."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.config import course_id, late_penalty
 from grader.gradebook.timestamp import submitted_at
 
 
@@ -36,20 +35,3 @@ def test_nothing_is_followed_and_nothing_waits(tmp_path: Path):
     (tmp_path / "timestamp.txt").unlink()
     (tmp_path / "timestamp.txt").mkdir()
     assert submitted_at(tmp_path / "a.ipynb") is None
-
-
-def test_the_penalty_is_the_one_that_is_configured(tmp_path: Path):
-    assert late_penalty(tmp_path)("s1", 12.5, 60.0) is None
-    config = tmp_path / "nbgrader_config.py"
-    config.write_text("c = get_config()\n")
-    assert late_penalty(tmp_path)("s1", 12.5, 60.0) is None
-    config.write_text("c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
-    assert late_penalty(tmp_path)("s1", 12.5, 60.0) == 12.5
-
-
-def test_the_course_is_the_one_that_is_configured(tmp_path: Path):
-    assert course_id(tmp_path) == "default_course"
-    (tmp_path / "nbgrader_config.py").write_text(
-        "c = get_config()\nc.CourseDirectory.course_id = 'attention'\n"
-    )
-    assert course_id(tmp_path) == "attention"
