@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+PARTIAL = ".tmp"  # how the name of a half-written file ends
+STALE_SECONDS = 3600.0  # age after which a half-written file is a killed run's
 
 
 def course_root() -> Path:
@@ -53,10 +57,22 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
     try:
         partial.write_bytes(data)
         os.replace(partial, path)
     except OSError:
         partial.unlink(missing_ok=True)
         raise
+
+
+def is_stale_partial(entry: os.DirEntry[str]) -> bool:
+    """Tell whether a killed run left this file half written; a young one may be another run's.
+
+    Raises:
+        OSError: the file is gone.
+    """
+    return (
+        entry.name.endswith(PARTIAL)
+        and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS
+    )

@@ -1,134 +1,133 @@
-"""Grades that were already given, by what they depend on: a rerun grades only what changed.
+"""The cache of grades: a rerun grades only submissions that changed.
 
-`.grader/grades/<assignment>/<hash of the student>.json` holds a student's newest grade on its second line. The first,
-which is all that a rerun has to read, says it in brief, with the key under which it was given, and digests of the
-files that were written with it: only where these still stand is the grade taken from here. The folder can be
-deleted at any time; everything is then graded anew.
+`.grader/grades/<assignment>/<hash of the student>.json` holds a student's newest grade as two lines. The second is the whole
+grade. The first, which is all that a rerun reads, holds the grade without its checks, the key under which it was given,
+and digests of the files that were written with it: a rerun takes the grade from the cache only if these files are
+unchanged. The folder can be deleted at any time; everything is then graded again.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
+from grader.paths import is_stale_partial, write_atomically
 from grader.records import Grade
 from grader.report.jsonl import from_json, from_record, to_json, to_record
 
 MOST_GRADES = 500_000
 MOST_BYTES = 16 << 30  # a grade takes about 50 KB
-STALE = 3600.0  # seconds after which a half-written grade is a killed run's
 
 
 @dataclass(frozen=True, kw_only=True)
 class CachedGrade:
-    """A grade as it is kept."""
+    """A grade in the cache."""
 
-    brief: Grade  # as `brief` makes it
-    line: str = field(repr=False)  # the whole grade, as `to_json` has it
+    without_checks: Grade  # as `without_checks` makes it
+    line: str = field(repr=False)  # the whole grade, as `to_json` writes it
     files: Mapping[str, str] = field(default_factory=dict)  # digests of what was written with it, by kind
 
     @property
     def grade(self) -> Grade:
+        """The whole grade."""
         return from_json(self.line)
 
 
-def brief(grade: Grade) -> Grade:
-    """A grade as the gradebook and the table need it: without checks and heatmaps, most of its size."""
-    short = (replace(one, checks=(), heatmaps=(), other=None) for one in grade.verdicts)
-    return replace(grade, verdicts=tuple(short))
+def without_checks(grade: Grade) -> Grade:
+    """Leave out checks and heatmaps, most of a grade's size; the gradebook and the table need neither."""
+    verdicts = tuple(replace(verdict, checks=(), heatmaps=(), other=None) for verdict in grade.verdicts)
+    return replace(grade, verdicts=verdicts)
 
 
 @dataclass(frozen=True)
 class GradeCache:
-    """The grades of a course. The oldest are dropped beyond a limit."""
+    """The cached grades of a course. The oldest are dropped beyond a limit."""
 
     folder: Path
     most_grades: int = MOST_GRADES
     most_bytes: int = MOST_BYTES
 
     def get(self, student: str, assignment: str, key: str) -> CachedGrade | None:
-        """The stored grade, if it was given under this key."""
+        """Return the cached grade if it was given under this key.
+
+        A grade that is missing, cut off, or written by another version is None too, so that it is graded again.
+        """
         try:
             first, _, line = self._path(student, assignment).read_text("ascii").partition("\n")
-            held = json.loads(first)
-            if held.get("key") != key or not line.endswith("}\n"):
+            header = json.loads(first)
+            if header.get("key") != key or not line.endswith("}\n"):
                 return None
             return CachedGrade(
-                brief=from_record(held["brief"]), line=line.rstrip("\n"), files=dict(held["files"])
+                without_checks=from_record(header["grade"]),
+                line=line.rstrip("\n"),
+                files=dict(header["files"]),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None  # missing, cut off or of another version: graded anew
+            return None
 
     def newest(self, student: str, assignment: str) -> Grade | None:
-        """The stored grade, whatever it was given under."""
-        return _grade_in(self._path(student, assignment))
+        """Return the cached grade, whatever its key."""
+        return _read_grade(self._path(student, assignment))
 
     def put(self, grade: Grade, key: str, files: Mapping[str, str]) -> str:
-        """Keep a grade, in one atomic step; its JSON line. A fault is kept for the report, and never found by `get`.
+        """Write a grade in one atomic step and return its JSON line.
+
+        A fault is kept for the report; `get` never returns it.
 
         Raises:
-            OSError: there is no room, or no right to write.
+            OSError: the disk is full, or the folder is not writable.
         """
-        path = self._path(grade.student, grade.assignment)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}.tmp")
-        held = {
+        header = {
             "key": key if grade.status != "fault" else "",
             "files": dict(files),
-            "brief": to_record(brief(grade)),
+            "grade": to_record(without_checks(grade)),
         }
         line = to_json(grade)
-        try:
-            partial.write_text(f"{json.dumps(held)}\n{line}\n", "ascii")
-            os.replace(partial, path)
-        except OSError:
-            partial.unlink(missing_ok=True)
-            raise
+        write_atomically(self._path(grade.student, grade.assignment), f"{json.dumps(header)}\n{line}\n")
         return line
 
     def empty(self) -> bool:
-        """Whether no grade is held."""
+        """Tell whether the cache holds no grade."""
         return next(self.folder.glob("*/*.json"), None) is None
 
     def all(self) -> Iterator[Grade]:
-        """Every stored grade, by assignment and student."""
-        grades = filter(None, map(_grade_in, self.folder.glob("*/*.json")))
+        """Yield every cached grade, by assignment and student."""
+        grades = filter(None, map(_read_grade, self.folder.glob("*/*.json")))
         yield from sorted(grades, key=lambda grade: (grade.assignment, grade.student))
 
     def trim(self) -> None:
-        """Drop the oldest grades beyond the limit, and what killed runs left half written."""
+        """Delete the oldest grades beyond the limits, and files that killed runs left half written."""
         grades = []
-        for folder in self._folders():
+        for folder in self._assignment_folders():
             for entry in os.scandir(folder):
-                with suppress(OSError):  # another run may drop it, too
+                with suppress(OSError):  # another run may delete it at the same time
                     status = entry.stat(follow_symlinks=False)
                     if entry.name.endswith(".json"):
                         grades.append((status.st_mtime_ns, status.st_size, entry.path))
-                    elif entry.name.endswith(".tmp") and time.time() - status.st_mtime > STALE:
+                    elif is_stale_partial(entry):
                         os.unlink(entry.path)
         grades.sort(reverse=True)
-        size = 0
-        for count, (_, more, path) in enumerate(grades):
-            size += more
-            if count >= self.most_grades or size > self.most_bytes:
+        total = 0
+        for count, (_, size, path) in enumerate(grades):
+            total += size
+            if count >= self.most_grades or total > self.most_bytes:
                 with suppress(OSError):
                     os.unlink(path)
 
-    def _folders(self) -> list[Path]:
-        return [place for place in self.folder.iterdir() if place.is_dir()] if self.folder.is_dir() else []
+    def _assignment_folders(self) -> list[Path]:
+        return [folder for folder in self.folder.iterdir() if folder.is_dir()] if self.folder.is_dir() else []
 
     def _path(self, student: str, assignment: str) -> Path:
         name = sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:24]
         return self.folder / assignment / f"{name}.json"
 
 
-def _grade_in(path: Path) -> Grade | None:
+def _read_grade(path: Path) -> Grade | None:
     try:
         return from_json(path.read_text("ascii").partition("\n")[2])
     except (OSError, ValueError):

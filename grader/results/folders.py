@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import time
 import unicodedata
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -16,35 +15,35 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.gradebook.errors import RecordError, StudentNameError
-
-PARTIAL = ".partial-"  # how a half-written file's name begins
-STALE = 3600.0  # seconds
+from grader.paths import is_stale_partial, write_atomically
 
 
 def write_autograded(
     root: Path, student: str, assignment: str, notebook: NotebookNode, timestamp: datetime | None = None
 ) -> Path:
-    """autograded/<student>/<assignment>/<assignment>.ipynb, and timestamp.txt beside it as nbgrader has it.
+    """Write autograded/<student>/<assignment>/<assignment>.ipynb, and nbgrader's timestamp.txt beside it.
 
     Args:
         root: the autograded folder.
-        notebook: as it was executed, our verdicts among its outputs.
-        timestamp: when it was submitted; without a time zone it is UTC.
+        notebook: the executed notebook, with the grader's verdicts among its outputs.
+        timestamp: when it was submitted; UTC if it has no time zone.
+
+    Returns:
+        The notebook's path.
 
     Raises:
-        StudentNameError: the name is no folder's, or another student's only looks the same.
+        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
         RecordError: the folder cannot be written.
     """
-    folder = _folder(root, student, assignment)
-    _sweep(folder)
-    # On one line: with indentation json takes twenty times as long, and nobody reads it.
+    folder = _make_folder(root, student, assignment)
+    # On one line: with indentation json takes twenty times as long, and nobody reads the file.
     path = _write(folder / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False) + "\n")
     write_timestamp(folder, timestamp)
     return path
 
 
 def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
-    """timestamp.txt beside a notebook, as nbgrader has it; without a time there is no file.
+    """Write nbgrader's timestamp.txt beside a notebook, or delete it where the time is not known.
 
     Raises:
         RecordError: the folder cannot be written.
@@ -59,45 +58,45 @@ def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
         _write(stamp, text)
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what a killed run left half written; a file that is young may be another run's."""
+def _remove_stale_partials(folder: Path) -> None:
     for entry in os.scandir(folder):
-        with suppress(OSError):
-            if (
-                entry.name.startswith(PARTIAL)
-                and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE
-            ):
+        with suppress(OSError):  # another run may delete it at the same time
+            if is_stale_partial(entry):
                 os.unlink(entry.path)
 
 
 def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path:
-    """feedback/<student>/<assignment>/<assignment>.html.
+    """Write feedback/<student>/<assignment>/<assignment>.html.
+
+    Returns:
+        The page's path.
 
     Raises:
-        StudentNameError: the name is no folder's, or another student's only looks the same.
+        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
         RecordError: the folder cannot be written.
     """
-    folder = _folder(root, student, assignment)
-    _sweep(folder)
+    folder = _make_folder(root, student, assignment)
     return _write(folder / f"{assignment}.html", page)
 
 
 def unreadable_notebook(message: str) -> NotebookNode:
-    """What stands in autograded/ for a file that was no notebook: formgrader lists only what is there."""
-    # As an output and not as Markdown: the message may quote the file, and such outputs are escaped.
+    """Make the notebook that autograded/ gets for a file that is no notebook; formgrader lists only notebooks."""
+    # An output and not Markdown: the message may quote the file, and formgrader escapes outputs.
     output = nbformat.v4.new_output("stream", name="stdout", text=f"{message}\n")
     source = "# This submission could not be read."
     cell = nbformat.v4.new_code_cell(source, outputs=[output], id="unreadable")
     return nbformat.v4.new_notebook(cells=[cell])
 
 
-def _folder(root: Path, student: str, assignment: str) -> Path:
+def _make_folder(root: Path, student: str, assignment: str) -> Path:
+    """Make <root>/<student>/<assignment>, without half-written files of killed runs."""
     for name in (student, assignment):
         if name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
             raise StudentNameError(f"{name!r} cannot be a folder in {root}. Rename the submission's folder.")
     folder = root / student / assignment
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _remove_stale_partials(folder)
         if not _tells_names_apart(root) and student not in os.listdir(root):
             raise StudentNameError(
                 f"{root}: this file system makes one folder of {student!r} and another student's name, whose "
@@ -111,27 +110,20 @@ def _folder(root: Path, student: str, assignment: str) -> Path:
 
 @cache
 def _tells_names_apart(root: Path) -> bool:
-    """Whether names that differ in case or normalisation are two files here (not so on macOS and Windows)."""
-    with tempfile.TemporaryDirectory(prefix=".Probé", dir=root) as made:
-        name = Path(made).name
+    """Tell whether two names that differ only in case or normalisation are two files; not so on macOS and Windows."""
+    with tempfile.TemporaryDirectory(prefix=".Probé", dir=root) as probe:
+        name = Path(probe).name
         composed, decomposed = unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)
         alike = {name.swapcase(), composed, decomposed} - {name}
         return not any((root / other).exists() for other in alike)
 
 
 def _write(path: Path, text: str) -> Path:
-    """All or nothing: a reader, or a killed run, never sees half a file."""
-    partial = None
     try:
-        handle, partial = tempfile.mkstemp(prefix=PARTIAL, dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            # A lone surrogate in a student's output is no text in any encoding.
-            file.write(text.encode("utf-8", "replace"))
-        os.chmod(partial, 0o644)
-        os.replace(partial, path)
+        # A lone surrogate in a student's output cannot be encoded.
+        write_atomically(path, text.encode("utf-8", "replace"))
+        path.chmod(0o644)  # whatever the umask is: students' pages are copied by other users
     except OSError as error:
-        if partial is not None:
-            Path(partial).unlink(missing_ok=True)
         reason = error.strerror or error
         raise RecordError(f"{path}: {reason}. Make its folder writable, then grade again.") from error
     return path

@@ -1,13 +1,14 @@
-"""One grade after the other into the files, the store and the gradebook: by one writer, so that a killed run loses nothing.
+"""Writes each grade into the files, the cache and the gradebook, in an order that survives a killed run.
 
-The order is what makes it safe: the executed notebook, the store, the feedback page, the gradebook. A run that is
-killed before the store grades this one submission anew; after it, the rerun writes what is missing from the store.
+The order: the executed notebook, the cache, the feedback page, the gradebook. A run that is killed before it wrote the cache
+grades this one submission again; a run that is killed later is completed from the cache by the next run.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -25,72 +26,85 @@ from grader.results.folders import unreadable_notebook, write_autograded, write_
 from grader.submission.file import SubmissionFile
 from grader.workers.job import Job
 
-NOTEBOOK, PAGE, LOOKS = "autograded", "feedback", "looks"  # the last: what the page was made with
+# Digests that the cache keeps with a grade: of the notebook, of the page, and of the code that made the page.
+NOTEBOOK, PAGE, PAGE_CODE = "autograded", "feedback", "looks"
 
 
 class ResultsWriter:
-    """Writes what belongs to a grade.
+    """Writes everything that belongs to a grade.
 
     Args:
         root: the course's folder.
-        html: where the feedback pages go, too.
+        html: a second folder for the feedback pages; None for none.
     """
 
-    def __init__(self, root: Path, html: Path | None, cache: GradeCache, writer: GradeWriter) -> None:
+    def __init__(self, root: Path, html: Path | None, cache: GradeCache, gradebook: GradeWriter) -> None:
         self._autograded = root / "autograded"
-        self._pages = [root / "feedback", *([html] if html is not None else [])]
-        self._cache, self._writer = cache, writer
-        self._whole: dict[tuple[str, str], CachedGrade] = {}  # of those found by `known` and not yet recorded
+        self._page_roots = [root / "feedback", *([html] if html is not None else [])]
+        self._cache, self._gradebook = cache, gradebook
+        # What `cached` returned and `record` has not yet written, by student and assignment.
+        self._from_cache: dict[tuple[str, str], CachedGrade] = {}
 
-    def cached(self, one: SubmissionFile, key: str) -> Grade | None:
-        """The grade, in brief, that was given under this key, if the notebook that was written with it still stands."""
-        held = self._cache.get(one.student, one.assignment, key)
-        if held is None or held.files.get(NOTEBOOK) != file_digest(self._notebook(held.brief)):
+    def cached(self, file: SubmissionFile, key: str) -> Grade | None:
+        """Return the grade that was given under this key, without checks, if its notebook is unchanged."""
+        cached = self._cache.get(file.student, file.assignment, key)
+        if cached is None or cached.files.get(NOTEBOOK) != file_digest(self._notebook(cached.without_checks)):
             return None
-        self._whole[one.student, one.assignment] = held
-        return held.brief
+        self._from_cache[file.student, file.assignment] = cached
+        return cached.without_checks
 
     def record(self, job: Job, graded: Graded) -> str:
-        """Write one grade; what stands already is left alone. Its JSON line comes back.
+        """Write one grade, and of a cached grade only what is missing or changed.
+
+        Returns:
+            The grade's JSON line.
 
         Raises:
             RecordError: a file or the gradebook cannot be written.
-            OSError: the store cannot be written.
+            OSError: the cache cannot be written.
         """
-        grade, one = graded.grade, job.file
+        grade, file = graded.grade, job.file
         if grade.assignment not in lessons():
             return to_json(grade)
-        held = self._whole.pop((one.student, one.assignment), None)
-        when = None if one.member else submitted_at(one.path)
-        if held is not None:
-            write_timestamp(self._notebook(grade).parent, when)
+        cached = self._from_cache.pop((file.student, file.assignment), None)
+        submitted = None if file.member else submitted_at(file.path)
+        if cached is not None:
+            write_timestamp(self._notebook(grade).parent, submitted)
         else:
-            if grade.status == "unreadable":
-                notebook = unreadable_notebook(grade.message)
-            else:
-                notebook = graded.notebook
-            if notebook is not None:  # else a fault: what stands there is of an earlier submission
-                write_autograded(self._autograded, grade.student, grade.assignment, notebook, when)
-        pages = [root / grade.student / grade.assignment / f"{grade.assignment}.html" for root in self._pages]
-        if held is not None and self._pages_stand(held, pages):
-            line = held.line
+            self._write_notebook(graded, submitted)
+        if cached is not None and self._pages_are_current(cached):
+            line = cached.line
         else:
-            grade = held.grade if held else grade
-            page = feedback_page(grade)
-            files = {
-                NOTEBOOK: file_digest(self._notebook(grade)),
-                PAGE: sha256(page.encode("utf-8", "replace")).hexdigest(),
-                LOOKS: _looks(),
-            }
-            line = self._cache.put(grade, job.key, files)
-            for root in self._pages:
-                write_feedback(root, grade.student, grade.assignment, page)
-        self._writer.record(grade, when)
+            line = self._write_pages(cached.grade if cached else grade, job.key)
+        self._gradebook.record(grade, submitted)
         return line
 
-    def _pages_stand(self, held: CachedGrade, pages: list[Path]) -> bool:
-        return held.files.get(LOOKS) == _looks() and all(
-            file_digest(page) == held.files.get(PAGE) for page in pages
+    def _write_notebook(self, graded: Graded, submitted: datetime | None) -> None:
+        grade, notebook = graded.grade, graded.notebook
+        if grade.status == "unreadable":
+            notebook = unreadable_notebook(grade.message)
+        if notebook is not None:  # a fault has none; the notebook of an earlier submission stays
+            write_autograded(self._autograded, grade.student, grade.assignment, notebook, submitted)
+
+    def _write_pages(self, grade: Grade, key: str) -> str:
+        """Write a grade into the cache, then its feedback pages; return its JSON line."""
+        page = feedback_page(grade)
+        files = {
+            NOTEBOOK: file_digest(self._notebook(grade)),
+            PAGE: sha256(page.encode("utf-8", "replace")).hexdigest(),
+            PAGE_CODE: _page_code_digest(),
+        }
+        line = self._cache.put(grade, key, files)
+        for root in self._page_roots:
+            write_feedback(root, grade.student, grade.assignment, page)
+        return line
+
+    def _pages_are_current(self, cached: CachedGrade) -> bool:
+        """Tell whether a cached grade's pages are unchanged, and would be made the same way again."""
+        student, assignment = cached.without_checks.student, cached.without_checks.assignment
+        pages = [root / student / assignment / f"{assignment}.html" for root in self._page_roots]
+        return cached.files.get(PAGE_CODE) == _page_code_digest() and all(
+            file_digest(page) == cached.files.get(PAGE) for page in pages
         )
 
     def _notebook(self, grade: Grade) -> Path:
@@ -98,18 +112,20 @@ class ResultsWriter:
 
 
 def summary_of(grade: Grade) -> Grade:
-    """What the table and the class page show of a grade: a class of thousands is kept as these."""
-    return replace(grade, verdicts=tuple(_short(verdict) for verdict in grade.verdicts))
+    """Keep of a grade only what the table and the class page show, so that thousands fit into memory."""
+    return replace(grade, verdicts=tuple(_summary_of(verdict) for verdict in grade.verdicts))
 
 
-def _short(verdict: Verdict) -> Verdict:
-    # One text for all who made the mistake.
-    names = {name: sys.intern(getattr(verdict, name)) for name in ("id", "name", "title", "hint", "review")}
-    mistake = sys.intern(verdict.mistake) if verdict.mistake else None
+def _summary_of(verdict: Verdict) -> Verdict:
+    # Interned: students with the same mistake share one copy of each text.
     return replace(
         verdict,
-        **names,
-        mistake=mistake,
+        id=sys.intern(verdict.id),
+        name=sys.intern(verdict.name),
+        title=sys.intern(verdict.title),
+        hint=sys.intern(verdict.hint),
+        review=sys.intern(verdict.review),
+        mistake=sys.intern(verdict.mistake) if verdict.mistake else None,
         message="",
         checks=(),
         heatmaps=(),
@@ -120,7 +136,7 @@ def _short(verdict: Verdict) -> Verdict:
 
 
 def file_digest(path: Path) -> str:
-    """A digest of a file that was written with a grade; empty where there is none."""
+    """Return a digest of a file; empty if it cannot be read."""
     try:
         return sha256(path.read_bytes()).hexdigest()
     except OSError:
@@ -128,8 +144,8 @@ def file_digest(path: Path) -> str:
 
 
 @cache
-def _looks() -> str:
-    """A digest of what the pages are made with."""
+def _page_code_digest() -> str:
+    """Return a digest of the code, templates and styles that make the feedback page."""
     digest = sha256()
     for file in sorted((Path(grader.__file__).parent / "report").rglob("*")):
         if file.suffix in (".py", ".j2", ".css"):

@@ -38,7 +38,7 @@ def exercise(id: str, points: float) -> Exercise:
     def function() -> None:
         raise NotImplementedError
 
-    function.__name__ = f"function_{id[-1]}"
+    function.__name__ = "function_" + id.replace(".", "_")
     return Exercise(
         id=id, title=id, reference=(function,), points=points, difficulty=1, minutes=1, checks=(check,)
     )

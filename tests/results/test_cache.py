@@ -20,14 +20,14 @@ FILES = {"autograded": "a digest"}
 def test_a_grade_is_found_under_its_key_alone(tmp_path: Path) -> None:
     cache = GradeCache(tmp_path)
     cache.put(GRADE, "key", FILES)
-    held = cache.get("zoë", "1-attention", "key")
-    assert (held.grade, held.files) == (GRADE, FILES)
+    cached = cache.get("zoë", "1-attention", "key")
+    assert (cached.grade, cached.files) == (GRADE, FILES)
     assert cache.get("zoë", "1-attention", "other") is None
     assert cache.get("zoe", "1-attention", "key") is None
     assert cache.get("zoë", "2-heads", "key") is None
 
 
-def test_a_rerun_has_the_grade_in_brief_and_its_line_as_it_was(tmp_path: Path) -> None:
+def test_a_rerun_has_the_grade_without_checks_and_its_line_as_it_was(tmp_path: Path) -> None:
     check = CheckResult(
         name="values", title="", outcome=Outcome.FAILED, points=0, max_points=5, message="off"
     )
@@ -46,10 +46,10 @@ def test_a_rerun_has_the_grade_in_brief_and_its_line_as_it_was(tmp_path: Path) -
     )
     grade = replace(GRADE, verdicts=(verdict,))
     line = GradeCache(tmp_path).put(grade, "key", FILES)
-    held = GradeCache(tmp_path).get("zoë", "1-attention", "key")
-    assert held.line == line == to_json(grade)
-    assert held.brief.verdicts == (replace(verdict, checks=(), heatmaps=()),)
-    assert to_json(held.grade) == line
+    cached = GradeCache(tmp_path).get("zoë", "1-attention", "key")
+    assert cached.line == line == to_json(grade)
+    assert cached.without_checks.verdicts == (replace(verdict, checks=(), heatmaps=()),)
+    assert to_json(cached.grade) == line
 
 
 def test_names_that_look_alike_are_two_students(tmp_path: Path) -> None:
