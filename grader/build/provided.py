@@ -60,8 +60,8 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     return "\n".join(future) + _join([*((text, False) for text in imports), *body])
 
 
-def docstring(what: str) -> str:
-    """First line of a module's docstring, for the title of the cell."""
+def title_of(what: str) -> str:
+    """Return the first line of a module's docstring, the title of the cell that holds it."""
     module = importlib.import_module(what.partition(":")[0])
     return (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
 

@@ -1,6 +1,7 @@
-"""A lesson's percent script and its declaration → the solution notebook, with nbgrader's metadata.
+"""Builds the solution notebook from a lesson's percent script and its declaration, with nbgrader's metadata.
 
-The markers of the script are described in CONTRIBUTING (README, "Change a lesson"); nobody types metadata.
+Each cell of the script says by a marker what it is for, as in `# %% exercise="1.4"`. README, "Change a lesson", lists the
+markers; CONTRIBUTING.md shows how to add an exercise.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
-from grader.build.provided import docstring, inline
+from grader.build.provided import inline, title_of
+from grader.build.script_checks import check_against_script
 from grader.build.self_check_cell import tools
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
@@ -32,19 +34,20 @@ from grader.notebook.cells import (
 )
 
 MARKERS = {"exercise", "about", "stuck", "provided", "tools", "id", "tags", "hidden", "draws"}
-UNNAMED = "unnamed"  # until _name gives it one
-SCHEMA = 3  # of nbgrader's cell metadata
+UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
+SCHEMA = 3  # version of nbgrader's cell metadata
 
 
 def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
-    """The solution notebook of a lesson.
+    """Build the solution notebook of a lesson.
 
     Args:
         script: solutions/1-attention.py
         root: the repository, where `assets/` is.
 
     Raises:
-        BuildError: a declared exercise has no cell or two, a marker is unknown, an id is there twice.
+        BuildError: a declared exercise has no cell or two, a marker is unknown, two cells have one id, or the
+            declaration does not fit the script.
     """
     authored = jupytext.read(script, fmt="py:percent")
     cells: list[NotebookNode] = []
@@ -54,8 +57,10 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
         except (KeyError, ValueError) as error:
             head = cell.source.strip().splitlines()[:1]
             raise BuildError(f"{script}: {error.args[0]} (cell that begins with {head})") from error
-    _complete(script, lesson, cells)
-    _name(script, cells)
+    _check_completeness(script, lesson, cells)
+    name = script.relative_to(root) if script.is_relative_to(root) else script
+    check_against_script(name, lesson, authored.cells)
+    _name_cells(script, cells)
     notebook = nbformat.v4.new_notebook(cells=cells)
     notebook.metadata = nbformat.from_dict(
         {
@@ -68,7 +73,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
 
 
 def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]:
-    """The notebook cells that one cell of the script becomes."""
+    """Turn one cell of the script into the cells of the notebook."""
     marks = {name: value for name, value in cell.metadata.items() if name in MARKERS}
     if unknown := set(cell.metadata) - MARKERS - {"lines_to_next_cell"}:
         raise ValueError(f"unknown marker {sorted(unknown)}; known are {sorted(MARKERS)}")
@@ -94,14 +99,14 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
     if "provided" in marks:
         what = marks["provided"]
         name = marks.get("id") or provided_cell(what.partition(":")[0])
-        return [_collapsed(inline(what), f"Provided: {docstring(what)}", name)]
+        return [_collapsed(inline(what), f"Provided: {title_of(what)}", name)]
     if "hidden" in marks:
         return [_collapsed(cell.source, marks["hidden"], marks.get("id", ""), marks)]
     return [_code(cell.source, marks.get("id", ""), marks)]
 
 
 def heading(exercise: Exercise) -> str:
-    """ "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"."""
+    """Return an exercise's heading: "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"."""
     worth = (
         f"{exercise.points:g} point{'s' * (exercise.points != 1)}"
         if exercise.points
@@ -164,7 +169,7 @@ def _collapsed(source: str, title: str, name: str, marks: dict | None = None) ->
 
 
 def _with_images(text: str, root: Path) -> str:
-    """Pictures of assets/ as data URIs: they survive a copy of the notebook alone, as in Colab."""
+    """Embed the pictures of assets/ as data URIs, so that a notebook copied alone keeps them, as in Colab."""
 
     def embed(match: re.Match) -> str:
         path = root / match["path"]
@@ -176,7 +181,8 @@ def _with_images(text: str, root: Path) -> str:
     return re.sub(r"!\[(?P<alt>[^\]]*)\]\((?P<path>assets/[^)]+)\)", embed, text)
 
 
-def _complete(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
+def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
+    """Refuse a script without exactly one answer and one task for each exercise, or without a cell that a check names."""
     count = Counter(cell.id for cell in cells)
     for exercise in lesson.exercises:
         wanted = (
@@ -196,8 +202,8 @@ def _complete(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
             )
 
 
-def _name(script: Path, cells: list[NotebookNode]) -> None:
-    """Give every cell an id that stays when others come and go: its own, or one from its kind and place."""
+def _name_cells(script: Path, cells: list[NotebookNode]) -> None:
+    """Number the cells without an id of their own by kind: text-01, code-01, …."""
     counts: Counter[str] = Counter()
     for cell in cells:
         if cell.id == UNNAMED:

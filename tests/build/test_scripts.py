@@ -6,7 +6,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.build.errors import BuildError, solution_notebook
+from grader.build.errors import BuildError
+from grader.build.scripts import solution_notebook
 from grader.build.self_check_cell import tools
 from grader.build.student import student_notebook
 from grader.course.lesson_1 import LESSON
@@ -15,6 +16,8 @@ SMALL = replace(LESSON, exercises=LESSON.exercises[:1])
 SCRIPT = '''# %% [markdown]
 # # Small
 # ![a square](assets/square.svg)
+#
+# ## Scores
 
 # %% id="setup" tags=["parameters"]
 device = "auto"

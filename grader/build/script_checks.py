@@ -1,0 +1,64 @@
+"""What only the script of a lesson can show to be wrong in its declaration: `review` and `builds_on`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from grader.build.errors import BuildError
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.notebook.source_names import taken
+
+HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
+
+
+def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[NotebookNode]) -> None:
+    """Refuse a `review` that is no heading of the script, and a `builds_on` without an exercise that a solution uses.
+
+    Args:
+        script: its path, for the message.
+        cells: the cells of the script, with their markers as metadata.
+
+    Raises:
+        BuildError: one line that names script, exercise and field.
+    """
+    headings = [
+        heading for cell in cells if cell.cell_type == "markdown" for heading in HEADING.findall(cell.source)
+    ]
+    solutions = {
+        cell.metadata["exercise"]: cell.source
+        for cell in cells
+        if cell.cell_type == "code" and "exercise" in cell.metadata
+    }
+    for exercise in lesson.exercises:
+        problems = (
+            *_review_problems(exercise, headings),
+            *_builds_on_problems(exercise, lesson, solutions.get(exercise.id, "")),
+        )
+        for problem in problems:
+            raise BuildError(f"{script}: exercise {exercise.id}, {problem}")
+
+
+def _review_problems(exercise: Exercise, headings: Sequence[str]) -> Iterator[str]:
+    if not exercise.review or exercise.review in headings:
+        return
+    similar = get_close_matches(exercise.review, headings, n=1)
+    advice = (
+        f"did you mean {similar[0]!r}?"
+        if similar
+        else f"there are {', '.join(map(repr, headings)) or 'none'}"
+    )
+    yield f"review: {exercise.review!r} is no heading of the lesson; {advice}"
+
+
+def _builds_on_problems(exercise: Exercise, lesson: Lesson, solution: str) -> Iterator[str]:
+    used = taken(solution)
+    for other in lesson.exercises:
+        names = [name for name in other.defines if name in used]
+        if names and other is not exercise and other.id not in exercise.builds_on:
+            yield f'builds_on: the solution uses {", ".join(names)} of exercise {other.id}; add "{other.id}"'
