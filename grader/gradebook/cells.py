@@ -1,9 +1,9 @@
-"""The lesson as the gradebook knows it: assignment, notebook and cells, stored as nbgrader stores them."""
+"""Declares a lesson in the gradebook: its assignment, notebook and cells, stored as nbgrader stores them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -28,11 +28,11 @@ class Cells:
 
 
 def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> Cells:
-    """Make sure that the gradebook knows the lesson, its notebook and every cell, as nbgrader does.
+    """Add the lesson, its notebook and every cell to the gradebook, or update them, as nbgrader does.
 
     Args:
         url: for messages.
-        master: the student notebook; without it only the declared cells are known, and no sources.
+        master: the student notebook; without it only the exercises' cells are declared, without sources.
 
     Raises:
         RecordError: the gradebook holds exercises that the lesson no longer has.
@@ -42,21 +42,32 @@ def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: Notebook
     kernel = {} if master is None else {"kernelspec": json.dumps(master.metadata.get("kernelspec", {}))}
     notebook = gradebook.update_or_create_notebook(name, name, **kernel)
     _refuse_vanished(url, notebook, lesson, master)
+    _declare_source_cells(gradebook, name, master)
+    _declare_graded_cells(gradebook, lesson, master)
+    gradebook.db.refresh(notebook)
+    return _rows_of_cells(gradebook, notebook, lesson)
 
-    graded = [exercise for exercise in lesson.exercises if exercise.points]
-    points = {check_cell(exercise.id): float(exercise.points) for exercise in graded}
-    kinds = dict.fromkeys(points, "code")
-    solutions = {answer_cell(exercise.id) for exercise in graded}
-    for identity, cell in _marked(master):
-        grade, solution, locked = utils.is_grade(cell), utils.is_solution(cell), utils.is_locked(cell)
-        if grade:
-            kinds[identity] = cell.cell_type
-            points.setdefault(identity, float(cell.metadata.nbgrader["points"]))
-        if solution:
-            solutions.add(identity)
-        if grade or solution or locked:
+
+def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: NotebookNode | None) -> None:
+    """Refuse a gradebook with an exercise that the lesson no longer declares, because its points would count."""
+    declared = {check_cell(exercise.id) for exercise in lesson.exercises}
+    declared |= {grade_id for grade_id, _ in _nbgrader_cells(master)}
+    stored = {cell.name for cell in notebook.grade_cells if role(cell.name) is Role.CHECK}
+    if vanished := sorted(stored - declared):
+        raise RecordError(
+            f"{url}: {lesson.assignment} has exercises there that the lesson no longer declares "
+            f"({', '.join(vanished)}), and they would count. No grade was written. Give --gradebook a new file, "
+            "or declare them again."
+        )
+
+
+def _declare_source_cells(gradebook: api.Gradebook, name: str, master: NotebookNode | None) -> None:
+    """Store the source of every cell that nbgrader would store, so that it finds nothing changed."""
+    for grade_id, cell in _nbgrader_cells(master):
+        locked = utils.is_locked(cell)
+        if locked or utils.is_grade(cell) or utils.is_solution(cell):
             gradebook.update_or_create_source_cell(
-                identity,
+                grade_id,
                 name,
                 name,
                 cell_type=cell.cell_type,
@@ -64,58 +75,65 @@ def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: Notebook
                 source=cell.source,
                 checksum=cell.metadata.nbgrader.get("checksum"),
             )
-    for identity, kind in kinds.items():
-        gradebook.update_or_create_grade_cell(
-            identity, name, name, max_score=points[identity], cell_type=kind
-        )
-    for identity in solutions:
-        gradebook.update_or_create_solution_cell(identity, name, name)
 
-    gradebook.db.refresh(notebook)
+
+def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> None:
+    """Store the exercises' cells, and the cells that the instructor added to the notebook to grade by hand."""
+    name = lesson.assignment
+    graded = [exercise for exercise in lesson.exercises if exercise.points]
+    points = {check_cell(exercise.id): float(exercise.points) for exercise in graded}
+    types = dict.fromkeys(points, "code")
+    solutions = {answer_cell(exercise.id) for exercise in graded}
+    for grade_id, cell in _nbgrader_cells(master):
+        if utils.is_grade(cell):
+            types[grade_id] = cell.cell_type
+            points.setdefault(grade_id, float(cell.metadata.nbgrader["points"]))
+        if utils.is_solution(cell):
+            solutions.add(grade_id)
+    for grade_id, cell_type in types.items():
+        gradebook.update_or_create_grade_cell(
+            grade_id, name, name, max_score=points[grade_id], cell_type=cell_type
+        )
+    for grade_id in solutions:
+        gradebook.update_or_create_solution_cell(grade_id, name, name)
+
+
+def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Lesson) -> Cells:
+    """Find the rows of all cells, and complete the submissions that came in before a cell was declared."""
     grades = {cell.name: cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)}
     comments = {cell.name: cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)}
-    _complete(gradebook, notebook.id, grades.values(), comments.values())
-    check = {exercise.id: check_cell(exercise.id) for exercise in lesson.exercises}
-    solution = {exercise.id: answer_cell(exercise.id) for exercise in lesson.exercises}
+    _complete_submissions(gradebook, notebook.id, grades.values(), comments.values())
+    checks = {exercise.id: check_cell(exercise.id) for exercise in lesson.exercises}
+    answers = {exercise.id: answer_cell(exercise.id) for exercise in lesson.exercises}
     return Cells(
         assignment=notebook.assignment_id,
         notebook=notebook.id,
-        grades={id: grades.pop(cell) for id, cell in check.items() if cell in grades},
-        comments={id: comments.pop(cell) for id, cell in solution.items() if cell in comments},
-        other_grades=tuple(grades.values()),  # what the two lines above left
+        grades={id: grades.pop(cell) for id, cell in checks.items() if cell in grades},
+        comments={id: comments.pop(cell) for id, cell in answers.items() if cell in comments},
+        # What the two lines above did not take out.
+        other_grades=tuple(grades.values()),
         other_comments=tuple(comments.values()),
     )
 
 
-def _marked(master: NotebookNode | None) -> Iterable[tuple[str, NotebookNode]]:
-    """The cells that nbgrader knows, by their grade id."""
+def _nbgrader_cells(master: NotebookNode | None) -> Iterator[tuple[str, NotebookNode]]:
+    """Yield the cells with nbgrader's metadata, each with its grade id."""
     for cell in () if master is None else master.cells:
-        if identity := cell.metadata.get("nbgrader", {}).get("grade_id"):
-            yield identity, cell
+        if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
+            yield grade_id, cell
 
 
-def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: NotebookNode | None) -> None:
-    known = {check_cell(exercise.id) for exercise in lesson.exercises} | {id for id, _ in _marked(master)}
-    theirs = {cell.name for cell in notebook.grade_cells if role(cell.name) is Role.CHECK}
-    if gone := sorted(theirs - known):
-        raise RecordError(
-            f"{url}: {lesson.assignment} has exercises there that the lesson no longer declares "
-            f"({', '.join(gone)}), and they would count. No grade was written. Give --gradebook a new file, "
-            "or declare them again."
-        )
-
-
-def _complete(
+def _complete_submissions(
     gradebook: api.Gradebook, notebook: str, grades: Iterable[str], comments: Iterable[str]
 ) -> None:
-    """Give every submission of the notebook its rows for cells that were declared after it came in."""
-    handed_in = api.SubmittedNotebook.__table__
-    submissions = select(handed_in.c.id).where(handed_in.c.notebook_id == notebook)
+    """Give every submission of the notebook a row for each cell that was declared after it came in."""
+    submitted = api.SubmittedNotebook.__table__
+    submissions = select(submitted.c.id).where(submitted.c.notebook_id == notebook)
     for table, cells in ((api.Grade.__table__, grades), (api.Comment.__table__, comments)):
         for cell in cells:
-            having = select(table.c.notebook_id).where(table.c.cell_id == cell)
-            lacking = gradebook.db.execute(submissions.where(handed_in.c.id.not_in(having)))
-            for submission in lacking.scalars().all():
+            complete = select(table.c.notebook_id).where(table.c.cell_id == cell)
+            incomplete = gradebook.db.execute(submissions.where(submitted.c.id.not_in(complete)))
+            for submission in incomplete.scalars().all():
                 row = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": submission}
                 gradebook.db.execute(insert(table).values(**row))
     gradebook.db.commit()

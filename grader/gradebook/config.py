@@ -1,4 +1,4 @@
-"""What nbgrader_config.py says about the gradebook: the course's name, and what a late submission costs."""
+"""Reads nbgrader_config.py: the course's name, and the penalty for a late submission."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from grader.gradebook.writer import LatePenalty
 
 
 def course_id(root: Path) -> str:
-    """The course's name in nbgrader_config.py; nbgrader's own default without such a file."""
+    """Return the course's name in nbgrader_config.py; without such a file nbgrader's default."""
     return _configuration(root).CourseDirectory.get("course_id", "default_course")
 
 
 def late_penalty(root: Path) -> LatePenalty:
-    """The late-submission plugin that nbgrader_config.py names, or nbgrader's own, which takes nothing off."""
-    if str(root) not in sys.path:  # nbgrader finds a plugin that lies beside its configuration
+    """Return the penalty function of the plugin that nbgrader_config.py names; nbgrader's own takes nothing off."""
+    if str(root) not in sys.path:  # as nbgrader does, so that a plugin may lie beside its configuration
         sys.path.append(str(root))
     return penalty_plugin(_configuration(root))
 
 
 def penalty_plugin(config: Config) -> LatePenalty:
-    """The late-submission plugin of a configuration."""
+    """Return the penalty function of the late-submission plugin that a configuration names."""
     assign = AssignLatePenalties(config=config)
     assign.init_plugin()
     return assign.plugin_inst.late_submission_penalty

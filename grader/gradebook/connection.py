@@ -1,4 +1,4 @@
-"""The connection to the gradebook: opened, tried again while it is locked, and its errors in words."""
+"""Opens the gradebook, retries while it is locked, and puts its errors into words."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Result = TypeVar("Result")
 
 
 def connect(url: str, course: str) -> api.Gradebook:
-    """nbgrader's gradebook at this URL, which is made if it is not there.
+    """Open nbgrader's gradebook at this URL; create it if it does not exist.
 
     Raises:
         RecordError: it cannot be opened.
     """
-    where = _parse(url)
-    return attempt(url, lambda: _open(where, course))
+    parsed = _parse(url)
+    return attempt(url, lambda: _open(parsed, course))
 
 
 def _parse(url: str) -> URL:
@@ -48,21 +48,21 @@ def _parse(url: str) -> URL:
 
 
 def _open(url: URL, course: str) -> api.Gradebook:
-    ours, api.get_alembic_version = api.get_alembic_version, newest_revision
+    original, api.get_alembic_version = api.get_alembic_version, newest_revision
     try:
         return api.Gradebook(url.render_as_string(hide_password=False), course_id=course)
     finally:
-        api.get_alembic_version = ours
+        api.get_alembic_version = original
 
 
 @cache
-def newest_revision() -> str:
-    """The version that a new gradebook is marked with.
+def newest_revision() -> str | None:
+    """Return the schema version of a new gradebook.
 
-    nbgrader starts the program `alembic` for it, which takes seconds, and which is not on PATH where the
-    environment was not activated.
+    nbgrader starts the program `alembic` for it, which takes seconds, and which is not on PATH unless the
+    environment is activated.
     """
-    from alembic.config import Config  # takes a while to import, and is needed for a new gradebook alone
+    from alembic.config import Config  # slow to import, and only a new gradebook needs it
     from alembic.script import ScriptDirectory
 
     with _temp_alembic_ini("sqlite://") as file:
@@ -70,11 +70,14 @@ def newest_revision() -> str:
 
 
 def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
-    """Do the work; try again while the database is locked; say once and clearly why it did not go.
+    """Call `work` and return its result; retry while the database is locked.
+
+    Args:
+        undo: called after each failure.
 
     Raises:
-        StudentNameError: a student's name is no text.
-        RecordError: it did not go, for any other reason.
+        StudentNameError: a student's name cannot be encoded.
+        RecordError: the work failed for any other reason; the message says why and what to do.
     """
     tries = 0
     while True:
@@ -82,8 +85,8 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
         try:
             with _quiet(app_log):
                 return work()
-        # InvalidEntry is how nbgrader hands on a database error; ImportError is a missing driver;
-        # UnicodeEncodeError is a student id that is no text.
+        # InvalidEntry is nbgrader's wrapper of a database error; ImportError is a missing driver;
+        # UnicodeEncodeError is a student id that cannot be encoded.
         except (SQLAlchemyError, api.InvalidEntry, OSError, ImportError, UnicodeEncodeError) as error:
             undo()
             reason = str(getattr(error, "orig", None) or error).splitlines()[0]
@@ -113,7 +116,7 @@ def _explain(reason: str, error: Exception) -> str:
 
 @contextmanager
 def _quiet(log: logging.Logger) -> Iterator[None]:
-    """nbgrader logs a traceback before it raises; we report the error once, ourselves."""
+    """Disable a log: nbgrader logs a traceback before it raises, and the error is reported once, by `attempt`."""
     before = log.disabled
     log.disabled = True
     try:

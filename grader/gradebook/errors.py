@@ -1,9 +1,9 @@
-"""The errors of this room."""
+"""Errors of recording a grade, in the gradebook or in a file."""
 
 
 class RecordError(Exception):
-    """A grade could not be recorded: what, where, and what to do next."""
+    """A grade could not be recorded; the message says what, where, and what to do next."""
 
 
 class StudentNameError(RecordError):
-    """One student's name cannot be recorded. The others' can: go on with them."""
+    """One student's name cannot be recorded; the other students' grades can."""

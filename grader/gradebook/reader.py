@@ -1,4 +1,4 @@
-"""What people decided beside the grade, as it stands in the gradebook: for the feedback page."""
+"""Reads from the gradebook what people decided by hand, for the feedback page."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from nbgrader import api
 
 from grader.gradebook.connection import attempt, connect
 from grader.notebook.cells import exercise_of
-from grader.report.page import Marks
+from grader.report.page import ManualMarks
 
 
-def read_marks(url: str, course: str, student: str, assignment: str) -> Marks:
-    """A submission's marks.
+def read_marks(url: str, course: str, student: str, assignment: str) -> ManualMarks:
+    """Read the points, comments and penalty that people gave a submission, and its score with them.
 
     Raises:
         RecordError: the gradebook cannot be read, or holds no such submission.
@@ -24,9 +24,9 @@ def read_marks(url: str, course: str, student: str, assignment: str) -> Marks:
         gradebook.close()
 
 
-def _marks(notebook: api.SubmittedNotebook) -> Marks:
+def _marks(notebook: api.SubmittedNotebook) -> ManualMarks:
     penalty = notebook.late_submission_penalty or 0.0
-    return Marks(
+    return ManualMarks(
         score=notebook.score - penalty,
         penalty=penalty,
         points={

@@ -1,4 +1,4 @@
-"""When a submission was handed in, as nbgrader's timestamp.txt says."""
+"""Reads the time of a submission from nbgrader's timestamp.txt."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-LONGEST = 200  # bytes of a timestamp
+MOST_BYTES = 200  # that are read of a timestamp
 
 
 def submitted_at(notebook: Path) -> datetime | None:
-    """When a notebook was handed in: nbgrader's timestamp.txt beside it. None where that says nothing.
+    """Return when a notebook was submitted, by nbgrader's timestamp.txt beside it; None if that gives no time.
 
-    The file may be the student's own: it is never followed to another place, and only its start is read.
+    A student may have written the file: a link is not followed, and only the file's first bytes are read.
     """
     try:
-        # Not blocking: opening a FIFO would wait for ever.
+        # O_NONBLOCK: opening a FIFO would wait for ever.
         handle = os.open(notebook.parent / "timestamp.txt", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:
         regular = stat.S_ISREG(os.fstat(handle).st_mode)
-        text = os.read(handle, LONGEST).decode("utf-8", "replace").strip() if regular else ""
+        text = os.read(handle, MOST_BYTES).decode("utf-8", "replace").strip() if regular else ""
     finally:
         os.close(handle)
     try:

@@ -1,4 +1,4 @@
-"""`nbgrader zip_collect`: zips of Canvas and Moodle, read as `grader grade` reads them."""
+"""What `nbgrader zip_collect` calls: it reads zips of Canvas and Moodle as `grader grade` does."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from grader.submission.intake import find
 
 
 class TrustedExtractor(ExtractorPlugin):
-    """Takes the notebooks out of the zips as they were downloaded, and nothing else; one folder for each student.
+    """Extracts the notebooks, and nothing else, from the downloaded zips; one folder for each student.
 
-    A zip that cannot be trusted is refused whole; a student with several notebooks that may count is left out.
+    A zip that cannot be trusted is refused whole; a student with several candidate notebooks is left out.
     """
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        """Fill extracted_path with <student>/<assignment>.ipynb."""
+        """Write <student>/<assignment>.ipynb below extracted_path."""
         assignment = self.parent.coursedir.assignment_id
         for path in sorted(Path(archive_path).rglob("*.zip")):
             try:
-                for found in find(path, tuple(lessons()), assignment):
-                    if found.problem:
-                        self.log.warning("%s: %s is left out: %s", path, found.student, found.problem)
+                for file in find(path, tuple(lessons()), assignment):
+                    if file.problem:
+                        self.log.warning("%s: %s is left out: %s", path, file.student, file.problem)
                     else:
-                        self._put(extracted_path, found.student, assignment).write_bytes(read_member(found))
+                        target = self._target(extracted_path, file.student, assignment)
+                        target.write_bytes(read_member(file))
             except Unreadable as error:
                 self.parent.fail(f"{path}: {error}")
 
-    def _put(self, folder: str, student: str, assignment: str) -> Path:
+    def _target(self, folder: str, student: str, assignment: str) -> Path:
+        """Make the student's folder and return the path of the notebook; fail if there is one already."""
         path = Path(folder, student, f"{assignment}.ipynb")
         if path.exists():
             self.parent.fail(f"{student} is there twice for {assignment}. Remove one of the files.")

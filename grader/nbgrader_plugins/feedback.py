@@ -1,12 +1,12 @@
-"""`nbgrader generate_feedback`: our page, with what stands in the gradebook beside the grade."""
+"""What `nbgrader generate_feedback` calls: the feedback page, with what people decided by hand."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbconvert.exporters import Exporter
-from nbconvert.exporters.exporter import ResourcesDict
 from traitlets import default
 
 from grader.gradebook.errors import RecordError
@@ -17,7 +17,7 @@ from grader.results.cache import GradeCache
 
 
 class FeedbackExporter(Exporter):
-    """A graded submission → its feedback page. The notebook in autograded/ is not shown."""
+    """Makes the feedback page from the cached grade; the notebook in autograded/ is not shown."""
 
     output_mimetype = "text/html"
 
@@ -25,20 +25,23 @@ class FeedbackExporter(Exporter):
     def _file_extension_default(self) -> str:
         return ".html"
 
-    def from_filename(self, filename: str, resources: ResourcesDict | None = None, **_) -> tuple[str, dict]:
-        """The page.
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **_: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the page of the submission that `resources` names.
 
         Raises:
-            RecordError: no grade is kept for it, or the gradebook cannot be read.
+            RecordError: the cache holds no grade of it, or the gradebook cannot be read.
         """
         coursedir = self.parent.coursedir
-        student, assignment = resources["nbgrader"]["student"], resources["nbgrader"]["assignment"]
+        _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)
+        submission = resources["nbgrader"]
+        student, assignment = submission["student"], submission["assignment"]
         grade = GradeCache(cache_path(Path(coursedir.root))).newest(student, assignment)
         if grade is None:
             raise RecordError(
                 f"{coursedir.root}/.grader/grades holds no grade of {student} for {assignment}. "
                 f"Run: nbgrader autograde {assignment} --force"
             )
-        marks = read_marks(resources["nbgrader"]["db_url"], coursedir.course_id, student, assignment)
-        _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)
+        marks = read_marks(submission["db_url"], coursedir.course_id, student, assignment)
         return feedback_page(grade, marks), resources

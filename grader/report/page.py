@@ -18,7 +18,7 @@ from grader.report.text import SYMBOLS, clean, kind, number
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marks:
+class ManualMarks:
     """What people decided beside the grade."""
 
     score: float  # what counts in the end: by hand, with extra credit, less the penalty
@@ -29,7 +29,7 @@ class Marks:
     comments: Mapping[str, str] = field(default_factory=dict)  # exercise → what the instructor wrote
 
 
-def feedback_page(grade: Grade, marks: Marks | None = None) -> str:
+def feedback_page(grade: Grade, marks: ManualMarks | None = None) -> str:
     """One HTML file that needs nothing else: no script, no font, no picture from elsewhere.
 
     Args:
@@ -42,7 +42,7 @@ def feedback_page(grade: Grade, marks: Marks | None = None) -> str:
         .render(
             grade=grade,
             greeting=_greeting(grade),
-            marks=marks or Marks(score=0.0),
+            marks=marks or ManualMarks(score=0.0),
             score=score,
             share=min(100 * (score or 0.0) / grade.max_score, 100) if grade.max_score else 0.0,
             exercises=[_exercise(verdict) for verdict in grade.verdicts if grade.status == "graded"],

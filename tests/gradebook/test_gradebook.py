@@ -25,7 +25,7 @@ from grader.declaration.lesson import Lesson
 from grader.declaration.trial import Trial
 from grader.gradebook import connection
 from grader.gradebook.errors import RecordError, StudentNameError
-from grader.gradebook.writer import HELD, open_gradebook
+from grader.gradebook.writer import WITHHELD, open_gradebook
 from grader.records import Grade, Outcome, Verdict
 from grader.results.folders import unreadable_notebook, write_autograded
 
@@ -219,7 +219,7 @@ def test_a_fault_leaves_the_earlier_score_and_marks_it_as_earlier(url: str):
     assert row(url, "s1") == (7.5, None, 7.5, True)
     assert submission(url, "s1")["timestamp"] == monday.isoformat()
     with Gradebook(url) as gradebook:
-        assert gradebook.find_comment("exercise-1-4", ASSIGNMENT, ASSIGNMENT, "s1").comment == HELD
+        assert gradebook.find_comment("exercise-1-4", ASSIGNMENT, ASSIGNMENT, "s1").comment == WITHHELD
     record(url, graded("s1", 5.0, 15.0), timestamp=tuesday)
     assert row(url, "s1") == (15.0, None, 15.0, False)
     assert submission(url, "s1")["timestamp"] == tuesday.isoformat()

@@ -19,7 +19,7 @@ from nbgrader.api import Gradebook
 from examples.make import ROOT, Example, content
 from grader.checks.planned_trial import source_of
 from grader.course import lessons
-from grader.gradebook.writer import HELD
+from grader.gradebook.writer import WITHHELD
 
 NAME = "1-attention"
 SCRIPTS = Path(sys.executable).parent
@@ -263,7 +263,7 @@ def test_a_fault_of_ours_is_no_zero_and_makes_no_old_grade_look_new(course: Clas
         submission = gradebook.find_submission(NAME, "wrong")
         assert submission.timestamp == before.find_submission(NAME, "wrong").timestamp
         assert submission.needs_manual_grade
-        assert gradebook.find_comment("exercise-1-1", NAME, NAME, "wrong").auto_comment == HELD
+        assert gradebook.find_comment("exercise-1-1", NAME, NAME, "wrong").auto_comment == WITHHELD
 
 
 def test_only_what_changed_or_was_broken_off_is_autograded_again(copy: Class) -> None:
