@@ -1,6 +1,6 @@
-"""A zip from an LMS, read in place: nothing is unpacked to disk, and what cannot be trusted is refused whole.
+"""Reads a zip from an LMS in place: nothing is unpacked to disk, and a zip that cannot be trusted is refused whole.
 
-These layouts are known, and the student's id is the service's own:
+The layouts that it knows; the student's id is the one that the service uses:
 - Canvas, "Download Submissions": `lovelaceada_12345_678910_1-attention.ipynb`, `lovelaceada_LATE_12345_…`; the id is the
   user's (12345). Where grading is anonymous, `anon_x7Kq2_678910_…` and `LATE_anon_x7Kq2_…`; the id is x7Kq2. As
   lib/content_zipper.rb of canvas-lms writes them.
@@ -8,7 +8,7 @@ These layouts are known, and the student's id is the service's own:
   `Ada Lovelace_4711_assignsubmission_file_1-attention.ipynb`; the id is the participant's (4711), or the group's. As
   mod/assign/classes/downloader.php of Moodle writes them; older versions end the folder's name with `_`.
 - nbgrader: `submitted/<id>/<assignment>/<assignment>.ipynb`, with or without folders in front.
-- Plain, where no member has any of these: `<id>/1-attention.ipynb`, and with --assignment `<id>.ipynb`.
+- Plain, if no member has one of the layouts above: `<id>/1-attention.ipynb`, and with --assignment `<id>.ipynb`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PLAIN_FILE = re.compile(r"^(?P<id>(?P<rest>[^/]+))\.(?i:ipynb)$")
 
 @dataclass(frozen=True)
 class Member:
-    """A notebook in the zip: whose, and which assignment its name says."""
+    """A notebook in the zip: its student, and the assignment that its name says."""
 
     name: str
     student: str
@@ -52,28 +52,29 @@ class Member:
 def find_in_zip(
     path: Path, assignments: tuple[str, ...], only: str | None = None
 ) -> Iterator[SubmissionFile]:
-    """The submissions in a zip.
+    """Find the submissions in a zip.
 
-    A student's notebook whose name does not say the assignment counts where it is the only one of that student, and
-    the assignment is given or all others are of one. Several that may count: that student's are unreadable.
+    A notebook whose name does not say the assignment counts if its student has no other, and if the assignment is given or
+    all other notebooks are of one assignment. A student with several candidates for an assignment is unreadable.
 
     Raises:
-        Unreadable: the file is no zip, cannot be trusted, or holds no submission in a layout that is known.
+        Unreadable: the file is no zip, cannot be trusted, or holds no submission in a known layout.
     """
-    names = [name for name in _members(path) if not _is_debris(name)]
-    members = [one for name in names if (one := _of_a_service(name, assignments)) is not None]
-    members = members or [one for name in names if (one := _plain(name, assignments, only)) is not None]
-    said = {one.assignment for one in members if one.assignment}
-    usual = only or (next(iter(said)) if len(said) == 1 else None)
+    names = [name for name in _member_names(path) if not _is_debris(name)]
+    members = [member for name in names if (member := _service_member(name, assignments)) is not None]
+    if not members:
+        members = [member for name in names if (member := _plain_member(name, assignments, only)) is not None]
+    named = {member.assignment for member in members if member.assignment}
+    default = only or (next(iter(named)) if len(named) == 1 else None)
     by_student: dict[str, list[Member]] = {}
-    for one in members:
-        by_student.setdefault(one.student, []).append(one)
-    count = 0
-    for student, mine in by_student.items():
-        for found in _choose(path, student, mine, only, usual):
-            count += 1
-            yield found
-    if not count:
+    for member in members:
+        by_student.setdefault(member.student, []).append(member)
+    empty = True
+    for student, notebooks in by_student.items():
+        for file in _choose(path, student, notebooks, only, default):
+            empty = False
+            yield file
+    if empty:
         raise Unreadable(
             f"{path.name} holds no submission: expected are the names of Canvas, of Moodle, or "
             f"submitted/<student>/{only or assignments[0]}/{only or assignments[0]}.ipynb. "
@@ -82,22 +83,25 @@ def find_in_zip(
 
 
 def _choose(
-    path: Path, student: str, mine: list[Member], only: str | None, usual: str | None
+    path: Path, student: str, notebooks: list[Member], only: str | None, default: str | None
 ) -> Iterator[SubmissionFile]:
-    """A student's submissions, one for each assignment."""
+    """Yield a student's submissions, one for each assignment.
+
+    Args:
+        default: the assignment of notebooks whose names say none.
+    """
     by_assignment: dict[str, list[Member]] = {}
-    for one in mine:
-        if one.assignment:
-            by_assignment.setdefault(one.assignment, []).append(one)
-    unnamed = [one for one in mine if not one.assignment]
-    if not by_assignment and usual:
-        by_assignment = {usual: unnamed}
+    for notebook in notebooks:
+        if notebook.assignment:
+            by_assignment.setdefault(notebook.assignment, []).append(notebook)
+    if not by_assignment and default:
+        by_assignment = {default: notebooks}
     for assignment, candidates in by_assignment.items():
         if only and assignment != only:
             continue
         problem = ""
         if len(candidates) > 1:
-            names = " and ".join(repr(one.name) for one in candidates)
+            names = " and ".join(repr(candidate.name) for candidate in candidates)
             problem = (
                 f"two notebooks of {student} for {assignment}: {names}. Remove all but one from the zip."
             )
@@ -106,8 +110,12 @@ def _choose(
         )
 
 
-def _members(path: Path) -> list[str]:
-    """The names of the regular members, where every member can be trusted."""
+def _member_names(path: Path) -> list[str]:
+    """Return the names of the files in a zip.
+
+    Raises:
+        Unreadable: the file is no zip, or one of its members cannot be trusted.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
@@ -118,36 +126,39 @@ def _members(path: Path) -> list[str]:
         raise Unreadable(refuse + f"it has {len(infos)} members, more than {MAX_MEMBERS}")
     if sum(info.file_size for info in infos) > MAX_TOTAL:
         raise Unreadable(refuse + "it would unpack to more than 64 GiB")
-    names = []
     for info in infos:
-        name = info.filename
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        if name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
-            raise Unreadable(refuse + f"member {name!r} points outside of it")
-        if any(name_problem(part) for part in name.rstrip("/").split("/")) or info.orig_filename != name:
-            raise Unreadable(refuse + f"member {name!r} has a name that no service writes")
-        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise Unreadable(refuse + f"member {name!r} is a link or a device")
-        if info.flag_bits & 0x1:
-            raise Unreadable(refuse + f"member {name!r} is encrypted")
-        if info.file_size > 1 << 20 and info.file_size > MAX_RATIO * max(info.compress_size, 1):
-            raise Unreadable(
-                refuse + f"member {name!r} unpacks to {info.file_size >> 20} MiB from next to nothing"
-            )
-        if not info.is_dir():
-            names.append(name)
+        if problem := _member_problem(info):
+            raise Unreadable(refuse + f"member {info.filename!r} {problem}")
+    names = [info.filename for info in infos if not info.is_dir()]
     if len(set(names)) != len(names):
         raise Unreadable(refuse + "two members have one name")
     return names
 
 
+def _member_problem(info: zipfile.ZipInfo) -> str:
+    """Say why a member of a zip cannot be trusted; empty if it can."""
+    name, kind = info.filename, stat.S_IFMT(info.external_attr >> 16)
+    if name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
+        return "points outside of it"
+    if any(name_problem(part) for part in name.rstrip("/").split("/")) or info.orig_filename != name:
+        return "has a name that no service writes"
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "is a link or a device"
+    if info.flag_bits & 0x1:
+        return "is encrypted"
+    if info.file_size > 1 << 20 and info.file_size > MAX_RATIO * max(info.compress_size, 1):
+        return f"unpacks to {info.file_size >> 20} MiB from next to nothing"
+    return ""
+
+
 def _is_debris(name: str) -> bool:
-    """What operating systems and Jupyter leave in folders."""
+    """Tell whether a member is one that operating systems or Jupyter add to folders."""
     last = name.rpartition("/")[2]
     return name.startswith("__MACOSX/") or ".ipynb_checkpoints/" in name or last.startswith("._")
 
 
-def _of_a_service(name: str, assignments: tuple[str, ...]) -> Member | None:
+def _service_member(name: str, assignments: tuple[str, ...]) -> Member | None:
+    """Read a member's name in the layouts of Moodle, Canvas and nbgrader; None if it has none of them."""
     for layout in (MOODLE, ANONYMOUS, CANVAS):
         if match := layout.match(name):
             return Member(name, match["id"], assignment_in(match["rest"], assignments))
@@ -157,7 +168,8 @@ def _of_a_service(name: str, assignments: tuple[str, ...]) -> Member | None:
     return None
 
 
-def _plain(name: str, assignments: tuple[str, ...], only: str | None) -> Member | None:
+def _plain_member(name: str, assignments: tuple[str, ...], only: str | None) -> Member | None:
+    """Read a member's name in the plain layout; None if it has another."""
     if (match := PLAIN_FOLDER.match(name)) and match["id"] not in assignments:
         return Member(name, match["id"], assignment_in(match["rest"], assignments))
     if only and (match := PLAIN_FILE.match(name)):
@@ -165,17 +177,17 @@ def _plain(name: str, assignments: tuple[str, ...], only: str | None) -> Member 
     return None
 
 
-def read_member(found: SubmissionFile) -> bytes:
-    """The bytes of a notebook in a zip.
+def read_member(file: SubmissionFile) -> bytes:
+    """Read the bytes of a notebook in a zip.
 
     Raises:
         Unreadable: it is damaged or larger than the limit.
     """
     try:
-        status = os.stat(found.path)
-        archive = _opened(found.path, status.st_ino, status.st_size, status.st_mtime_ns)
-        with archive.open(found.member) as file:
-            content = file.read(MAX_BYTES + 1)
+        status = os.stat(file.path)
+        archive = _opened(file.path, status.st_ino, status.st_size, status.st_mtime_ns)
+        with archive.open(file.member) as member:
+            content = member.read(MAX_BYTES + 1)
     except (
         zipfile.BadZipFile,
         OSError,
@@ -197,5 +209,9 @@ def read_member(found: SubmissionFile) -> bytes:
 
 @lru_cache(1)
 def _opened(path: Path, *version: int) -> zipfile.ZipFile:
-    """The zip, with its list of members read once and not for each of them."""
+    """Open a zip once for all of its members: opening it reads the whole list of members.
+
+    Args:
+        version: what changes when the file does, so that a changed zip is opened again.
+    """
     return zipfile.ZipFile(path)

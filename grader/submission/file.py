@@ -1,4 +1,4 @@
-"""A submission that is there: whose, for which assignment, where; not opened yet."""
+"""The records of a submission before it is graded: where its file lies, and its code cells."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MAX_BYTES = 48 << 20  # a notebook with all its outputs; a Colab copy with many 
 
 
 class Unreadable(Exception):
-    """The file is at fault; the message says what is wrong and what to do."""
+    """A submission that cannot be graded, by its own fault; the message says what is wrong and what to do."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell as it was submitted: nothing of it is trusted."""
+    """A code cell as it was submitted; nothing in it is trusted."""
 
     source: str
     grade_id: str = ""
@@ -33,25 +33,25 @@ class Submission:
 
 @dataclass(frozen=True)
 class SubmissionFile:
-    """A submission that is there: whose, for which assignment, and where."""
+    """A submission that was found: whose it is, for which assignment, and where it lies."""
 
     student: str
     assignment: str
     folder: Path  # links are never followed below it
     parts: tuple[str, ...]  # path of the notebook below folder
-    problem: str = ""  # why it cannot be read, where that shows already
-    member: str = ""  # its name within a zip; then the path is the zip's
-    submission: Submission | None = field(
-        default=None, compare=False, repr=False
-    )  # where it was read already
+    problem: str = ""  # why it cannot be read, if that is known already
+    member: str = ""  # the notebook's name within a zip; `parts` then lead to the zip
+    # The code cells, once they are read.
+    submission: Submission | None = field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> Path:
+        """The path of the notebook, or of the zip that holds it."""
         return self.folder.joinpath(*self.parts)
 
 
 def name_problem(student: str) -> str:
-    """Why a student id is refused; empty if it is fine. Unicode is kept as it is."""
+    """Return why a student id is refused; empty if it is accepted. Unicode is not normalised."""
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in student):
         return "the student's name holds control characters; rename the folder"
     if "/" in student or "\\" in student or student in (".", ".."):
@@ -60,10 +60,10 @@ def name_problem(student: str) -> str:
 
 
 def assignment_in(stem: str, assignments: tuple[str, ...]) -> str | None:
-    """The assignment that a notebook's name says, as services and browsers change it.
+    """Return the assignment that a notebook's name says, also where services and browsers have changed the name.
 
-    Canvas numbers what is handed in again (1-attention-2), browsers what is downloaded again (1-attention (1)), Jupyter
-    its duplicates (1-attention-Copy1), and Colab puts "Copy of" in front.
+    Canvas numbers resubmissions (1-attention-2), browsers number repeated downloads (1-attention (1)), Jupyter numbers
+    duplicates (1-attention-Copy1), and Colab puts "Copy of" in front.
     """
     plain = re.sub(r"^(?:copy[ _]of[ _])+", "", stem, flags=re.IGNORECASE)
     for name in assignments:

@@ -1,4 +1,4 @@
-"""Submissions in files: one notebook, or a folder in nbgrader's submitted/ layout. No link is followed."""
+"""Finds and reads submissions in files: one notebook, or a folder in nbgrader's submitted/ layout. No link is followed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ from grader.submission.file import MAX_BYTES, SubmissionFile, Unreadable, assign
 
 
 def assignment_of(path: Path, assignments: tuple[str, ...]) -> str:
-    for said in (assignment_in(path.stem, assignments), path.parent.name):
-        if said in assignments:
-            return said
+    """Return the assignment that a notebook's name, or its folder's name, says.
+
+    Raises:
+        Unreadable: neither names an assignment.
+    """
+    for name in (assignment_in(path.stem, assignments), path.parent.name):
+        if name in assignments:
+            return name
     raise Unreadable(
         f"{path}: which assignment is it? Its name says none of {', '.join(assignments)}. "
         "Pass --assignment, as in --assignment " + assignments[0]
@@ -22,7 +27,7 @@ def assignment_of(path: Path, assignments: tuple[str, ...]) -> str:
 
 
 def student_of(path: Path, assignment: str) -> str:
-    """The student's folder in nbgrader's layout, else the file's stem."""
+    """Return the student: the folder's name in nbgrader's layout, else the file's stem."""
     parent = path.parent
     if (
         parent.name == assignment
@@ -34,120 +39,120 @@ def student_of(path: Path, assignment: str) -> str:
 
 
 def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -> Iterator[SubmissionFile]:
-    """root/<student>/<assignment>/<assignment>.ipynb"""
+    """Find the submissions root/<student>/<assignment>/<assignment>.ipynb.
+
+    Args:
+        assignments: the known ones.
+        only: take this assignment alone.
+
+    Raises:
+        Unreadable: the folder cannot be read, or holds no submission.
+    """
     try:
         students = sorted(os.listdir(root))
     except OSError as error:
         raise Unreadable(
             f"{root} cannot be read ({error.strerror}). Give this user the right to read it."
         ) from error
-    count = 0
+    empty = True
     for student in students:
-        if student.startswith("."):
-            continue
-        problem = name_problem(student)
-        folder = root / student
-        if not folder.is_dir() or folder.is_symlink():
-            if folder.is_symlink() and only:
-                count += 1
-                yield SubmissionFile(
-                    student,
-                    only,
-                    root,
-                    (student,),
-                    problem="the student's folder is a link; links are never followed",
-                )
-            continue
-        try:
-            held = sorted(os.listdir(folder))
-        except OSError as error:
-            for assignment in [only] if only else []:
-                count += 1
-                yield SubmissionFile(
-                    student,
-                    assignment,
-                    root,
-                    (student,),
-                    problem=f"the folder cannot be read ({error.strerror})",
-                )
-            if not only:
-                count += 1
-                yield SubmissionFile(
-                    student,
-                    assignments[0],
-                    root,
-                    (student,),
-                    problem=f"the folder cannot be read ({error.strerror})",
-                )
-            continue
-        for assignment in held:
-            if (only and assignment != only) or assignment.startswith("."):
-                continue
-            if not only and assignment not in assignments and not os.path.isdir(folder / assignment):
-                continue
-            count += 1
-            parts = (student, assignment, f"{assignment}.ipynb")
-            if assignment not in assignments:
-                known = ", ".join(assignments)
-                yield SubmissionFile(
-                    student,
-                    assignment,
-                    root,
-                    parts,
-                    problem=f"unknown assignment {assignment!r}; known are {known}",
-                )
-            else:
-                yield SubmissionFile(student, assignment, root, parts, problem=problem)
-    if not count:
+        if not student.startswith("."):
+            for file in _files_of_student(root, student, assignments, only):
+                empty = False
+                yield file
+    if empty:
+        example = only or assignments[0]
         raise Unreadable(
-            f"{root} holds no submission. Expected is nbgrader's layout: {root.name}/<student>/{only or assignments[0]}/"
-            f"{only or assignments[0]}.ipynb"
+            f"{root} holds no submission. Expected is nbgrader's layout: "
+            f"{root.name}/<student>/{example}/{example}.ipynb"
         )
 
 
-def read_file(found: SubmissionFile) -> bytes:
-    """The file's content: a regular file reached without a link, and no larger than the limit.
+def _files_of_student(
+    root: Path, student: str, assignments: tuple[str, ...], only: str | None
+) -> Iterator[SubmissionFile]:
+    folder = root / student
+    if folder.is_symlink():
+        if only:
+            problem = "the student's folder is a link; links are never followed"
+            yield SubmissionFile(student, only, root, (student,), problem=problem)
+        return
+    if not folder.is_dir():
+        return
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        problem = f"the folder cannot be read ({error.strerror})"
+        yield SubmissionFile(student, only or assignments[0], root, (student,), problem=problem)
+        return
+    for assignment in names:
+        if _is_wanted(folder, assignment, assignments, only):
+            parts = (student, assignment, f"{assignment}.ipynb")
+            problem = name_problem(student)
+            if assignment not in assignments:
+                problem = f"unknown assignment {assignment!r}; known are {', '.join(assignments)}"
+            yield SubmissionFile(student, assignment, root, parts, problem=problem)
 
-    Opened once, component by component, and looked at through the descriptor: what was checked is what is read.
+
+def _is_wanted(folder: Path, assignment: str, assignments: tuple[str, ...], only: str | None) -> bool:
+    """Tell whether an entry of a student's folder is a submission; an unknown name is one only if it is a folder."""
+    if assignment.startswith(".") or (only and assignment != only):
+        return False
+    return only is not None or assignment in assignments or os.path.isdir(folder / assignment)
+
+
+def read_file(file: SubmissionFile) -> bytes:
+    """Read a submission's file: a regular file reached without a link, and no larger than the limit.
+
+    The path is opened once, part by part, and checked through the descriptor, so that no other file can be put in its
+    place between the check and the reading.
+
+    Raises:
+        Unreadable: the file cannot be read, or must not be; the message says why.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    held = os.open(found.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(file.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        for index, part in enumerate(found.parts):
-            last = index == len(found.parts) - 1
-            descriptor = os.open(part, flags if last else flags | os.O_DIRECTORY, dir_fd=held)
-            os.close(held)
-            held = descriptor
-        status = os.fstat(held)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("it is not a regular file. Submit the notebook itself.")
-        if status.st_nlink > 1:
-            raise Unreadable("the file has a second name (a hard link); links are not read. Submit a copy.")
-        if status.st_size > MAX_BYTES:
-            raise Unreadable(
-                f"the file has {status.st_size >> 20} MiB; more than {MAX_BYTES >> 20} MiB are not read. "
-                "Clear the outputs (Edit, Clear all outputs) and save it again."
-            )
-        with os.fdopen(os.dup(held), "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        for index, part in enumerate(file.parts):
+            last = index == len(file.parts) - 1
+            parent = descriptor
+            descriptor = os.open(part, flags if last else flags | os.O_DIRECTORY, dir_fd=parent)
+            os.close(parent)
+        _refuse_special(os.fstat(descriptor))
+        with os.fdopen(os.dup(descriptor), "rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise Unreadable(f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read")
         return content
     except OSError as error:
-        raise Unreadable(_why(error, found)) from error
+        raise Unreadable(_why(error, file)) from error
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def _why(error: OSError, found: SubmissionFile) -> str:
+def _refuse_special(status: os.stat_result) -> None:
+    """Refuse a file that is not regular, has a second name, or is too large."""
+    if not stat.S_ISREG(status.st_mode):
+        raise Unreadable("it is not a regular file. Submit the notebook itself.")
+    if status.st_nlink > 1:
+        raise Unreadable("the file has a second name (a hard link); links are not read. Submit a copy.")
+    if status.st_size > MAX_BYTES:
+        raise Unreadable(
+            f"the file has {status.st_size >> 20} MiB; more than {MAX_BYTES >> 20} MiB are not read. "
+            "Clear the outputs (Edit, Clear all outputs) and save it again."
+        )
+
+
+def _why(error: OSError, file: SubmissionFile) -> str:
+    """Explain to the student why a file cannot be opened."""
     if error.errno == errno.ENOENT:
-        return f"{found.parts[-1]} is missing. Expected is {'/'.join(found.parts)}."
+        return f"{file.parts[-1]} is missing. Expected is {'/'.join(file.parts)}."
     if error.errno in (errno.ELOOP, errno.EMLINK):
         return "it is a link; links are never followed. Submit the notebook itself."
     if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):
         return "it is not a regular file. Submit the notebook itself."
     if error.errno == errno.ENOTDIR:
-        return f"{'/'.join(found.parts)} goes through a link or a file where a folder should be"
+        return f"{'/'.join(file.parts)} goes through a link or a file where a folder should be"
     if error.errno in (errno.EACCES, errno.EPERM):
         return "it cannot be opened (permission denied). Give the grading user the right to read it."
     return f"it cannot be opened ({error.strerror})"

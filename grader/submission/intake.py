@@ -1,4 +1,4 @@
-"""Intake: what is there to grade, and each submission as data, or one clear line that says why not."""
+"""Finds the submissions at a path and reads each as data, or says in one line why it cannot be graded."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from grader.submission.notebook import parse
 
 
 def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> Iterator[SubmissionFile]:
-    """The submissions at a path: a notebook, or a folder in nbgrader's submitted/ layout.
+    """Find the submissions at a path: a notebook, a folder in nbgrader's submitted/ layout, or a zip.
 
     Args:
         assignments: the known ones.
-        only: take this assignment alone; for a notebook, what it is a submission of.
+        only: take this assignment alone; a single notebook is taken for a submission of it.
 
     Raises:
-        Unreadable: nothing to grade is there.
+        Unreadable: the path holds no submission.
     """
     if not os.path.lexists(path):
         raise Unreadable(
@@ -37,21 +37,21 @@ def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> I
     yield SubmissionFile(student, assignment, path.parent, (path.name,), problem=name_problem(student))
 
 
-def read(found: SubmissionFile) -> Submission:
-    """The submission's code cells.
+def read(file: SubmissionFile) -> Submission:
+    """Read a submission's code cells.
 
     Raises:
         Unreadable: it is not a notebook that can be graded; the message says why.
     """
-    return found.submission or parse(content(found))
+    return file.submission or parse(content(file))
 
 
-def content(found: SubmissionFile) -> bytes:
-    """The file as it was handed in.
+def content(file: SubmissionFile) -> bytes:
+    """Read the bytes of a submission's notebook.
 
     Raises:
         Unreadable: it cannot be read, or must not be; the message says why.
     """
-    if found.problem:
-        raise Unreadable(found.problem)
-    return read_member(found) if found.member else read_file(found)
+    if file.problem:
+        raise Unreadable(file.problem)
+    return read_member(file) if file.member else read_file(file)

@@ -1,4 +1,4 @@
-"""A notebook's bytes → the sources of its code cells, read as data."""
+"""Reads the sources of a notebook's code cells from its bytes, as data."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ MAX_SOURCE = 4 << 20  # characters, over all cells
 
 
 def parse(content: bytes) -> Submission:
-    """A notebook's bytes → its code cells.
+    """Read the code cells of a notebook from its bytes.
 
     Raises:
-        Unreadable: not UTF-8 JSON, not nbformat 4, or too large.
+        Unreadable: the bytes are not UTF-8 JSON or not nbformat 4, or the notebook is too large.
     """
     if not content.strip():
         raise Unreadable("the file is empty. Save the notebook again and submit that.")
     digest = sha256(content).hexdigest()
     try:
         text = content.decode("utf-8-sig")
-        del content  # of a file of 60 MB, three copies at a time would be too many
+        del content  # a file may have 60 MB: no third copy of it in memory
         notebook = json.loads(text)
     except UnicodeDecodeError as error:
         raise Unreadable(
@@ -32,13 +32,13 @@ def parse(content: bytes) -> Submission:
     except RecursionError as error:
         raise Unreadable("the file is nested too deeply to be a notebook") from error
     except ValueError as error:
-        where = (
+        place = (
             f"line {error.lineno}, column {error.colno}"
             if isinstance(error, json.JSONDecodeError)
             else str(error)
         )
         raise Unreadable(
-            f"the file is not complete JSON ({where}). It may be cut off: download it again."
+            f"the file is not complete JSON ({place}). It may be cut off: download it again."
         ) from error
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise Unreadable(
@@ -59,7 +59,7 @@ def parse(content: bytes) -> Submission:
 
 
 def _cell(raw: object) -> Cell | None:
-    """A code cell; None for anything else, whatever it is."""
+    """Read a code cell; None for anything else."""
     if not isinstance(raw, dict) or raw.get("cell_type") != "code":
         return None
     source = raw.get("source", "")
@@ -79,5 +79,5 @@ def _cell(raw: object) -> Cell | None:
 
 
 def _text(text: str) -> str:
-    """Without lone surrogates, which no file can hold, and with one kind of line end."""
+    """Replace lone surrogates, which no file can hold, and make all line ends the same."""
     return re.sub("\r\n?", "\n", text.encode("utf-8", "replace").decode("utf-8"))
