@@ -1,16 +1,16 @@
-"""Text that a submission wrote, made fit to be stored and shown."""
+"""Cleans text that a submission wrote, so that it can be stored and shown."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-# Control characters, among them those that move the cursor or start a terminal sequence; tab and newline may stay.
+# Control characters, also those that move the cursor or start a terminal sequence; tab and newline are kept.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 def plain(value: Any, most: int = 2000) -> str:
-    """At most so many characters of a text, without lone surrogates and control characters."""
+    """Return at most `most` characters of a text, without lone surrogates and control characters; "" for no text."""
     if not isinstance(value, str):
         return ""
     text = value[: most + 1].encode("utf-8", "replace").decode("utf-8")

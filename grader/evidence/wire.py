@@ -1,7 +1,7 @@
-"""Trees of tensors and JSON values ↔ bytes, on the trusted side.
+"""Converts trees of tensors and JSON values to bytes and back, on the trusted side.
 
-Nothing that comes in is trusted: sizes are bounded before anything is parsed, nothing is unpickled, and whatever
-is wrong is an EvidenceError whose message the student can read. The guest's twin is execution/guest/values.py.
+Incoming bytes are not trusted: sizes are checked before anything is parsed, nothing is unpickled, and every defect is an
+EvidenceError whose message the student can read. execution/guest/values.py does the same inside the sandbox.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ MOST_AXES = 16
 
 
 class EvidenceError(Exception):
-    """What came back is no evidence; the message is for the student."""
+    """The sandbox sent something that is no evidence; the message is for the student."""
 
 
 def encode(value: Value) -> tuple[Any, bytes]:
-    """A tree for JSON, and the tensors that it names, as safetensors.
+    """Convert a value to a tree for JSON, and its tensors, which the tree names, to safetensors.
 
     Raises:
-        TypeError: something in it is neither a tensor nor a JSON value: an error of ours.
+        TypeError: a part of it is neither a tensor nor a JSON value: a fault of the grader.
     """
     tensors: dict[str, torch.Tensor] = {}
 
@@ -69,10 +69,10 @@ def encode(value: Value) -> tuple[Any, bytes]:
 
 
 def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
-    """The JSON object that an answer begins with.
+    """Parse the JSON object with which an answer begins.
 
     Raises:
-        EvidenceError: it is none.
+        EvidenceError: it is too large, or no JSON object.
     """
     if len(header) > most:
         raise EvidenceError(f"an answer of {len(header) / 2**20:.0f} MiB beside its tensors came back")
@@ -88,10 +88,10 @@ def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
 
 
 def decode(tree: Any, blob: memoryview | bytes) -> Value:
-    """The values that came back, as CPU tensors and JSON values.
+    """Convert a tree and its tensors back to a value of CPU tensors and JSON values.
 
     Raises:
-        EvidenceError: it is forged, or nothing that a probe may return.
+        EvidenceError: they are forged, or hold something that no probe may return.
     """
     tensors = _tensors(blob)
 
@@ -112,7 +112,7 @@ def decode(tree: Any, blob: memoryview | bytes) -> Value:
             return [build(item, depth + 1) for item in node]
         match list(node.items()):
             case [("tensor", str(name))] if name in tensors:
-                return tensors.pop(name)  # each once: a small tree of many references is no large answer
+                return tensors.pop(name)  # each once: a small tree cannot become a large value by repetition
             case [("float", "nan" | "inf" | "-inf" as text)]:
                 return float(text)
             case [("dict", dict(items))]:
@@ -123,7 +123,7 @@ def decode(tree: Any, blob: memoryview | bytes) -> Value:
 
 
 def _tensors(blob: memoryview | bytes) -> dict[str, torch.Tensor]:
-    """What the safetensors format holds, read here rather than by the library: one copy, and every size checked."""
+    """Read the safetensors format without the library: with one copy only, and with every size checked."""
     blob = memoryview(blob)
     if not blob:
         return {}
@@ -136,22 +136,23 @@ def _tensors(blob: memoryview | bytes) -> dict[str, torch.Tensor]:
         raise EvidenceError("tensors with a forged header came back") from error
     if not isinstance(header, dict) or len(header) > MOST_TENSORS:
         raise EvidenceError(f"no tensors, or more than {MOST_TENSORS}, came back")
-    body, found, end = blob[8 + length :], {}, 0
+    body, end = blob[8 + length :], 0
+    tensors: dict[str, torch.Tensor] = {}
     for name, entry in header.items():
         match entry:
             case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(start), int(stop)]}:
                 if start != end or not start <= stop <= len(body):
                     raise EvidenceError("tensors that overlap, or are not all there, came back")
-                found[name], end = _tensor(dtype, shape, body[start:stop]), stop
+                tensors[name], end = _tensor(dtype, shape, body[start:stop]), stop
             case _:
                 raise EvidenceError("tensors with a forged header came back")
-    return found
+    return tensors
 
 
-def _tensor(name: str, shape: list, data: memoryview) -> torch.Tensor:
-    dtype = DTYPES.get(name)
+def _tensor(dtype_name: str, shape: list, data: memoryview) -> torch.Tensor:
+    dtype = DTYPES.get(dtype_name)
     if dtype is None:
-        raise EvidenceError(f"a tensor of dtype {plain(name, 20)} came back; use a real one")
+        raise EvidenceError(f"a tensor of dtype {plain(dtype_name, 20)} came back; use a real one")
     if len(shape) > MOST_AXES or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
         raise EvidenceError("a tensor with impossible sizes came back")
     if math.prod(shape) * dtype.itemsize != len(data):

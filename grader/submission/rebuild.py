@@ -1,6 +1,6 @@
-"""Rebuild, don't trust: a submission's exercise cells and own cells, put into the master copy.
+"""Rebuilds a submission: puts its answers and the student's own cells into a copy of the released notebook.
 
-Tags, metadata, outputs, the kernelspec and everything else of the submitted file are left behind.
+Nothing else of the submitted file is used: no tags, metadata, outputs or kernelspec.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ MAX_OWN_CELLS = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Rebuilt:
-    """The master copy with a student's answers in it."""
+    """A copy of the released notebook with a student's answers in it."""
 
     notebook: NotebookNode
-    answers: Mapping[
-        str, str
-    ]  # source of the cell that counts, by exercise id; without those that are missing
-    own: tuple[str, ...]  # ids of the cells that the student added, in the notebook
+    # The source of the cell that counts, by exercise id; an exercise without a cell is not in it.
+    answers: Mapping[str, str]
+    own: tuple[str, ...]  # ids of the cells that the student added
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the feedback, by exercise id
 
 
 def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Rebuilt:
-    """Put a submission into the master copy.
+    """Put a submission into a copy of the released notebook.
 
     Args:
         master: the student notebook as it was released.
@@ -45,12 +44,14 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     Raises:
         Unreadable: no cell belongs to any exercise.
     """
-    owners = [_belongs(cell, lesson.exercises) for cell in submission.cells]
+    owners = [_marked_for(cell, lesson.exercises) for cell in submission.cells]
     given = _given_cells(master)
-    answers, notes, used = {}, {}, set()
+    answers: dict[str, str] = {}
+    notes: dict[str, tuple[str, ...]] = {}
+    used: set[int] = set()  # indices of the cells that belong to an exercise
     for exercise in lesson.exercises:
-        index, remarks, mine = _choose(exercise, submission.cells, owners, given)
-        used |= mine
+        index, remarks, candidates = _choose(exercise, submission.cells, owners, given)
+        used |= candidates
         if index is not None:
             answers[exercise.id] = submission.cells[index].source
         if remarks:
@@ -64,8 +65,8 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     return _assemble(lesson, master, answers, own, notes)
 
 
-def _belongs(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
-    """Ids of the exercises that a cell belongs to by its marker or, failing that, its grade id."""
+def _marked_for(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
+    """Return the exercises to which a cell belongs by its marker; without a marker, by its grade id."""
     if marked := marked_exercises(cell.source) & {exercise.id for exercise in exercises}:
         return marked
     return {exercise.id for exercise in exercises if cell.grade_id == answer_cell(exercise.id)}
@@ -74,16 +75,25 @@ def _belongs(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
 def _choose(
     exercise: Exercise, cells: Sequence[Cell], owners: Sequence[set[str]], given: Sequence[NotebookNode]
 ) -> tuple[int | None, tuple[str, ...], set[int]]:
-    """The cell that counts, remarks for the student, and every cell that belongs to the exercise."""
+    """Choose the cell that counts as the answer to an exercise.
+
+    Args:
+        owners: for each cell the exercises to which it belongs.
+        given: the released cells that are no answers.
+
+    Returns:
+        The index of the cell or None, notes for the student, and the indices of all cells that belong to the exercise.
+    """
     names = set(exercise.defines)
-    mine = [index for index, ids in enumerate(owners) if exercise.id in ids]
-    defining = [index for index in mine if names & defined(cells[index].source, names)]
+    marked = [index for index, ids in enumerate(owners) if exercise.id in ids]
+    defining = [index for index in marked if names & defined(cells[index].source, names)]
     elsewhere = [
         index
         for index, cell in enumerate(cells)
         if not owners[index]
         and names & defined(cell.source, names, strictly=True)
-        and _given(cell, given) is None  # "Stuck? Carry on" defines the name, too, and is no answer
+        # A released carry-on cell defines the name too, and is no answer.
+        and _released_as(cell, given) is None
     ]
     remarks: tuple[str, ...] = ()
     if defining:
@@ -95,23 +105,25 @@ def _choose(
             remarks += (
                 f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",
             )
-        return defining[-1], remarks, set(mine)
+        return defining[-1], remarks, set(marked)
     if elsewhere:
         return (
             elsewhere[-1],
             (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",),
-            {*mine, elsewhere[-1]},
+            {*marked, elsewhere[-1]},
         )
-    return (mine[-1] if mine else None), (), set(mine)
+    return (marked[-1] if marked else None), (), set(marked)
 
 
 def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
-    """Which of the names a cell defines at its top level.
+    """Return those of the names that a cell defines at its top level.
 
-    Where a cell does not parse, a line that begins with `def name` counts, unless strictly.
+    Args:
+        strictly: whether a cell that does not parse defines nothing; otherwise a line that begins with `def name`,
+            `class name` or `name =` counts.
     """
-    there = bound(source)
-    if there is None:
+    names_bound = bound(source)
+    if names_bound is None:
         if strictly:
             return set()
         return {
@@ -119,39 +131,39 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
             for name in names
             if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
         }
-    return {*there} & names
+    return {*names_bound} & names
 
 
 def _own_cells(
     cells: Sequence[Cell], used: set[int], master: NotebookNode, lesson: Lesson
 ) -> dict[str, list[str]]:
-    """The student's own code, by the id of the master's cell that it stood behind ("" for the beginning)."""
+    """Collect the student's own code by the id of the released cell that stands before it; "" at the beginning."""
     given = _given_cells(master)
     own: dict[str, list[str]] = defaultdict(list)
-    behind, count = "", 0
+    previous, count = "", 0
     for index, cell in enumerate(cells):
         if index in used:
-            ids = _belongs(cell, lesson.exercises) or {
+            ids = _marked_for(cell, lesson.exercises) or {
                 exercise.id
                 for exercise in lesson.exercises
                 if set(exercise.defines) & defined(cell.source, set(exercise.defines))
             }
-            behind = max((answer_cell(id) for id in ids), default=behind)
-        elif (same := _given(cell, given)) is not None:
-            behind = same
+            previous = max((answer_cell(id) for id in ids), default=previous)
+        elif (released := _released_as(cell, given)) is not None:
+            previous = released
         elif cell.source.strip() and count < MAX_OWN_CELLS:
-            own[behind].append(cell.source)
+            own[previous].append(cell.source)
             count += 1
     return own
 
 
 def _given_cells(master: NotebookNode) -> list[NotebookNode]:
-    """The code cells of the master copy that are no exercise's."""
+    """Return the released code cells that are no answers."""
     return [cell for cell in master.cells if cell.cell_type == "code" and role(cell.id) is not Role.ANSWER]
 
 
-def _given(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
-    """The id of the master's cell that this one is, as released or a little edited; None: the student's own."""
+def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
+    """Return the id of the released cell that this cell is, unchanged or edited a little; None for the student's own."""
     source = cell.source.strip()
     for candidate in given:
         nbgrader = candidate.metadata.get("nbgrader", {})
@@ -161,13 +173,12 @@ def _given(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
             return candidate.id
     lines = source.splitlines()
     for candidate in given:
-        theirs = candidate.source.strip().splitlines()
-        if min(len(lines), len(theirs)) < 3 or max(len(lines), len(theirs)) > 4 * min(
-            len(lines), len(theirs)
-        ):
+        released = candidate.source.strip().splitlines()
+        fewer, more = sorted((len(lines), len(released)))
+        if fewer < 3 or more > 4 * fewer:
             continue
-        if cell.id == candidate.id or lines[0] == theirs[0]:
-            matcher = SequenceMatcher(None, lines, theirs, autojunk=False)
+        if cell.id == candidate.id or lines[0] == released[0]:
+            matcher = SequenceMatcher(None, lines, released, autojunk=False)
             if matcher.real_quick_ratio() >= 0.6 and matcher.quick_ratio() >= 0.6:
                 return candidate.id
     return None
@@ -180,19 +191,24 @@ def _assemble(
     own: Mapping[str, Sequence[str]],
     notes: Mapping[str, tuple[str, ...]],
 ) -> Rebuilt:
+    """Copy the released notebook, replace its answers, and insert the student's own cells.
+
+    Args:
+        own: the sources of the student's own cells, by the id of the released cell before them.
+    """
     sources = {answer_cell(id): source for id, source in answers.items()}
     absent = {answer_cell(exercise.id) for exercise in lesson.exercises if exercise.id not in answers}
     rebuilt = deepcopy(master)
     cells: list[NotebookNode] = []
     added: list[str] = []
 
-    def add(behind: str) -> None:
-        for source in own.get(behind, ()):
+    def add_own_cells(previous: str) -> None:
+        for source in own.get(previous, ()):
             name = own_cell(len(added) + 1)
             added.append(name)
             cells.append(nbformat.v4.new_code_cell(source, id=name))
 
-    add("")
+    add_own_cells("")
     for cell in rebuilt.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -201,6 +217,6 @@ def _assemble(
         elif cell.id in absent:
             cell.source = f"{cell.source.splitlines()[0]}\n# (there was no cell for this exercise)"
         cells.append(cell)
-        add(cell.id)
+        add_own_cells(cell.id)
     rebuilt.cells = cells
     return Rebuilt(notebook=rebuilt, answers=dict(answers), own=tuple(added), notes=dict(notes))
