@@ -1,4 +1,4 @@
-"""The class on one page: scores, exercises, commonest mistakes, time, flags, faults."""
+"""Makes the page of a class: scores, exercises, commonest mistakes, time, flags, faults."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import mean, median, quantiles
 from typing import Any
+
+from markupsafe import Markup
 
 from grader import __version__
 from grader.records import Grade, Outcome
@@ -17,7 +19,7 @@ BINS = 10
 
 
 def class_page(grades: Iterable[Grade]) -> str:
-    """One HTML file that needs nothing else; a section for each assignment."""
+    """Return one HTML file that needs no other file; it has a section for each assignment."""
     grades = list(grades)
     return (
         templates()
@@ -32,6 +34,7 @@ def class_page(grades: Iterable[Grade]) -> str:
 
 
 def _section(assignment: str, grades: Sequence[Grade]) -> dict[str, Any]:
+    """Collect what the template shows of one assignment."""
     graded = [grade for grade in grades if grade.status == "graded"]
     ids = exercise_ids(graded)
     return {
@@ -40,10 +43,12 @@ def _section(assignment: str, grades: Sequence[Grade]) -> dict[str, Any]:
         "scores": _scores(graded),
         "exercises": _exercises(graded, ids),
         "kinds": [
-            name for name in SYMBOLS if any(kind(one) == name for grade in graded for one in grade.verdicts)
+            name
+            for name in SYMBOLS
+            if any(kind(verdict) == name for grade in graded for verdict in grade.verdicts)
         ],
         "mistakes": _mistakes(graded),
-        "unnamed": _unnamed(graded),
+        "unnamed": _count_unnamed(graded),
         "time": _time(graded),
         "tiers": ", ".join(
             sorted({f"{grade.isolation} on {grade.device}" for grade in graded if grade.isolation})
@@ -51,21 +56,23 @@ def _section(assignment: str, grades: Sequence[Grade]) -> dict[str, Any]:
         "flags": [(grade.student, flag) for grade in grades for flag in grade.flags],
         "problems": [grade for grade in grades if grade.status != "graded"],
         "ids": ids,
-        "students": [_student(grade, ids) for grade in grades],
+        "students": [_row(grade, ids) for grade in grades],
     }
 
 
 def _scores(graded: Sequence[Grade]) -> dict[str, Any] | None:
-    """How the scores are spread, as shares of the points that could be had."""
+    """Describe how the scores are spread; None if nothing was graded."""
     if not graded:
         return None
     scores = [grade.score or 0.0 for grade in graded]
-    most = max(grade.max_score for grade in graded) or 1.0
-    # Full marks belong to the last bin, not to one of their own.
-    bins = Counter(min(int(score / most * BINS), BINS - 1) for score in scores)
+    max_score = max(grade.max_score for grade in graded) or 1.0
+    # Full marks count in the last bin, not in a bin of their own.
+    bins = Counter(min(int(score / max_score * BINS), BINS - 1) for score in scores)
     counts = [bins[index] for index in range(BINS)]
-    edges = [number(most * index / BINS) for index in range(BINS + 1)]
-    label = f"Distribution of {len(scores)} scores from 0 to {number(most)}: {', '.join(map(str, counts))}"
+    edges = [number(max_score * index / BINS) for index in range(BINS + 1)]
+    label = (
+        f"Distribution of {len(scores)} scores from 0 to {number(max_score)}: {', '.join(map(str, counts))}"
+    )
     return {
         "plot": histogram(counts, edges, label),
         "mean": number(round(mean(scores), 1)),
@@ -74,7 +81,8 @@ def _scores(graded: Sequence[Grade]) -> dict[str, Any] | None:
     }
 
 
-def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> Any:
+def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> Markup | None:
+    """Draw how each exercise ended; None if nothing was graded."""
     if not ids:
         return None
     titles = {verdict.id: verdict.title for grade in graded for verdict in grade.verdicts}
@@ -88,22 +96,22 @@ def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> Any:
 
 
 def _mistakes(graded: Sequence[Grade]) -> list[dict[str, Any]]:
-    """Recognised mistakes, the commonest first."""
-    found = Counter(
+    """List the recognised mistakes, the commonest first."""
+    counts = Counter(
         (verdict.id, verdict.mistake, verdict.hint)
         for grade in graded
         for verdict in grade.verdicts
         if verdict.mistake
     )
-    most = max(found.values(), default=1)
+    highest = max(counts.values(), default=1)
     return [
-        {"id": id, "name": name, "hint": hint, "count": count, "share": 100 * count / most}
-        for (id, name, hint), count in sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
+        {"id": id, "name": name, "hint": hint, "count": count, "share": 100 * count / highest}
+        for (id, name, hint), count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     ]
 
 
-def _unnamed(graded: Sequence[Grade]) -> int:
-    """Wrong answers that look like no declared mistake: where the next mistake to declare is found."""
+def _count_unnamed(graded: Sequence[Grade]) -> int:
+    """Count the wrong answers that match no declared mistake: candidates for a new declaration."""
     return sum(
         verdict.outcome is Outcome.FAILED and not verdict.mistake
         for grade in graded
@@ -112,10 +120,13 @@ def _unnamed(graded: Sequence[Grade]) -> int:
 
 
 def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
+    """Sum up the grading times in seconds; None if nothing was graded."""
     seconds = [grade.seconds for grade in graded]
     if not seconds:
         return None
-    slow = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]
+    slow = (
+        quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]
+    )  # the 95th percentile
     return {
         "median": f"{median(seconds):.1f}",
         "slow": f"{slow:.1f}",
@@ -124,6 +135,7 @@ def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
     }
 
 
-def _student(grade: Grade, ids: Sequence[str]) -> dict[str, Any]:
+def _row(grade: Grade, ids: Sequence[str]) -> dict[str, Any]:
+    """Collect what the template shows of one student."""
     kinds = {verdict.id: kind(verdict) for verdict in grade.verdicts}
     return {"grade": grade, "marks": [(id, kinds.get(id)) for id in ids]}

@@ -1,9 +1,9 @@
-"""Colours for maps: one that runs from dark to light and survives colour-blindness, one with a middle."""
+"""Colour scales for maps, readable without colour vision: from dark to light, and diverging from a white middle."""
 
 from __future__ import annotations
 
 # Sampled at ninths from the published colour maps: viridis (van der Walt and Smith, 2015), and the
-# blue–white–red of ColorBrewer's RdBu, which every form of colour-blindness tells apart.
+# blue–white–red of ColorBrewer's RdBu; people with any form of colour-blindness can tell both apart.
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 DIVERGING = (
     "#053061",
@@ -19,16 +19,16 @@ DIVERGING = (
 
 
 def shade(stops: tuple[str, ...], position: float) -> str:
-    """The colour at a position in 0 … 1, as #rrggbb."""
-    place = min(max(position, 0.0), 1.0) * (len(stops) - 1)
-    index = min(int(place), len(stops) - 2)
+    """Return the colour at a position from 0 to 1 of a scale, as #rrggbb."""
+    scaled = min(max(position, 0.0), 1.0) * (len(stops) - 1)
+    index = min(int(scaled), len(stops) - 2)
     low, high = (_channels(stops[index + offset]) for offset in (0, 1))
-    mixed = (round(a + (b - a) * (place - index)) for a, b in zip(low, high, strict=True))
+    mixed = (round(a + (b - a) * (scaled - index)) for a, b in zip(low, high, strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
 
 def ink(background: str) -> str:
-    """Black or white, whichever is easier to read on this background (WCAG's contrast)."""
+    """Return black or white, whichever has more contrast on this background, as WCAG measures it."""
     red, green, blue = (_linear(channel / 255) for channel in _channels(background))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "#000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#fff"

@@ -1,13 +1,13 @@
-"""Grades in the formats of learning platforms.
+"""Converts grades to the files of learning platforms.
 
 canvas      Gradebook import: https://community.canvaslms.com/t5/Instructor-Guide/ta-p/807, as
             lib/gradebook_importer.rb of canvas-lms reads it.
 moodle      The assignment's grading worksheet where the ids are Moodle's own numbers (they come from its zip),
             else a file for the gradebook's CSV import: https://docs.moodle.org/en/Grade_import
 gradescope  results.json: https://gradescope-autograders.readthedocs.io/en/latest/specs/
-csv         Everything in one table.
+csv         One table with everything.
 
-A fault of ours withholds the grade, so that student is left out: in Canvas an empty cell would clear a score.
+A student whose grade is withheld by a fault of the grader is left out: in Canvas an empty cell would clear a score.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from grader.records import Grade, Outcome, Verdict
 from grader.report.text import SYMBOLS, clean, exercise_ids, kind, number
 
 SERVICES = ("canvas", "moodle", "gradescope", "csv")
-FORMULA = ("=", "+", "-", "@")  # spreadsheets run a cell that starts so
+FORMULA_STARTS = ("=", "+", "-", "@")  # spreadsheets run a cell that starts with one of these
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 def export(service: str, grades: Iterable[Grade]) -> str:
-    """The grades as one file of that service.
+    """Return the content of the file that a service imports.
 
     Raises:
-        ValueError: there is no such service.
+        ValueError: the service is not one of SERVICES.
     """
     writers = {"canvas": _canvas, "moodle": _moodle, "gradescope": _gradescope, "csv": _csv}
     if service not in writers:
@@ -49,11 +49,11 @@ def _canvas(grades: Sequence[Grade]) -> str:
     worth = {name: max(grade.max_score for grade in grades if grade.assignment == name) for name in names}
     rows = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *names],
-        # Canvas knows this row by its words; its own export indents them by four spaces.
+        # Canvas recognises this row by its text; its own export indents the text by four spaces.
         ["    Points Possible", "", "", "", "", *(number(worth[name]) for name in names)],
     ]
     for student, scores in _by_student(grades):
-        # Canvas's own number, as its zip gives it, or the name that the student logs in with.
+        # Canvas's number of the student, as in its zip, or the student's login name.
         identity = [student, "", ""] if _is_number(student) else ["", "", student]
         rows.append([student, *identity, "", *(_score(scores.get(name)) for name in names)])
     return _table(rows)
@@ -81,15 +81,15 @@ def _assignments(grades: Sequence[Grade]) -> list[str]:
 
 
 def _by_student(grades: Sequence[Grade]) -> list[tuple[str, dict[str, Grade]]]:
-    """Each student's grades by assignment; nobody whose grade is withheld."""
-    found: dict[str, dict[str, Grade]] = {}
+    """Return each student's grades by assignment, without students who have a withheld grade."""
+    by_student: dict[str, dict[str, Grade]] = {}
     for grade in grades:
         if grade.assignment:
-            found.setdefault(grade.student, {})[grade.assignment] = grade
+            by_student.setdefault(grade.student, {})[grade.assignment] = grade
     return [
-        (student, mine)
-        for student, mine in found.items()
-        if all(one.score is not None for one in mine.values())
+        (student, by_assignment)
+        for student, by_assignment in by_student.items()
+        if all(grade.score is not None for grade in by_assignment.values())
     ]
 
 
@@ -105,11 +105,11 @@ def _score(grade: Grade | None) -> str:
 
 
 def _gradescope(grades: Sequence[Grade]) -> str:
-    """results.json of one submission; of several, an object with one for each."""
+    """Return results.json of one submission, or an object that holds one for each of several submissions."""
     if len(grades) == 1:
         return _json(_results(grades[0]))
-    once = len({grade.student for grade in grades}) == len(grades)
-    names = [grade.student if once else f"{grade.student}/{grade.assignment}" for grade in grades]
+    one_each = len({grade.student for grade in grades}) == len(grades)  # one submission for each student
+    names = [grade.student if one_each else f"{grade.student}/{grade.assignment}" for grade in grades]
     return _json(dict(zip(names, map(_results, grades), strict=True)))
 
 
@@ -130,21 +130,21 @@ def _results(grade: Grade) -> dict[str, Any]:
         },
     }
     if grade.status == "fault":
-        # Without a score and tests Gradescope gives no grade and tells the instructor.
+        # Without score and tests, Gradescope gives no grade and tells the instructor.
         results["output"] = "The grader failed; this costs you nothing. Your instructor will run it again."
         return results
     return {**results, "score": grade.score, "tests": [_test(verdict) for verdict in grade.verdicts]}
 
 
 def _test(verdict: Verdict) -> dict[str, Any]:
-    said = [verdict.message, f"Hint: {verdict.hint}" if verdict.hint else "", *verdict.notes]
+    texts = [verdict.message, f"Hint: {verdict.hint}" if verdict.hint else "", *verdict.notes]
     return {
         "number": verdict.id,
         "name": clean(f"{verdict.title} ({verdict.name})"),
         "score": verdict.points,
         "max_score": verdict.max_points,
         "status": "passed" if verdict.outcome is Outcome.PASSED else "failed",
-        "output": "\n".join(clean(text) for text in said if text) or SYMBOLS[kind(verdict)][1],
+        "output": "\n".join(clean(text) for text in texts if text) or SYMBOLS[kind(verdict)][1],
         "output_format": "text",
         "visibility": "visible",
     }
@@ -172,18 +172,21 @@ def _csv(grades: Sequence[Grade]) -> str:
 
 
 def _table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:
-    """CSV as RFC 4180 has it; a cell that a spreadsheet would run as a formula is made text by an apostrophe.
+    """Return CSV as RFC 4180 defines it, with an apostrophe before each cell that a spreadsheet would run as a formula.
 
-    Numbers stay as they are, negative ones too: a platform would not read a score or an id with an apostrophe.
+    Numbers get no apostrophe, not even negative ones: a platform could not read them.
+
+    Args:
+        trusted: cells that get no apostrophe.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerows([cell if cell in trusted else _inert(cell) for cell in row] for row in rows)
+    writer.writerows([cell if cell in trusted else _without_formula(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
-def _inert(cell: str) -> str:
-    # Kept as it is: Canvas's own indentation, which `clean` would take away.
+def _without_formula(cell: str) -> str:
+    # A printable cell is not cleaned: `clean` would remove the indentation that Canvas expects.
     text = cell if cell.isprintable() else clean(cell)
-    formula = text.lstrip().startswith(FORMULA) and not NUMBER.fullmatch(text)
+    formula = text.lstrip().startswith(FORMULA_STARTS) and not NUMBER.fullmatch(text)
     return f"'{text}" if formula else text

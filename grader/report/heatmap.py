@@ -1,4 +1,4 @@
-"""An attention map beside the reference's and their difference, as inline SVG on one scale."""
+"""Draws an attention map beside the reference's and their difference, as inline SVG with one scale."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from grader.report.colour import DIVERGING, VIRIDIS, ink, shade
 Matrix = tuple[tuple[float, ...], ...]
 
 CELL = 44  # drawing units; the page scales the whole
-LARGEST = 48  # rows or columns that are still drawn: beyond it a cell is smaller than a pixel on a phone
-WITH_NUMBERS = 8  # columns up to which the values stand in the cells
+LARGEST = 48  # most rows or columns of a drawn map: with more, a cell is smaller than a pixel on a phone
+MOST_COLUMNS_WITH_NUMBERS = 8  # a wider map has no values in its cells
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One of the three pictures."""
+    """One of the three pictures of a figure."""
 
     title: str
     svg: Markup
@@ -29,7 +29,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Three pictures and the sentence that says what they show."""
+    """Three pictures, with a caption that says where the maps differ most."""
 
     title: str
     caption: str
@@ -37,7 +37,7 @@ class Figure:
 
 
 def figure(heatmap: Heatmap) -> Figure | None:
-    """The three pictures; None where there is no map to draw."""
+    """Draw the answer's map, the reference's, and their difference; None if the maps cannot be drawn together."""
     got, expected = heatmap.got, heatmap.expected
     rows, columns = len(expected), len(expected[0]) if expected else 0
     too_large = rows > LARGEST or columns > LARGEST
@@ -49,37 +49,38 @@ def figure(heatmap: Heatmap) -> Figure | None:
     low, high = min(values, default=0.0), max(values, default=1.0)
     low, high = min(low, 0.0), max(high, 0.0)
     high = high if high > low else low + 1.0
-    off = tuple(
-        tuple(a - b for a, b in zip(ours, theirs, strict=True))
-        for ours, theirs in zip(got, expected, strict=True)
+    difference = tuple(
+        tuple(a - b for a, b in zip(got_row, expected_row, strict=True))
+        for got_row, expected_row in zip(got, expected, strict=True)
     )
-    reach = high - low
+    span = high - low
     panels = (
         _panel("yours", got, VIRIDIS, low, high),
         _panel("reference", expected, VIRIDIS, low, high),
-        _panel("yours − reference", off, DIVERGING, -reach, reach),
+        _panel("yours − reference", difference, DIVERGING, -span, span),
     )
-    return Figure(title=heatmap.title, caption=_caption(off), panels=panels)
+    return Figure(title=heatmap.title, caption=_caption(difference), panels=panels)
 
 
-def _caption(off: Matrix) -> str:
-    """Where the two differ most, in one sentence."""
-    places = [(row, column) for row in range(len(off)) for column in range(len(off[0]))]
-    broken = [place for place in places if not isfinite(off[place[0]][place[1]])]
+def _caption(difference: Matrix) -> str:
+    """Say in one sentence where two maps differ most, given their difference."""
+    places = [(row, column) for row in range(len(difference)) for column in range(len(difference[0]))]
+    broken = [place for place in places if not isfinite(difference[place[0]][place[1]])]
     if broken:
         row, column = broken[0]
         return f"Yours holds NaN or infinite numbers, first at query {row + 1}, key {column + 1}."
-    row, column = max(places, key=lambda place: abs(off[place[0]][place[1]]))
-    if abs(off[row][column]) < 5e-6:
+    row, column = max(places, key=lambda place: abs(difference[place[0]][place[1]]))
+    if abs(difference[row][column]) < 5e-6:
         return "The two maps are the same."
-    word = "more" if off[row][column] > 0 else "less"
+    word = "more" if difference[row][column] > 0 else "less"
     return (
-        f"They differ most at query {row + 1}, key {column + 1}: yours gives it {abs(off[row][column]):.2g} {word} "
+        f"They differ most at query {row + 1}, key {column + 1}: yours gives it {abs(difference[row][column]):.2g} {word} "
         "than the reference."
     )
 
 
 def _panel(title: str, matrix: Matrix, stops: tuple[str, ...], low: float, high: float) -> Panel:
+    """Draw one map; `low` and `high` are the values at the ends of the colour scale."""
     rows, columns = len(matrix), len(matrix[0])
     width, height = columns * CELL, rows * CELL
     cells = []
@@ -88,9 +89,9 @@ def _panel(title: str, matrix: Matrix, stops: tuple[str, ...], low: float, high:
             colour = shade(stops, (value - low) / (high - low)) if isfinite(value) else "#888888"
             left, top = column * CELL, row * CELL
             cells.append(f'<rect x="{left}" y="{top}" width="{CELL}" height="{CELL}" fill="{colour}"/>')
-            if columns <= WITH_NUMBERS or not isfinite(value):
+            if columns <= MOST_COLUMNS_WITH_NUMBERS or not isfinite(value):
                 cells.append(
-                    f'<text x="{left + CELL / 2}" y="{top + CELL / 2}" fill="{ink(colour)}">{_say(value)}</text>'
+                    f'<text x="{left + CELL / 2}" y="{top + CELL / 2}" fill="{ink(colour)}">{_cell_text(value)}</text>'
                 )
     label = f"Map {title}: {rows} queries by {columns} keys"
     svg = (
@@ -102,11 +103,11 @@ def _panel(title: str, matrix: Matrix, stops: tuple[str, ...], low: float, high:
 
 
 def _legend(stops: tuple[str, ...], low: float, high: float) -> Markup:
-    return Markup(f"<span>{_end(low)}</span>{_bar(stops)}<span>{_end(high)}</span>")
+    return Markup(f"<span>{_scale_end(low)}</span>{_colour_bar(stops)}<span>{_scale_end(high)}</span>")
 
 
 @cache
-def _bar(stops: tuple[str, ...]) -> str:
+def _colour_bar(stops: tuple[str, ...]) -> str:
     # Steps instead of a gradient: a gradient would need an id, and ids collide between the figures of a page.
     steps = 24
     bar = "".join(
@@ -116,11 +117,11 @@ def _bar(stops: tuple[str, ...]) -> str:
     return f'<svg class="bar" viewBox="0 0 {steps * 4} 6" aria-hidden="true">{bar}</svg>'
 
 
-def _end(value: float) -> str:
+def _scale_end(value: float) -> str:
     return f"{value:.2g}".replace("-", "−")
 
 
-def _say(value: float) -> str:
+def _cell_text(value: float) -> str:
     if isnan(value):
         return "NaN"
     if not isfinite(value):

@@ -1,4 +1,4 @@
-"""Grades as JSON: one object per line, the contract's keys and what else a Grade holds; lossless."""
+"""Converts grades to JSON lines and back without loss: one object for each grade."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
 
 
 def to_json(grade: Grade) -> str:
-    """One line. ASCII, so that no character of a submission can end the line or break an encoding."""
+    """Return a grade as one line; in ASCII, so that no character of a submission ends the line or breaks an encoding."""
     return json.dumps(to_record(grade), allow_nan=False)
 
 
 def from_json(line: str) -> Grade:
-    """The grade that `to_json` wrote.
+    """Read a grade from a line of `to_json`.
 
     Raises:
         ValueError: the line is no grade.
@@ -31,7 +31,7 @@ def from_json(line: str) -> Grade:
 
 
 def to_record(grade: Grade) -> dict[str, Any]:
-    """The grade as JSON values: a Grade's `verdicts` are the contract's `exercises`."""
+    """Convert a grade to JSON values; its `verdicts` are called `exercises` there."""
     record = _values(grade)
     del record["verdicts"]
     return {
@@ -43,15 +43,15 @@ def to_record(grade: Grade) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> Grade:
-    """The grade that `to_record` wrote. Keys that this version does not know are left out.
+    """Read a grade from the values of `to_record`; ignore keys that this version does not know.
 
     Raises:
-        ValueError: a key that a grade needs is not there.
+        ValueError: a key that a grade needs is missing.
     """
     try:
-        values = _known(Grade, record)
-        values["flags"] = tuple(Flag(**_known(Flag, flag)) for flag in record.get("flags", ()))
-        return Grade(**values, verdicts=tuple(_from_verdict(one) for one in record.get("exercises", ())))
+        values = _fields_in(Grade, record)
+        values["flags"] = tuple(Flag(**_fields_in(Flag, flag)) for flag in record.get("flags", ()))
+        return Grade(**values, verdicts=tuple(map(_read_verdict, record.get("exercises", ()))))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no grade: {error}. Grade again with --force.") from error
 
@@ -61,44 +61,46 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     record["checks"] = [_values(check) for check in verdict.checks]
     record["other"] = _verdict(verdict.other) if verdict.other else None
     record["heatmaps"] = [
-        {"title": one.title, "got": _numbers(one.got), "expected": _numbers(one.expected)}
-        for one in verdict.heatmaps
+        {"title": heatmap.title, "got": _numbers(heatmap.got), "expected": _numbers(heatmap.expected)}
+        for heatmap in verdict.heatmaps
     ]
     return record
 
 
-def _from_verdict(record: Mapping[str, Any]) -> Verdict:
-    values = _known(Verdict, record)
+def _read_verdict(record: Mapping[str, Any]) -> Verdict:
+    values = _fields_in(Verdict, record)
     values["outcome"] = Outcome(values["outcome"])
     values["notes"] = tuple(record.get("notes", ()))
     values["stand_ins"] = tuple(record.get("stand_ins", ()))
-    values["other"] = _from_verdict(record["other"]) if record.get("other") else None
+    values["other"] = _read_verdict(record["other"]) if record.get("other") else None
     values["checks"] = tuple(
-        CheckResult(**{**_known(CheckResult, one), "outcome": Outcome(one["outcome"])})
-        for one in record.get("checks", ())
+        CheckResult(**{**_fields_in(CheckResult, check), "outcome": Outcome(check["outcome"])})
+        for check in record.get("checks", ())
     )
     values["heatmaps"] = tuple(
-        Heatmap(title=one["title"], got=_matrix(one["got"]), expected=_matrix(one["expected"]))
-        for one in record.get("heatmaps", ())
+        Heatmap(title=heatmap["title"], got=_matrix(heatmap["got"]), expected=_matrix(heatmap["expected"]))
+        for heatmap in record.get("heatmaps", ())
     )
     return Verdict(**values)
 
 
 @cache
-def _names(record_type: type) -> tuple[str, ...]:
+def _field_names(record_type: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(record_type))
 
 
-def _values(one: Any) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in _names(one.__class__)}
+def _values(value: Any) -> dict[str, Any]:
+    """Return a record's fields by name, not those of the records in it."""
+    return {name: getattr(value, name) for name in _field_names(value.__class__)}
 
 
-def _known(record_type: type, record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: record[name] for name in _names(record_type) if name in record}
+def _fields_in(record_type: type, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those entries that are fields of the record type."""
+    return {name: record[name] for name in _field_names(record_type) if name in record}
 
 
 def _numbers(matrix: tuple[tuple[float, ...], ...]) -> list[list[float | str]]:
-    # JSON has no NaN and no infinity; float() reads these words back.
+    # JSON has no NaN and no infinity; float() reads their names back.
     return [[value if isfinite(value) else str(value) for value in row] for row in matrix]
 
 

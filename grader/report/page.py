@@ -1,8 +1,8 @@
-"""The feedback page of one submission: what was tried, what came back, how far off, what to read again."""
+"""Makes the feedback page of a submission: what was tried, what came back, how far off it is, what to read again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,21 +19,19 @@ from grader.report.text import SYMBOLS, clean, kind, number
 
 @dataclass(frozen=True, kw_only=True)
 class ManualMarks:
-    """What people decided beside the grade."""
+    """What people decided by hand about a submission."""
 
-    score: float  # what counts in the end: by hand, with extra credit, less the penalty
-    penalty: float = 0.0  # for handing in late
-    points: Mapping[str, float] = field(
-        default_factory=dict
-    )  # exercise → points, where a person changed them
+    score: float  # the final score: with manual points and extra credit, less the penalty
+    penalty: float = 0.0  # for a late submission
+    points: Mapping[str, float] = field(default_factory=dict)  # exercise → points that a person changed
     comments: Mapping[str, str] = field(default_factory=dict)  # exercise → what the instructor wrote
 
 
 def feedback_page(grade: Grade, marks: ManualMarks | None = None) -> str:
-    """One HTML file that needs nothing else: no script, no font, no picture from elsewhere.
+    """Return one HTML file that needs no other file: no script, font or picture.
 
     Args:
-        marks: what people decided; None where nobody has looked yet.
+        marks: what people decided; None if nobody has looked at the submission.
     """
     score = grade.score if marks is None or grade.status == "fault" else marks.score
     return (
@@ -53,12 +51,12 @@ def feedback_page(grade: Grade, marks: ManualMarks | None = None) -> str:
 
 @cache
 def templates() -> Environment:
-    """The environment of all pages: everything is escaped, and nothing unknown is passed over."""
+    """Return the template environment of all pages: it escapes everything, and an unknown name is an error."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_show,
+        finalize=_clean_text,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -67,8 +65,8 @@ def templates() -> Environment:
     return environment
 
 
-def _show(value: Any) -> Any:
-    # Our own SVG is Markup and stays as it is; every other text loses what no page can show.
+def _clean_text(value: Any) -> Any:
+    """Remove from text what no page can show; Markup is the grader's own SVG and stays as it is."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -93,7 +91,7 @@ def _greeting(grade: Grade) -> str:
 
 
 def _exercise(verdict: Verdict) -> dict[str, Any]:
-    """What the template shows of one exercise."""
+    """Collect what the template shows of one exercise."""
     name = kind(verdict)
     return {
         "verdict": verdict,
@@ -102,26 +100,23 @@ def _exercise(verdict: Verdict) -> dict[str, Any]:
         "meaning": SYMBOLS[name][1],
         "message": _message(verdict),
         "checks": [] if name in ("missing", "fault") else [_check(check) for check in verdict.checks],
-        "figures": [one for one in map(figure, verdict.heatmaps) if one is not None],
+        "figures": [drawn for drawn in map(figure, verdict.heatmaps) if drawn is not None],
     }
 
 
 def _message(verdict: Verdict) -> str:
-    """What is said once for the whole exercise; what a check says stands with the check."""
+    """Return the message for the whole exercise; a check's message is shown with the check and not repeated."""
     if verdict.outcome is Outcome.FAULT:
         return "This exercise could not be graded. The fault is ours and costs you nothing."
     if verdict.outcome is Outcome.MISSING:
         return verdict.message or "not solved yet"
-    return "" if verdict.message in _messages(verdict.checks) else verdict.message
-
-
-def _messages(checks: Sequence[CheckResult]) -> set[str]:
-    return {check.message for check in checks}
+    return "" if verdict.message in {check.message for check in verdict.checks} else verdict.message
 
 
 def _check(check: CheckResult) -> dict[str, Any]:
+    """Collect what the template shows of one check."""
     passed = check.outcome is Outcome.PASSED
-    # A check that holds may still wait for another one: batches of wrong numbers are worth nothing.
+    # A check that passes may still wait for another check: batches of wrong numbers are worth nothing.
     waiting = passed and check.points < check.max_points
     message = check.message
     if check.outcome is Outcome.FAULT:

@@ -1,4 +1,4 @@
-"""The class page's plots, as inline SVG: a histogram, and bars of how each exercise ended."""
+"""Draws the plots of the class page as inline SVG: a histogram, and bars of how each exercise ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from grader.report.text import SYMBOLS, clean
 
-# From Okabe and Ito's palette, which colour-blind readers tell apart; light enough for dark text.
+# From Okabe and Ito's palette, whose colours colour-blind readers can tell apart; light enough for dark text.
 FILLS = {
     "full": "#009e73",
     "part": "#f0e442",
@@ -21,28 +21,28 @@ WIDTH = 640
 
 
 def histogram(counts: Sequence[int], edges: Sequence[str], label: str) -> Markup:
-    """Bars from left to right, the count on top of each, the edges between them below.
+    """Draw bars from left to right, each with its count on top, and the edges of the bins below.
 
     Args:
-        counts: n of them.
+        counts: one for each of n bins.
         edges: n + 1 of them.
-        label: what is shown, for those who cannot see it.
+        label: a description of the plot, for screen readers.
     """
     height, base, top = 180, 150, 20
     step = WIDTH / len(counts)
-    tallest = max([*counts, 1])
+    highest = max([*counts, 1])
     parts = []
     for index, count in enumerate(counts):
-        tall = (base - top) * count / tallest
+        height_of_bar = (base - top) * count / highest
         left = index * step
         parts.append(
-            f'<rect x="{left + 2:.1f}" y="{base - tall:.1f}" width="{step - 4:.1f}" height="{tall:.1f}" rx="2" '
+            f'<rect x="{left + 2:.1f}" y="{base - height_of_bar:.1f}" width="{step - 4:.1f}" height="{height_of_bar:.1f}" rx="2" '
             'class="column"/>'
         )
         if count:
             middle = left + step / 2
             parts.append(
-                f'<text x="{middle:.1f}" y="{base - tall - 6:.1f}" text-anchor="middle">{count}</text>'
+                f'<text x="{middle:.1f}" y="{base - height_of_bar - 6:.1f}" text-anchor="middle">{count}</text>'
             )
     parts.append(f'<line x1="0" x2="{WIDTH}" y1="{base}" y2="{base}" class="axis"/>')
     for index, edge in enumerate(edges):
@@ -53,38 +53,39 @@ def histogram(counts: Sequence[int], edges: Sequence[str], label: str) -> Markup
 
 
 def outcome_bars(rows: Sequence[tuple[str, Mapping[str, int]]], label: str) -> Markup:
-    """One bar for each exercise, divided by how it ended; the share of full points stands at its end.
+    """Draw one bar for each exercise, divided by how it ended, with the share of full points at its right.
 
     Args:
-        rows: the exercise's name, and how many ended how.
+        rows: the exercise's name, and the number of submissions for each key of SYMBOLS.
+        label: a description of the plot, for screen readers.
     """
-    left, right, tall = 210, 56, 26
+    left, right, row_height = 210, 56, 26
     parts = []
     for index, (name, counts) in enumerate(rows):
-        top, total = index * tall, max(sum(counts.values()), 1)
-        middle = top + tall / 2
+        top, total = index * row_height, max(sum(counts.values()), 1)
+        middle = top + row_height / 2
         parts.append(f'<text x="0" y="{middle}" dominant-baseline="central">{escape(_short(name))}</text>')
-        place = float(left)
+        position = float(left)
         for kind, (symbol, meaning) in SYMBOLS.items():
             count = counts.get(kind, 0)
-            wide = (WIDTH - left - right) * count / total
+            width = (WIDTH - left - right) * count / total
             if not count:
                 continue
             parts.append(
-                f'<rect x="{place:.1f}" y="{top + 3}" width="{wide:.1f}" height="{tall - 6}" fill="{FILLS[kind]}">'
+                f'<rect x="{position:.1f}" y="{top + 3}" width="{width:.1f}" height="{row_height - 6}" fill="{FILLS[kind]}">'
                 f"<title>{count} of {total}: {meaning}</title></rect>"
             )
-            if wide > 16:
+            if width > 16:
                 parts.append(
-                    f'<text x="{place + wide / 2:.1f}" y="{middle}" text-anchor="middle" '
+                    f'<text x="{position + width / 2:.1f}" y="{middle}" text-anchor="middle" '
                     f'dominant-baseline="central" fill="#000" class="mark">{symbol}</text>'
                 )
-            place += wide
+            position += width
         share = round(100 * counts.get("full", 0) / total)
         parts.append(
             f'<text x="{WIDTH}" y="{middle}" text-anchor="end" dominant-baseline="central">{share} %</text>'
         )
-    return _svg(parts, WIDTH, max(len(rows), 1) * tall, label)
+    return _svg(parts, WIDTH, max(len(rows), 1) * row_height, label)
 
 
 def _short(name: str) -> str:
@@ -93,7 +94,7 @@ def _short(name: str) -> str:
 
 
 def _svg(parts: Sequence[str], width: int, height: int, label: str) -> Markup:
-    # A margin at both sides, so that a tick's number under the first and last edge is not cut off.
+    # The margins at both sides keep the numbers under the first and the last edge whole.
     return Markup(
         f'<svg class="plot" viewBox="-14 0 {width + 28} {height}" role="img" aria-label="{escape(label)}" '
         f'font-size="13">{"".join(parts)}</svg>'

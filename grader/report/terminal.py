@@ -1,4 +1,4 @@
-"""Grades on the terminal: the class as a table, one submission in detail, progress while it runs."""
+"""Shows grades on the terminal: a class as a table, one submission in detail, progress during a run."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ COLOURS = {
     "timeout": "magenta",
     "fault": "bold red",
 }
-REPORT_EVERY = 10.0  # seconds between two lines of progress where there is no terminal to draw on
+REPORT_EVERY = 10.0  # seconds between two lines of progress where the output is no terminal
 
 
 def table(grades: Sequence[Grade]) -> RenderableType:
-    """The class: a table for each assignment, one symbol for each exercise, and a line that sums up."""
+    """Show a class: for each assignment a table with one symbol for each exercise, and a summary line."""
     parts: list[RenderableType] = []
     for assignment, group in assignments(grades).items():
         parts += [_assignment(assignment, group), Text(summary(group)), Text()]
@@ -42,7 +42,7 @@ def table(grades: Sequence[Grade]) -> RenderableType:
     legend = Text(style="dim")
     for name in (name for name in SYMBOLS if name in used):
         symbol, meaning = SYMBOLS[name]
-        # No-break spaces: a symbol and its meaning stay on one line.
+        # No-break spaces keep a symbol and its meaning on one line.
         legend.append(f"{'   ' if legend else ''}{symbol}\N{NO-BREAK SPACE}{meaning.replace(' ', chr(160))}")
     return Group(*parts, *([legend] if legend else []))
 
@@ -82,7 +82,7 @@ def _marks(grade: Grade, ids: Sequence[str]) -> Text:
 
 
 def _notes(grade: Grade) -> str:
-    """What the symbols do not say: why there is no grade, recognised mistakes, flags."""
+    """Say what the symbols do not show: why there is no grade, recognised mistakes, flags."""
     notes = [] if grade.status == "graded" else [f"{grade.status}: {_short(grade.message, 240)}"]
     notes += [f"{verdict.id} {verdict.mistake}" for verdict in grade.verdicts if verdict.mistake]
     notes += [f"{_short(flag.exercise or '', 8)} [{_short(flag.kind, 24)}]".strip() for flag in grade.flags]
@@ -95,7 +95,7 @@ def _short(text: str, longest: int) -> str:
 
 
 def details(grade: Grade) -> RenderableType:
-    """One submission: every exercise, what came back, and the hint."""
+    """Show one submission: every exercise with its failed checks and its hint."""
     lines = Text()
     score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
     lines.append(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}\n", style="bold")
@@ -110,7 +110,7 @@ def details(grade: Grade) -> RenderableType:
         )
         lines.append(f"  {worth}\n")
         for check in verdict.checks:
-            # What nobody has solved yet is said once, not check by check.
+            # An exercise that is not solved yet gets one message, not one for each check.
             if check.outcome is Outcome.PASSED or verdict.outcome is Outcome.MISSING:
                 continue
             lines.append(f"    {clean(check.title)}: {clean(check.message)}\n")
@@ -133,7 +133,7 @@ def details(grade: Grade) -> RenderableType:
 
 
 class _Rate(ProgressColumn):
-    """Submissions per second, over the last ones."""
+    """The rate of the last submissions, as a column of the progress bar."""
 
     def render(self, task: Task) -> Text:
         return Text(f"{task.speed:.2f}/s" if task.speed else "", style="dim")
@@ -141,9 +141,10 @@ class _Rate(ProgressColumn):
 
 @contextmanager
 def progress(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
-    """Progress while a class is graded; call what is yielded with each grade.
+    """Show progress while a class is graded: a bar on a terminal, a plain line every few seconds elsewhere.
 
-    A bar with rate and time left on a terminal; elsewhere (a file, a CI log) a plain line now and then.
+    Yields:
+        A function that must be called with each grade.
     """
     if total == 0:
         yield lambda grade: None
@@ -177,14 +178,15 @@ def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
             return
         reported = now
         rate = done / max(now - started, 1e-9)
-        when = (
+        time_text = (
             f"{_duration((total - done) / rate)} left" if done < total else f"in {_duration(now - started)}"
         )
-        console.print(f"graded {done} of {total}, {rate:.2f}/s, {when}", markup=False, highlight=False)
+        console.print(f"graded {done} of {total}, {rate:.2f}/s, {time_text}", markup=False, highlight=False)
 
     yield advance
 
 
 def _duration(seconds: float) -> str:
+    """Format a duration: "1:05" for 65 seconds, "1:01:05" for an hour more."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

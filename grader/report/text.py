@@ -1,4 +1,4 @@
-"""Words and numbers that all reports share."""
+"""Formats words and numbers, and puts grades in order, for all reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import mean, median
 
 from grader.records import Grade, Outcome, Verdict
 
-# How an exercise ended, in one character that is told apart without colour, and in words.
+# How an exercise ended: one character, which is distinct without colour, and the words for it.
 SYMBOLS = {
     "full": ("✓", "full points"),
     "part": ("◐", "part of the points"),
@@ -19,21 +19,21 @@ SYMBOLS = {
 
 
 def clean(text: object) -> str:
-    """Text that any terminal, file and page can show: no control characters and no broken encoding.
+    """Convert to text that any terminal, file and page can show, on one line.
 
-    Newlines become spaces, what cannot be shown becomes �.
+    Newlines become spaces; a character that cannot be shown becomes �.
     """
     lines = " ".join(str(text).split())
     return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in lines)
 
 
 def number(value: float) -> str:
-    """12.5 as "12.5", 15.0 as "15"."""
+    """Format a number without trailing zeros: "12.5" for 12.5, "15" for 15.0."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def kind(verdict: Verdict) -> str:
-    """How an exercise ended: a key of SYMBOLS."""
+    """Return how an exercise ended, as a key of SYMBOLS."""
     if verdict.outcome is Outcome.FAILED:
         return "part" if verdict.points > 0 else "wrong"
     names = {Outcome.PASSED: "full", Outcome.MISSING: "missing", Outcome.TIMEOUT: "timeout"}
@@ -41,7 +41,7 @@ def kind(verdict: Verdict) -> str:
 
 
 def summary(grades: Sequence[Grade]) -> str:
-    """One line: "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100"."""
+    """Sum up a class in one line: "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100"."""
     parts = []
     for status, plural in (("graded", "graded"), ("unreadable", "unreadable"), ("fault", "faults")):
         if count := sum(grade.status == status for grade in grades):
@@ -57,7 +57,7 @@ def summary(grades: Sequence[Grade]) -> str:
 
 
 def assignments(grades: Sequence[Grade]) -> dict[str, list[Grade]]:
-    """The grades by assignment, both in their order of names."""
+    """Group grades by assignment; assignments and students in alphabetical order."""
     groups: dict[str, list[Grade]] = {}
     for grade in sorted(grades, key=lambda grade: (grade.assignment, grade.student)):
         groups.setdefault(grade.assignment, []).append(grade)
@@ -65,6 +65,6 @@ def assignments(grades: Sequence[Grade]) -> dict[str, list[Grade]]:
 
 
 def exercise_ids(grades: Sequence[Grade]) -> list[str]:
-    """The exercises of one assignment, as the lesson orders them, practice last."""
+    """List the ids of the exercises in their lesson's order, practice last."""
     seen = dict.fromkeys(verdict.id for grade in grades for verdict in grade.verdicts)
     return sorted(seen, key=lambda id: ["P" in id, *(part.lstrip("P").zfill(4) for part in id.split("."))])
