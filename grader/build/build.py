@@ -1,4 +1,4 @@
-"""`grader build`: write the solution and student notebooks, or say where they differ from what is committed."""
+"""What `grader build` does: write the solution and student notebooks, or say where the committed ones differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.build.links import Home, badge, home, with_badge
+from grader.build.links import Repository, badge, repository_of, with_badge
 from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
 from grader.course import lessons
@@ -39,25 +39,26 @@ def build(root: Path) -> list[Path]:
 
 
 def drift(root: Path) -> list[str]:
-    """One line for each notebook that is not what its script and declaration make: which, and where."""
+    """Say for each generated file in one line where it differs from what script and declaration make of it."""
     return [line for path, text in generated(root).items() if (line := _difference(root, path, text))]
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Every generated notebook of the course, and the pages with a table of lessons, as text."""
-    made, where = {}, home(root)
+    """Return the text of every generated notebook, and of every page with a generated part, by path."""
+    made: dict[Path, str] = {}
+    repository = repository_of(root)
     for lesson in lessons().values():
         name = lesson.assignment
         script = root / "solutions" / f"{name}.py"
-        solution = with_badge(solution_notebook(script, lesson, root), where.colab(name))
+        solution = with_badge(solution_notebook(script, lesson, root), repository.colab(name))
         made[root / "solutions" / name / f"{name}.ipynb"] = _text(solution)
         made[notebook_path(root, name)] = _text(student_notebook(name, solution))
     for page in (root / "README.md", root / "docs" / "students.md"):
         if page.is_file():
-            made[page] = with_lessons(page.read_text("utf-8"), lessons().values(), where)
+            made[page] = with_lessons(page.read_text("utf-8"), lessons().values(), repository)
     template = root / "docs" / "classroom" / "grade.yml"
     if template.is_file():
-        made[template] = with_home(template.read_text("utf-8"), where)
+        made[template] = with_repository(template.read_text("utf-8"), repository)
     return made
 
 
@@ -65,32 +66,34 @@ def _text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def with_lessons(page: str, declared: Iterable[Lesson], where: Home) -> str:
-    """The README, or the students' page, with the table of lessons between its two marks."""
+def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository) -> str:
+    """Replace the tables of lessons in the README or the students' page."""
     rows, links = [], []
     for lesson in declared:
-        name, colab = lesson.assignment, where.colab(lesson.assignment)
+        name, colab = lesson.assignment, repository.colab(lesson.assignment)
         graded = sum(exercise.points > 0 for exercise in lesson.exercises)
-        first = f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} "
-        rows.append(f"{first}| {lesson.max_score:g} | [Colab]({colab}) |")
+        start = f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} "
+        rows.append(f"{start}| {lesson.max_score:g} | [Colab]({colab}) |")
         links.append(f"| {name} | {lesson.title} | {badge(colab)} |")
     lessons_table = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|", *rows]
     colab_table = ["| notebook | lesson | |", "|---|---|---|", *links]
-    return _between(COLAB, colab_table, _between(LESSONS, lessons_table, page))
+    return _replace_table(COLAB, colab_table, _replace_table(LESSONS, lessons_table, page))
 
 
-def with_home(workflow: str, where: Home) -> str:
-    """The workflow for GitHub Classroom, with the course's repository and branch."""
-    values = {"COURSE": where.repository, "BRANCH": where.branch}
+def with_repository(workflow: str, repository: Repository) -> str:
+    """Replace the repository and the branch in the workflow for GitHub Classroom."""
+    values = {"COURSE": repository.name, "BRANCH": repository.branch}
     return TEMPLATE.sub(lambda match: match[1] + values[match[1].strip(" :")], workflow)
 
 
-def _between(marks: re.Pattern[str], lines: list[str], page: str) -> str:
+def _replace_table(marks: re.Pattern[str], lines: list[str], page: str) -> str:
+    """Put lines between the two marks that the pattern matches."""
     text = "\n".join(lines)
     return marks.sub(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)
 
 
 def _difference(root: Path, path: Path, text: str) -> str:
+    """Say where a file differs from its generated text; empty if it does not."""
     name = path.relative_to(root)
     if not path.is_file():
         return f"{name} is missing; run: grader build"

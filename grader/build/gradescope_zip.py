@@ -1,7 +1,7 @@
-"""The zip that Gradescope asks for under "Configure Autograder": setup.sh, run_autograder, and the grader itself.
+"""Makes the zip for Gradescope's "Configure Autograder": setup.sh, run_autograder, and the grader itself.
 
-Its documentation: https://gradescope-autograders.readthedocs.io/en/latest/specs/. What is in the zip is unpacked to
-/autograder/source; setup.sh runs once, run_autograder for each submission.
+Documentation: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Gradescope unpacks the zip to
+/autograder/source and runs setup.sh once and run_autograder for each submission.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ fi
 
 
 def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> bytes:
-    """The zip for one assignment. It holds the course secret and the reference: it is for Gradescope alone.
+    """Make the zip for one assignment. It holds the course secret and the reference: upload it to Gradescope only.
 
     Raises:
-        FileNotFoundError: the assignment's notebook was never built.
+        FileNotFoundError: the assignment's notebook is not built.
     """
     notebook = f"notebooks/{assignment}/{assignment}.ipynb"
     if not (root / notebook).is_file():
@@ -83,11 +83,11 @@ def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> b
         "run_autograder": RUN.encode(),
         SETTINGS: (json.dumps(settings, indent=1) + "\n").encode(),
     }
-    for name in (*FILES, notebook, *_code(root)):
+    for name in (*FILES, notebook, *_code_files(root)):
         files[f"{COURSE}/{name}"] = (root / name).read_bytes()
     return pack(files, executable=("setup.sh", "run_autograder"))
 
 
-def _code(root: Path) -> list[str]:
-    found = [path for folder in CODE for path in (root / folder).rglob("*") if path.is_file()]
-    return [path.relative_to(root).as_posix() for path in found if "__pycache__" not in path.parts]
+def _code_files(root: Path) -> list[str]:
+    files = [path for folder in CODE for path in (root / folder).rglob("*") if path.is_file()]
+    return [path.relative_to(root).as_posix() for path in files if "__pycache__" not in path.parts]

@@ -1,4 +1,4 @@
-"""Code of the repository, put into a notebook: one source, and a notebook that stands alone."""
+"""Copies code of the repository into a notebook, so that the notebook needs no other file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.notebook.source_names import binds
 
 
 def inline(what: str) -> str:
-    """The source of a module, or of some of its names and what they use, without imports of this project.
+    """Return the source of a module, or of some of its names and all that they use, without imports of this project.
 
     Args:
         what: "attention.digits" for the whole module, "attention.plots:show_map show_curve" for some names.
@@ -29,10 +29,10 @@ def inline(what: str) -> str:
 
 
 def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module") -> str:
-    """The statements of a module that define the wanted names (all, where none are named) and what they use."""
+    """Keep the statements of a module that define the wanted names, or all names, and the names that these use."""
     tree = ast.parse(source)
     lines = source.splitlines()
-    statements = [node for node in tree.body if not _is_docstring(node) and not _is_ours(node)]
+    statements = [node for node in tree.body if not _is_docstring(node) and not _is_import_of_project(node)]
     defined = {name: node for node in statements for name in binds(node)}
     if missing := [name for name in wanted if name not in defined]:
         raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
@@ -51,7 +51,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
             continue
         text = "\n".join(lines[_first_line(node) - 1 : _last_line(node, lines)])
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.append(_only(node, keep, defined))
+            imports.append(_used_imports(node, keep))
         else:
             body.append((text, isinstance(node, (ast.FunctionDef, ast.ClassDef))))
     future = (
@@ -67,6 +67,7 @@ def title_of(what: str) -> str:
 
 
 def _join(parts: list[tuple[str, bool]]) -> str:
+    """Join statements, each with a mark for functions and classes, which get blank lines around them."""
     text, after_block = "", False
     for part, is_block in parts:
         gap = "" if not text else "\n\n\n" if is_block or after_block else "\n"
@@ -74,12 +75,13 @@ def _join(parts: list[tuple[str, bool]]) -> str:
     return text
 
 
-def _only(node: ast.Import | ast.ImportFrom, keep: set[ast.stmt], defined: dict[str, ast.stmt]) -> str:
+def _used_imports(node: ast.Import | ast.ImportFrom, keep: set[ast.stmt]) -> str:
+    """Reduce an import to the names that the kept statements use."""
     used = {
         inner.id
-        for kept in keep
-        if not isinstance(kept, (ast.Import, ast.ImportFrom))
-        for inner in ast.walk(kept)
+        for statement in keep
+        if not isinstance(statement, (ast.Import, ast.ImportFrom))
+        for inner in ast.walk(statement)
         if isinstance(inner, ast.Name)
     }
     names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
@@ -95,14 +97,17 @@ def _is_docstring(node: ast.stmt) -> bool:
     )
 
 
-def _is_ours(node: ast.stmt) -> bool:
-    ours = ("attention", "grader")
+def _is_import_of_project(node: ast.stmt) -> bool:
+    packages = ("attention", "grader")
     if isinstance(node, ast.ImportFrom):
-        return (node.module or "").partition(".")[0] in (*ours, "__future__")
-    return isinstance(node, ast.Import) and any(alias.name.partition(".")[0] in ours for alias in node.names)
+        return (node.module or "").partition(".")[0] in (*packages, "__future__")
+    return isinstance(node, ast.Import) and any(
+        alias.name.partition(".")[0] in packages for alias in node.names
+    )
 
 
 def _first_line(node: ast.stmt) -> int:
+    """Return the line where a statement begins, with its decorators."""
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
 
 

@@ -1,4 +1,4 @@
-"""Solution notebook → student notebook, by nbgrader's own generate_assignment."""
+"""Makes the student notebook from the solution notebook, with nbgrader's generate_assignment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.paths import tools_on_path
 
 
 class NameTheTodo(ClearSolutions):
-    """nbgrader's ClearSolutions, whose stub names the exercise: NotImplementedError("TODO 1.4")."""
+    """nbgrader's ClearSolutions with a stub that names the exercise: NotImplementedError("TODO 1.4")."""
 
     def preprocess_cell(self, cell, resources, cell_index):
         for exercise in marked_exercises(cell.source):
@@ -27,12 +27,12 @@ class NameTheTodo(ClearSolutions):
 
 
 def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
-    """The student notebook, as `nbgrader generate_assignment` makes it.
+    """Make the student notebook as `nbgrader generate_assignment` does.
 
-    Runs in a folder and with a database of its own: the course's gradebook is not touched.
+    nbgrader runs in a temporary folder with its own database; the course's gradebook does not change.
 
     Raises:
-        RuntimeError: nbgrader refused; its log says why.
+        RuntimeError: nbgrader wrote no notebook; its log says why.
     """
     with tempfile.TemporaryDirectory() as folder, tools_on_path():
         source = Path(folder, "solutions", assignment)
@@ -51,7 +51,7 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
 
 
 def release_config(root: str) -> Config:
-    """What `nbgrader_config.py` says too, for a course in another folder."""
+    """Return the configuration of nbgrader_config.py for a course in another folder."""
     config = Config()
     config.CourseDirectory.root = root
     config.CourseDirectory.source_directory = "solutions"
@@ -63,6 +63,6 @@ def release_config(root: str) -> Config:
 
 
 def preprocessors() -> list:
-    """nbgrader's own list for generate_assignment, with our ClearSolutions in the place of its own."""
+    """Return nbgrader's preprocessors for generate_assignment, with `NameTheTodo` in the place of ClearSolutions."""
     standard = GenerateAssignment.class_traits()["preprocessors"].default_args[0]
-    return [NameTheTodo if one is ClearSolutions else one for one in standard]
+    return [NameTheTodo if preprocessor is ClearSolutions else preprocessor for preprocessor in standard]

@@ -1,7 +1,7 @@
-"""What students get, as one zip: `make release`, or `python -m grader.build.student_zip dist`.
+"""Makes the zip that students get: `make release`, or `python -m grader.build.student_zip dist`.
 
-The same files give the same bytes on every machine: members are sorted, stored as they are (compressed bytes depend on
-the library), and carry one fixed date.
+The same files give the same bytes on every machine: the members are sorted, have one fixed date, and are not compressed,
+because compressed bytes depend on the library.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
 FIGURES = ("*.svg", "*.png")
 
 
-def bundle(root: Path) -> tuple[str, bytes]:
-    """The bundle's name without its suffix, and the zip.
+def student_zip(root: Path) -> tuple[str, bytes]:
+    """Make the zip; return its name without suffix, and its bytes.
 
     Raises:
-        BuildError: a notebook was never built, or pyproject.toml does not say what students install.
+        BuildError: a notebook is not built, or pyproject.toml does not say what students install.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
     name = project["project"]["name"]
@@ -48,22 +48,22 @@ def bundle(root: Path) -> tuple[str, bytes]:
 
 
 def pack(files: dict[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
-    """A zip of these files, the same bytes every time."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_STORED) as archive:
+    """Make a zip of files; the same files give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for path, content in sorted(files.items()):
             info = zipfile.ZipInfo(path, DATE)
             info.create_system = 3  # Unix, wherever it is made
             info.external_attr = (0o100755 if path in executable else 0o100644) << 16
             archive.writestr(info, content)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
-def _needed(project: dict) -> list[str]:
-    """What students install, with the ranges of the project's own dependencies."""
+def _student_requirements(project: dict) -> list[str]:
+    """List what students install, with the version ranges of the project's dependencies."""
     extras = project["project"].get("optional-dependencies", {}).values()
-    declared = [*project["project"]["dependencies"], *(one for extra in extras for one in extra)]
-    ranges = {canonicalize_name(Requirement(one).name): one for one in declared}
+    declared = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
+    ranges = {canonicalize_name(Requirement(line).name): line for line in declared}
     try:
         return [ranges[canonicalize_name(name)] for name in project["tool"]["course"]["students"]]
     except KeyError as error:
@@ -74,7 +74,7 @@ def _needed(project: dict) -> list[str]:
 
 
 def _requirements(project: dict) -> str:
-    return "\n".join(["# python -m pip install -r requirements.txt", *_needed(project), ""])
+    return "\n".join(["# python -m pip install -r requirements.txt", *_student_requirements(project), ""])
 
 
 def _environment(project: dict) -> str:
@@ -87,10 +87,10 @@ def _environment(project: dict) -> str:
 
 
 def main() -> None:
-    """Write the bundle into a folder and say where."""
+    """Write the zip into the folder of the first argument, or dist, and print its path."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
     try:
-        name, content = bundle(course_root())
+        name, content = student_zip(course_root())
     except (BuildError, FileNotFoundError) as error:
         sys.exit(f"release: {error}")
     path = folder / f"{name}.zip"

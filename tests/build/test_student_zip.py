@@ -20,7 +20,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from grader.build.errors import BuildError
-from grader.build.student_zip import bundle
+from grader.build.student_zip import student_zip
 from grader.course import lessons
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ SHORT = 40  # characters of code; below it, an idiom that anybody writes
 
 @cache
 def members() -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(bundle(ROOT)[1])) as archive:
+    with zipfile.ZipFile(io.BytesIO(student_zip(ROOT)[1])) as archive:
         assert archive.testzip() is None
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -64,7 +64,7 @@ def test_it_is_the_same_byte_for_byte_wherever_and_whenever_it_is_made(tmp_path:
     for path in there.rglob("*"):
         os.utime(path, (1_000_000_000, 1_000_000_000))
         path.chmod(0o700)
-    assert bundle(there) == bundle(ROOT)
+    assert student_zip(there) == student_zip(ROOT)
 
 
 def test_students_install_what_the_notebooks_import_and_no_grader() -> None:
@@ -88,7 +88,7 @@ def test_what_was_never_built_is_named(tmp_path: Path) -> None:
     there = copy(tmp_path)
     (there / "notebooks/2-heads/2-heads.ipynb").unlink()
     with pytest.raises(BuildError, match=r"2-heads\.ipynb is missing; run: grader build"):
-        bundle(there)
+        student_zip(there)
 
 
 # ---------------------------------------------------------------- no answer is in it
