@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from grader.build.errors import BuildError
 from grader.build.provided import inline, title_of
 from grader.build.script_checks import check_against_script
-from grader.build.self_check_cell import tools
+from grader.build.self_check_cell import self_check_source
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.notebook.cells import (
@@ -95,7 +95,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
             )
         ]
     if "tools" in marks:
-        return [_collapsed(tools(lesson), "Provided: the self-checks", TOOLS_CELL)]
+        return [_collapsed(self_check_source(lesson), "Provided: the self-checks", TOOLS_CELL)]
     if "provided" in marks:
         what = marks["provided"]
         name = marks.get("id") or provided_cell(what.partition(":")[0])

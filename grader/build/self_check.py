@@ -1,8 +1,8 @@
-"""The self-check that a student notebook carries: fixed small examples, and in words what is off.
+"""The self-check that a student notebook carries: it tries an answer on fixed small examples and says what is wrong.
 
-Inlined into the notebook by the builder, with the comparison of `grader.checks.compare`, so it must need
-nothing but torch. There it stands inside a function, so that no name of the student's can collide with one of
-these; `tools` fills in EXAMPLES, PROBES and NAMES.
+The builder copies this module and the comparison of `grader.checks.compare` into the notebook, so it may import nothing but
+torch. `self_check_source` puts the copy inside a function, so that no name of the student's collides with these names, and
+fills in EXAMPLES, PROBES and NAMES.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from grader.checks.compare import difference, flatten
 
 EXAMPLES: dict = {}
 PROBES: dict = {}
-NAMES: dict = {}  # what is defined in the notebook
+NAMES: dict = {}  # the notebook's globals()
 
 
 class NotYet(AssertionError):
-    """A self-check that found something; shown as its message alone, without a traceback."""
+    """A self-check that failed; the notebook shows its message without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"✘ {self}"]
 
 
 def check(exercise: str) -> None:
-    """Try your answer on small examples, and say what is off.
+    """Try your answer on small examples, and say what is wrong.
 
     Raises:
         NotImplementedError: the exercise is not solved yet.
-        NotYet: an example came out wrong; the message says how, and which well-known mistake it looks like.
+        NotYet: an example has a wrong result; the message says how, and which known mistake it looks like.
     """
     declared = EXAMPLES[exercise]
     for name in declared["defines"]:
         if name not in NAMES:
             text = f"TODO {exercise}: {name} is not defined yet. Run the cell above first."
-            raise in_a_line(NotImplementedError(text))
+            raise without_traceback(NotImplementedError(text))
     for example in declared["examples"]:
         got, error = try_example(example)
         problem = error or next(
@@ -53,22 +53,22 @@ def check(exercise: str) -> None:
         )
         if problem:
             seen = error or fingerprint(got)
-            hints = [hint for hint, looks in example["mistakes"] if alike(seen, looks)]
+            hints = [hint for hint, known in example["mistakes"] if alike(seen, known)]
             hint = f" {hints[0]}" if hints else ""
             raise NotYet(f"{exercise} {declared['name']} — {example['describe']}: {problem}.{hint}")
     count = len(declared["examples"])
     print(f"✔ {exercise} {declared['name']}: right on {count} small example{'s' * (count != 1)}.")
 
 
-def in_a_line(todo: NotImplementedError) -> NotImplementedError:
-    """What is not solved yet needs no traceback: where in the checks that was found out helps nobody."""
+def without_traceback(todo: NotImplementedError) -> NotImplementedError:
+    """Let the notebook show one line without a traceback for an exercise that is not solved yet."""
     line = str(todo) if ":" in str(todo) else f"{todo}: not solved yet"
     vars(todo)["_render_traceback_"] = lambda: [f"☐ {line}"]
     return todo
 
 
 def try_example(example: dict) -> tuple[dict, str]:
-    """What the student's definition returns for one example, or the error that it raised, in a line."""
+    """Return what the student's definition returns for one example, or in one line the error that it raised."""
     probe, inputs = PROBES[example["probe"]], unpack(example["inputs"])
     arguments = {
         name: inputs[name] if name in inputs else NAMES[example["names"].get(name, name)]
@@ -77,14 +77,14 @@ def try_example(example: dict) -> tuple[dict, str]:
     try:
         return probe(**arguments), ""
     except NotImplementedError as todo:
-        raise in_a_line(todo)  # noqa: B904  (it is the same error)
+        raise without_traceback(todo)  # noqa: B904  (it is the same error)
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
         return {}, f"it raised {type(error).__name__}: {first}"
 
 
 def fingerprint(values: Any) -> float:
-    """One number that tells two answers apart, whatever their shape; how a known mistake is recognised."""
+    """Return a number that differs between different answers of any shape; a known mistake is recognised by it."""
     total = 0.0
     for index, (_, value) in enumerate(sorted(flatten(values), key=lambda leaf: leaf[0])):
         if isinstance(value, Tensor):
@@ -100,15 +100,15 @@ def fingerprint(values: Any) -> float:
     return total
 
 
-def alike(seen: float | str, looks: float | str) -> bool:
-    """Whether two fingerprints, or two error lines, are the same."""
-    if isinstance(seen, str) or isinstance(looks, str):
-        return seen == looks
-    return isclose(seen, looks, rel_tol=1e-3, abs_tol=1e-3)
+def alike(seen: float | str, known: float | str) -> bool:
+    """Tell whether two fingerprints, or two error lines, are the same."""
+    if isinstance(seen, str) or isinstance(known, str):
+        return seen == known
+    return isclose(seen, known, rel_tol=1e-3, abs_tol=1e-3)
 
 
 def pack(value: Any) -> Any:
-    """Tensors as JSON: {"tensor": dtype, "shape": …, "values": …}."""
+    """Convert tensors to JSON: {"tensor": dtype, "shape": …, "values": …}."""
     if isinstance(value, Tensor):
         kind = str(value.dtype).removeprefix("torch.")
         flat = value.detach().flatten().tolist()
@@ -120,7 +120,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(value: Any) -> Any:
-    """The tensors back from JSON."""
+    """Convert JSON of `pack` back to tensors."""
     if isinstance(value, dict) and "tensor" in value:
         numbers = [float(number) for number in value["values"]]
         return (
@@ -135,6 +135,6 @@ def unpack(value: Any) -> Any:
 
 def _short(number: float) -> float | str:
     if abs(number) < 1e-9:
-        return 0.0  # what is left of a sum that cancels is different on every processor
+        return 0.0  # the rest of a sum that cancels differs between processors
     # JSON has no infinity: as text, which float() reads back.
     return float(f"{number:.5g}") if abs(number) < float("inf") else str(number)

@@ -1,4 +1,4 @@
-"""The cell of self-checks: helper, probes and fixed examples, generated from the declaration."""
+"""Generates the cell of self-checks from the declaration: helper functions, probes and fixed examples."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from grader.declaration.lesson import Lesson
 from grader.records import Evidence, Inputs, Status, Value
 
 
-def tools(lesson: Lesson) -> str:
-    """The source of the cell."""
+def self_check_source(lesson: Lesson) -> str:
+    """Return the source of the cell."""
     compare = inline("grader.checks.compare:difference flatten shape")
     helper = inline("grader.build.self_check")
     data = {exercise.id: _examples(lesson, exercise) for exercise in lesson.exercises}
     used = {example["probe"] for entry in data.values() for example in entry["examples"]}
-    probes = dict.fromkeys(one.check.probe for exercise in lesson.exercises for one in examples(exercise))
+    probes = dict.fromkeys(trial.check.probe for exercise in lesson.exercises for trial in examples(exercise))
     sources = [source_of(probe) for probe in probes if probe.__name__ in used]
     imports = (
         "import inspect\nimport json\nimport math\nfrom collections.abc import Callable, Iterator, Mapping\n"
@@ -52,78 +52,85 @@ def tools(lesson: Lesson) -> str:
 
 
 def _examples(lesson: Lesson, exercise: Exercise) -> dict:
+    """Collect what the self-check of one exercise needs, as JSON values."""
     return {
         "name": exercise.name,
         "defines": list(exercise.defines),
-        "examples": [_example(lesson, exercise, one) for one in examples(exercise) if one.check.at is None],
+        "examples": [
+            _example(lesson, exercise, trial) for trial in examples(exercise) if trial.check.at is None
+        ],
     }
 
 
-def _example(lesson: Lesson, exercise: Exercise, one: PlannedTrial) -> dict:
-    inputs = pack(dict(one.inputs))
-    # What the notebook will compute: from the rounded inputs, not from those that were drawn.
-    given = unpack(inputs)
-    right, expected = steady(one, lesson.reference, given)
+def _example(lesson: Lesson, exercise: Exercise, trial: PlannedTrial) -> dict:
+    """Compute one example: its inputs, what the reference returns, and how each mistake is recognised."""
+    inputs = pack(dict(trial.inputs))
+    # The notebook computes with the rounded inputs and not with those that were drawn.
+    rounded = unpack(inputs)
+    right, expected = run_reproducibly(trial, lesson.reference, rounded)
     if right.status is not Status.OK:
-        raise RuntimeError(f"{one.key}: the reference raised {right.error}: {right.message}")
+        raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
     mistakes = []
     for wrong in exercise.mistakes:
-        got, _ = steady(one, {**lesson.reference, **wrong.replaces}, given)
+        got, _ = run_reproducibly(trial, {**lesson.reference, **wrong.replaces}, rounded)
         if got.status is Status.OK:
             mistakes.append([wrong.hint, round(fingerprint(got.values), 4)])
         else:
             first = (got.message.strip().splitlines() or [""])[0]
             mistakes.append([wrong.hint, f"it raised {got.error}: {first}"])
     return {
-        "probe": one.check.probe.__name__,
-        "names": dict(one.check.names),
-        "describe": one.trial.describe,
+        "probe": trial.check.probe.__name__,
+        "names": dict(trial.check.names),
+        "describe": trial.trial.describe,
         "inputs": inputs,
         "expected": expected,
         "mistakes": mistakes,
     }
 
 
-def steady(one: PlannedTrial, names: Mapping[str, Any], given: Inputs) -> tuple[Evidence, Value]:
-    """What a probe returns, and the same as JSON, with digits that are the same on every processor.
+def run_reproducibly(trial: PlannedTrial, names: Mapping[str, Any], inputs: Inputs) -> tuple[Evidence, Value]:
+    """Run a probe; return its values and their JSON, with digits that are the same on every processor.
 
-    Sums in float32 differ in their last digits from one processor to the next, and rounding can make that visible;
-    so the values are those of float64, under the dtypes that came back.
+    The last digits of sums in float32 differ between processors, and rounding can make the difference visible; so the
+    values are computed in float64. The JSON keeps the dtypes that the probe returned.
     """
-    plain = run_here(one.check, names, given)
-    exact = run_here(one.check, names, _double(given))
+    plain = run_here(trial.check, names, inputs)
+    exact = run_here(trial.check, names, _in_float64(inputs))
     packed = pack(dict(plain.values))
     if plain.status is not Status.OK or exact.status is not Status.OK:
         return plain, packed
-    values = _steadier(dict(plain.values), dict(exact.values))
-    return replace(plain, values=values), _labelled(pack(values), packed)
+    values = _prefer_exact(dict(plain.values), dict(exact.values))
+    return replace(plain, values=values), _with_dtypes(pack(values), packed)
 
 
-def _labelled(packed: Value, plain: Value) -> Value:
-    """JSON of tensors under the dtypes of the other's."""
+def _with_dtypes(packed: Value, plain: Value) -> Value:
+    """Give the tensors of one JSON value the dtypes of those of another."""
     if isinstance(packed, dict) and "tensor" in packed:
         return {**packed, "tensor": plain["tensor"]}
     if isinstance(packed, dict):
-        return {name: _labelled(value, plain[name]) for name, value in packed.items()}
+        return {name: _with_dtypes(value, plain[name]) for name, value in packed.items()}
     return (
-        [_labelled(*pair) for pair in zip(packed, plain, strict=True)] if isinstance(packed, list) else packed
+        [_with_dtypes(*pair) for pair in zip(packed, plain, strict=True)]
+        if isinstance(packed, list)
+        else packed
     )
 
 
-def _double(value: Value) -> Value:
+def _in_float64(value: Value) -> Value:
+    """Convert all tensors of floats to float64."""
     if isinstance(value, Tensor):
         return value.double() if value.is_floating_point() else value
     if isinstance(value, Mapping):
-        return {name: _double(inner) for name, inner in value.items()}
-    return [_double(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {name: _in_float64(inner) for name, inner in value.items()}
+    return [_in_float64(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
-def _steadier(plain: Value, exact: Value) -> Value:
-    """The exact value, in float64, where it is the plain one but for rounding."""
+def _prefer_exact(plain: Value, exact: Value) -> Value:
+    """Take the exact value, in float64, wherever it differs from the plain one only by rounding."""
     if isinstance(plain, Mapping) and isinstance(exact, Mapping):
-        return {name: _steadier(value, exact.get(name)) for name, value in plain.items()}
+        return {name: _prefer_exact(value, exact.get(name)) for name, value in plain.items()}
     if isinstance(plain, (list, tuple)) and isinstance(exact, (list, tuple)) and len(plain) == len(exact):
-        return [_steadier(*pair) for pair in zip(plain, exact, strict=True)]
+        return [_prefer_exact(*pair) for pair in zip(plain, exact, strict=True)]
     if isinstance(plain, Tensor) and isinstance(exact, Tensor) and plain.shape == exact.shape:
         close = plain.is_floating_point() and torch.allclose(
             plain.double(), exact.double(), 1e-3, 1e-5, equal_nan=True
@@ -139,8 +146,8 @@ def _steadier(plain: Value, exact: Value) -> Value:
 
 
 def _definitions(*sources: str, without: tuple[str, ...] = ()) -> str:
-    """The definitions of several sources, each once and in order, without imports and without some names."""
-    found: dict[str, str] = {}
+    """Join the definitions of several sources, each once and in order, without imports and without some names."""
+    definitions: dict[str, str] = {}
     for source in sources:
         for node in ast.parse(source).body:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -149,5 +156,5 @@ def _definitions(*sources: str, without: tuple[str, ...] = ()) -> str:
             text = "\n".join(source.splitlines()[start - 1 : node.end_lineno])
             name = getattr(getattr(node, "target", node), "id", getattr(node, "name", text))
             if name not in without:
-                found.setdefault(name, text)
-    return "\n\n\n".join(found.values())
+                definitions.setdefault(name, text)
+    return "\n\n\n".join(definitions.values())

@@ -8,7 +8,7 @@ import pytest
 
 from grader.build.errors import BuildError
 from grader.build.scripts import solution_notebook
-from grader.build.self_check_cell import tools
+from grader.build.self_check_cell import self_check_source
 from grader.build.student import student_notebook
 from grader.course.lesson_1 import LESSON
 
@@ -122,7 +122,7 @@ def test_a_script_that_does_not_fit_is_refused_with_the_place(write, old: str, n
 @pytest.fixture
 def notebook_names():
     names: dict = {}
-    exec(compile(tools(SMALL), "tools", "exec"), names)
+    exec(compile(self_check_source(SMALL), "tools", "exec"), names)
     return names
 
 
