@@ -43,5 +43,5 @@ def _marks(notebook: api.SubmittedNotebook) -> ManualMarks:
 
 
 def _exercise(cell: str) -> str:
-    """Return "1.4" for "check-1-4" and "exercise-1-4"; a cell of the instructor's own keeps its name."""
+    """Return the exercise of a self-check or an answer; a cell of the instructor keeps its own name."""
     return exercise_of(cell) or cell
