@@ -5,10 +5,8 @@ holds it to that. Folders hand each other the frozen records of `records.py`. `p
 `secret.py` reads the course secret, and `cli.py` is the command line. How it all works together: docs/design.md.
 """
 
-import sys
+from grader.execution.guest.library_internals import skip_iri_grammar
 
-# jsonschema, below nbformat, would load a grammar of internationalised addresses, which takes a second at every start
-# and in every worker. It does without where there is none, and no notebook holds one.
-sys.modules.setdefault("rfc3987_syntax", None)
+skip_iri_grammar()
 
 __version__ = "0.1.0"

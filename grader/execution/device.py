@@ -1,44 +1,44 @@
-"""Where the notebooks run."""
+"""The device that notebooks run on: cpu or cuda."""
 
 from __future__ import annotations
 
 from grader.execution.server import Server
 from grader.records import Limits
 
-# Of the GPU: a submission's tensors, and what the driver takes for its process.
+# GPU memory of one job: a submission's tensors, and what the driver takes for its process.
 JOB_BYTES = Limits().gpu_memory_bytes + (1 << 30)
 
 
 class NoDevice(Exception):
-    """The device that was asked for is not here."""
+    """The requested device does not exist on this machine."""
 
 
-def resolve_device(asked: str) -> str:
-    """cpu or cuda, from auto, cpu or cuda.
+def resolve_device(requested: str) -> str:
+    """Turn auto, cpu or cuda into cpu or cuda.
 
     Raises:
-        NoDevice: cuda was asked for, and there is none.
+        NoDevice: cuda was requested, and torch sees no CUDA device.
     """
-    if asked == "cpu":
-        return asked  # torch is not asked for a GPU: looking for one starts its driver, and spoils forks
+    if requested == "cpu":
+        return requested  # without importing torch: looking for a GPU starts its driver, which spoils forks
     import torch
 
-    there = torch.cuda.is_available()
-    if asked == "cuda" and not there:
+    has_cuda = torch.cuda.is_available()
+    if requested == "cuda" and not has_cuda:
         raise NoDevice(
             f"no CUDA device is visible to torch {torch.__version__}; pass --device cpu, or see: grader doctor"
         )
-    return "cuda" if there else "cpu"
+    return "cuda" if has_cuda else "cpu"
 
 
-def usable_device(asked: str, isolation: str) -> str:
-    """As `resolve_device`, and where it is cuda, submissions can use it too.
+def usable_device(requested: str, isolation: str) -> str:
+    """Resolve the device as `resolve_device` does, and check that a sandbox can compute on it.
 
     Raises:
-        NoDevice: cuda was asked for, and there is none.
+        NoDevice: cuda was requested, and torch sees no CUDA device.
         IsolationError: the GPU cannot be used from within the sandbox.
     """
-    device = resolve_device(asked)
+    device = resolve_device(requested)
     if device == "cuda":
         with Server(isolation=isolation, device=device) as server:
             server.require_gpu()
@@ -46,7 +46,7 @@ def usable_device(asked: str, isolation: str) -> str:
 
 
 def jobs_on(device: str, jobs: int) -> int:
-    """As many of the jobs as the GPU has memory for, and at least one."""
+    """Reduce the number of jobs to what the GPU has memory for; at least one."""
     if device == "cpu":
         return jobs
     import torch

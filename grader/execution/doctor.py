@@ -1,4 +1,4 @@
-"""What this machine is good for, for `grader doctor`."""
+"""Describe this machine's isolation, device and packages for `grader doctor`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import torch
 from grader.execution import cgroup
 from grader.execution.guest import linux
 from grader.execution.sandbox_description import UNPRIVILEGED
-from grader.execution.tiers import TIERS, why_not
+from grader.execution.tiers import TIERS, tier_problem
 
-# Of what SANDBOX.md's probes try: what a tier leaves open.
+# What each tier leaves open, of the attacks that tests/execution/test_isolation.py tries.
 OPEN = {
     "full": (),
     "partial": (
@@ -27,7 +27,7 @@ OPEN = {
         "time-outs and limits hold against accidents, not against intent",
     ),
 }
-HOW = {
+REMEDIES = {
     "full": "Full needs user namespaces: on Ubuntu ≥ 23.10 `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, "
     "in Docker `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or run the grader as root.",
     "partial": "Partial needs Linux ≥ 6.12 with Landlock among the security modules (`lsm=landlock,…` at boot).",
@@ -36,38 +36,43 @@ PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermil
 
 
 def examine() -> tuple[str, ...]:
-    """One finding per line."""
-    return tuple(_lines())
+    """Examine the machine and return the report, line by line."""
+    return (*_isolation_lines(), *_machine_lines())
 
 
-def _lines() -> Iterator[str]:
-    reasons = {tier: why_not(tier) for tier in TIERS}
-    best = next((tier for tier in TIERS if not reasons[tier]), "none")
+def _isolation_lines() -> Iterator[str]:
+    problems = {tier: tier_problem(tier) for tier in TIERS}
+    best = next((tier for tier in TIERS if not problems[tier]), "none")
     yield f"isolation   {best}" + (
         " (refused unless asked for with --isolation none)" if best == "none" else ""
     )
     for tier in TIERS[: TIERS.index(best)]:
-        yield f"            not {tier}: {reasons[tier]}"
-        yield f"            {HOW[tier]}"
-    for line in OPEN[best]:
-        yield f"            open: {line}"
+        yield f"            not {tier}: {problems[tier]}"
+        yield f"            {REMEDIES[tier]}"
+    for weakness in OPEN[best]:
+        yield f"            open: {weakness}"
     if best != "none":
         user = (
             f"user {UNPRIVILEGED}, never root" if os.getuid() == 0 else "your user, in namespaces of its own"
         )
         yield f"runs as     {user if best == 'full' or os.getuid() == 0 else 'your user'}"
-    yield f"memory      {'control groups' if cgroup.available() else 'counted every 50 ms: no control group can be made here'}"
-    yield (
-        f"Landlock    version {linux.landlock_version()}" if linux.landlock_version() else "Landlock    none"
+
+
+def _machine_lines() -> Iterator[str]:
+    memory = (
+        "control groups" if cgroup.available() else "counted every 50 ms: no control group can be made here"
     )
+    yield f"memory      {memory}"
+    version = linux.landlock_version()
+    yield f"Landlock    version {version}" if version else "Landlock    none"
     cuda = torch.cuda.is_available()
     yield f"device      {torch.cuda.get_device_name() if cuda else 'cpu'}, {os.cpu_count()} cores"
     yield f"system      {platform.system()} {platform.release()}, Python {platform.python_version()}"
-    yield "packages    " + ", ".join(_version(name) for name in PACKAGES)
+    yield "packages    " + ", ".join(_version(package) for package in PACKAGES)
 
 
-def _version(name: str) -> str:
+def _version(package: str) -> str:
     try:
-        return f"{name} {importlib.metadata.version(name)}"
+        return f"{package} {importlib.metadata.version(package)}"
     except importlib.metadata.PackageNotFoundError:
-        return f"{name} missing (make setup)"
+        return f"{package} missing (make setup)"

@@ -1,4 +1,4 @@
-"""papermill's engine for submissions: cells run in an isolated interpreter, and probes run on the way."""
+"""papermill's engine for submissions: run a notebook's cells in an isolated interpreter, and probes between them."""
 
 from __future__ import annotations
 
@@ -19,26 +19,30 @@ from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, S
 
 NAME = "isolated"
 KERNEL, LANGUAGE = "python3", "python"
-ATTEMPTS = 2  # how often a run is started where the fork server dies under it
+# A run starts again when the fork server dies during it, up to this many runs in all.
+ATTEMPTS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimeoutPolicy:
-    """What is not run once a probe has timed out, because it would call the same code."""
+    """What is skipped or shortened once a probe has timed out, because it would call the same code."""
 
-    # Cell id → exercises; the cell is not run once a probe of one of them has timed out.
+    # Cell id → exercises; the cell is skipped once a probe of one of them has timed out.
     cells: Mapping[str, frozenset[str]] = field(default_factory=dict)
     # Exercise id → the exercises that it builds on.
     exercises: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    seconds: float = 3.0  # time limit of a probe whose exercise builds on one that timed out
+    # Time limit of a probe whose exercise builds on one that timed out.
+    seconds: float = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteFunctions:
-    """Stand-ins whose calls are computed in this process: which names are replaced after which cell, and by what."""
+    """Functions of the notebook that stand-ins replace after a cell; their calls are computed in this process."""
 
-    after: Mapping[str, Sequence[str]] = field(default_factory=dict)  # cell id → names
-    functions: Mapping[str, Callable] = field(default_factory=dict)  # name → what computes it here
+    # Cell id → names that become stand-ins after that cell.
+    after: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Name → the function that computes its calls.
+    functions: Mapping[str, Callable] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,21 +50,19 @@ class RunPlan:
     """One run of a notebook: what is executed, with which limits, and which probes run after which cell."""
 
     notebook: NotebookNode
-    # Put into the cell after the one tagged `parameters`. "seed" also seeds the interpreter; probe inputs are moved to
-    # "device".
+    # papermill writes them into a cell after the one tagged `parameters`. "seed" also seeds the interpreter; probe
+    # inputs are moved to "device".
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    requests: Mapping[str, Sequence[Request]] = field(
-        default_factory=dict
-    )  # by id of the cell after which they run
+    # Cell id → the probes that run after that cell.
+    requests: Mapping[str, Sequence[Request]] = field(default_factory=dict)
     limits: Limits = Limits()
-    cell_seconds: Mapping[str, float] = field(
-        default_factory=dict
-    )  # cells with a time limit of their own, by id
-    skip: Collection[str] = ()  # ids of cells that are not run
+    # Cell id → time limit, for cells whose limit is not `limits.cell_seconds`.
+    cell_seconds: Mapping[str, float] = field(default_factory=dict)
+    # Ids of cells that are not run.
+    skip: Collection[str] = ()
     timeout_policy: TimeoutPolicy = TimeoutPolicy()
-    origins: Mapping[str, Origin] = field(
-        default_factory=dict
-    )  # by cell id; other cells are the student's own
+    # Cell id → whose code it is; a cell without an entry is the student's own.
+    origins: Mapping[str, Origin] = field(default_factory=dict)
     remote_functions: RemoteFunctions = RemoteFunctions()
 
     @property
@@ -71,30 +73,32 @@ class RunPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """A notebook that was run, and the evidence that its probes gave."""
+    """A notebook with its outputs, and the evidence that its probes returned."""
 
     notebook: NotebookNode
     evidence: Mapping[str, Evidence]  # by key
     cells: Mapping[str, CellResult]  # by cell id
     isolation: str
-    device: str  # where it ran
+    device: str  # that it ran on
     seconds: float
-    fault: str = ""  # of the grader: the sandbox failed in every attempt
-    moved: str = ""  # why it ran on the CPU and not on the GPU that was asked for
+    # Empty, or the grader's fault: the sandbox failed in every attempt.
+    fault: str = ""
+    # Empty, or the reason why it ran on the CPU although the GPU was requested.
+    moved: str = ""
 
 
 @dataclass
 class _Results:
-    """What one run collects."""
+    """The results of one run, filled in as its cells and probes end."""
 
     evidence: dict[str, Evidence] = field(default_factory=dict)
     cells: dict[str, CellResult] = field(default_factory=dict)
 
     @property
     def timed_out(self) -> frozenset[str]:
-        """The exercises of which a probe has timed out."""
+        """The exercises that have a probe that timed out."""
         return frozenset(
-            _exercise(key) for key, found in self.evidence.items() if found.status is Status.TIMEOUT
+            _exercise(key) for key, evidence in self.evidence.items() if evidence.status is Status.TIMEOUT
         )
 
 
@@ -112,21 +116,21 @@ class IsolatedEngine(Engine):
         results: _Results | None = None,
         **_: Any,
     ) -> None:
-        """Run the cells of `nb_man.nb`; called by papermill.
+        """Run the cells of `nb_man.nb`; papermill calls this.
 
         Args:
             server: makes the interpreter.
-            run: limits, probes and what is left out; papermill's own command line gives none.
-            results: filled in on the way.
+            run: limits, probes and cells to skip; papermill's own command line passes none.
+            results: filled in during the run.
         """
         _run_cells(nb_man, server, run or RunPlan(notebook=nb_man.nb), results or _Results())
 
 
 def execute(server: InterpreterServer, run: RunPlan) -> Execution:
-    """Run a rebuilt notebook, and each request right after the cell that it belongs to.
+    """Run a rebuilt notebook, and each request right after its cell.
 
-    Cells that raise do not stop the run. Where the fork server dies, the run is repeated once. Where the GPU came in
-    the way, the run is repeated on the CPU and that one counts: the mark does not depend on the device.
+    Cells that raise do not stop the run. If the fork server dies, the run is repeated once. If the GPU may have caused a
+    failure, the run is repeated on the CPU and that run counts: the mark does not depend on the device.
     """
     started, fault = time.monotonic(), ""
     device = str(run.parameters.get("device", server.device))
@@ -163,7 +167,7 @@ def execute(server: InterpreterServer, run: RunPlan) -> Execution:
 
 
 def _prepare(run: RunPlan) -> NotebookNode:
-    """Copy the notebook and put the parameters into it, as papermill wants it."""
+    """Copy the notebook and insert the cell with the parameters, as papermill does."""
     prepared = nbformat.from_dict(run.notebook)
     prepared.metadata.setdefault("papermill", nbformat.NotebookNode())
     for cell in prepared.cells:
@@ -199,23 +203,23 @@ def _run_cells(
             if names := remote.after.get(cell.id):
                 interpreter.run_cell("", seconds=run.limits.cell_seconds, stand_ins=names)
             for request in run.requests.get(cell.id, ()):
-                results.evidence[request.key] = _ask(interpreter, results, request, run.timeout_policy)
-        _ask_again(interpreter, results, run)
+                results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
+        _repeat_probes(interpreter, results, run)
     finally:
         interpreter.kill()
 
 
 def _run_cell(interpreter: Interpreter, cell: NotebookNode, run: RunPlan, results: _Results) -> CellResult:
-    """Run one cell, unless it calls an exercise whose probe has timed out."""
-    if waited := run.timeout_policy.cells.get(cell.id, frozenset()) & results.timed_out:
-        message = f"it calls what {', '.join(sorted(waited))} asks for, which did not come back"
+    """Run one cell; skip it if it calls an exercise that has a probe that timed out."""
+    if timed_out := run.timeout_policy.cells.get(cell.id, frozenset()) & results.timed_out:
+        message = f"it calls what {', '.join(sorted(timed_out))} asks for, which did not come back"
         return CellResult(status=Status.TIMEOUT, message=message)
     seconds = run.cell_seconds.get(cell.id, run.limits.cell_seconds)
     return interpreter.run_cell(cell.source, seconds=seconds, origin=run.origins.get(cell.id, OWN))
 
 
-def _ask(interpreter: Interpreter, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:
-    """Run one probe, unless an earlier one of the same exercise has timed out."""
+def _probe(interpreter: Interpreter, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:
+    """Run one probe; if an earlier one of the same exercise timed out, repeat its result instead."""
     exercise = _exercise(request.key)
     for key, earlier in results.evidence.items():
         if earlier.status is Status.TIMEOUT and _exercise(key) == exercise:
@@ -225,12 +229,12 @@ def _ask(interpreter: Interpreter, results: _Results, request: Request, policy: 
     return interpreter.call(request)
 
 
-def _ask_again(interpreter: Interpreter, results: _Results, run: RunPlan) -> None:
-    """Run the probes again whose helper stands further down, and those whose cell is missing."""
+def _repeat_probes(interpreter: Interpreter, results: _Results, run: RunPlan) -> None:
+    """Run again, at the end, the probes that lacked a name that a later cell defines, and those whose cell is missing."""
     for request in (request for group in run.requests.values() for request in group):
         first = results.evidence.get(request.key)
         if first is None or first.error in ("NameError", "UnboundLocalError"):
-            results.evidence[request.key] = _ask(interpreter, results, request, run.timeout_policy)
+            results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
 
 
 def _exercise(key: str) -> str:
@@ -238,6 +242,7 @@ def _exercise(key: str) -> str:
 
 
 def _show(cell: NotebookNode, result: CellResult) -> None:
+    """Write a cell's outputs into the notebook, with a note if the cell was skipped."""
     cell.execution_count = result.execution_count
     outputs = [nbformat.from_dict(output) for output in result.outputs]
     if result.status not in (Status.OK, Status.RAISED):

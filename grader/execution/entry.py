@@ -1,6 +1,7 @@
-"""What papermill finds under the name `isolated`.
+"""The engine that papermill loads under the name `isolated`.
 
-papermill loads every engine as soon as it is imported itself. The engine's parts, and torch, are imported when it is used.
+papermill loads every registered engine as soon as it is imported itself, so this module imports the engine's parts, and
+torch, only when the engine runs.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from papermill.engines import Engine
 
 
 class Isolated(Engine):
-    """Serve `papermill --engine isolated`: a fork server of its own for one notebook."""
+    """Serve `papermill --engine isolated`: run one notebook with a fork server of its own."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Run the notebook; called by papermill."""
+        """Run the notebook; papermill calls this."""
         from grader.execution.engine import IsolatedEngine
         from grader.execution.server import Server
 

@@ -1,4 +1,4 @@
-"""Whether the GPU, or a neighbour on it, came in the way of a run."""
+"""Recognise a run that failed because of the GPU, or of another process on it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from typing import Protocol
 from grader.records import Status
 
 
-class Ended(Protocol):
-    """A cell or a probe that came to its end, one way or another."""
+class Result(Protocol):
+    """The result of a cell or a probe."""
 
-    status: Status
-    error: str
-    message: str
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+
+    @property
+    def error(self) -> str:
+        """The exception's class."""
+
+    @property
+    def message(self) -> str:
+        """The exception's text."""
 
 
-# In what PyTorch says when tensors of two devices meet, when the memory of the GPU is used up (perhaps by a neighbour),
-# and when a kernel has failed, after which the whole process can use the GPU no more.
-SAYS = (
+# Words in PyTorch's messages when tensors of two devices meet, when the GPU's memory is used up (perhaps by another
+# process), and when a kernel has failed, after which the whole process cannot use the GPU any more.
+GPU_WORDS = (
     "cuda",
     "same device",
     "different device",
@@ -30,15 +38,16 @@ SAYS = (
 )
 
 
-def gpu_trouble(cells: Mapping[str, Ended], evidence: Mapping[str, Ended]) -> str:
-    """What went wrong in a run that may be the GPU's doing, or a neighbour's on it; empty if nothing did.
+def gpu_trouble(cells: Mapping[str, Result], evidence: Mapping[str, Result]) -> str:
+    """Return the first failure of a run that the GPU, or another process on it, may have caused; empty if none.
 
-    A wrong answer, and an error that knows nothing of devices, is not the GPU's doing.
+    Time-outs and crashes count, and exceptions whose message speaks of devices. A wrong value, or an exception without
+    such a word, is the submission's own.
     """
-    for name, ended in (*cells.items(), *evidence.items()):
-        text = f"{ended.error}: {ended.message}" if ended.error else ended.message
-        if ended.status in (Status.TIMEOUT, Status.DIED):
+    for name, result in (*cells.items(), *evidence.items()):
+        text = f"{result.error}: {result.message}" if result.error else result.message
+        if result.status in (Status.TIMEOUT, Status.DIED):
             return f"{name}: {text}"
-        if ended.status is Status.RAISED and any(word in text.lower() for word in SAYS):
+        if result.status is Status.RAISED and any(word in text.lower() for word in GPU_WORDS):
             return f"{name}: {text}"
     return ""

@@ -1,4 +1,4 @@
-"""What the engine needs of an interpreter and of the server that makes one; the sandbox is one implementation."""
+"""What the engine needs of an interpreter and of the server that makes one; sandbox.py is the only implementation."""
 
 from __future__ import annotations
 
@@ -9,30 +9,37 @@ from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request
 
 
 class Interpreter(Protocol):
-    """One submission's Python."""
+    """The Python process of one submission."""
 
-    isolation: str
+    @property
+    def isolation(self) -> str:
+        """The tier of isolation that it runs with."""
 
     def run_cell(
         self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
     ) -> CellResult:
-        """Run a cell, then define some names as stand-ins. After TIMEOUT or DIED the state is the one before the cell."""
+        """Run a cell, then define the names of `stand_ins`. After TIMEOUT or DIED the state is the one before the cell."""
 
     def call(self, request: Request) -> Evidence:
         """Run a probe in a fork of the present state, which stays as it is.
 
-        Requests of one group, asked one after the other, share a fork until one of them hangs or dies.
+        Successive requests of one group share a fork until one of them hangs or dies.
         """
 
     def kill(self) -> None:
-        """End it with all its processes; idempotent."""
+        """End the interpreter with all its processes; a second call does nothing."""
 
 
 class InterpreterServer(Protocol):
     """Makes interpreters."""
 
-    isolation: str
-    device: str
+    @property
+    def isolation(self) -> str:
+        """The tier of isolation that its interpreters run with."""
+
+    @property
+    def device(self) -> str:
+        """cpu or cuda."""
 
     def spawn(
         self,
@@ -42,4 +49,4 @@ class InterpreterServer(Protocol):
         device: str | None = None,
         functions: Mapping[str, Callable] | None = None,
     ) -> Interpreter:
-        """Make a new interpreter; `functions` are what stand-ins in it compute in this process."""
+        """Make a new interpreter; its stand-ins call `functions` in this process."""

@@ -1,4 +1,4 @@
-"""The fork server's process: started, spoken to, ended."""
+"""The process of a fork server: start it, connect to it, end it."""
 
 from __future__ import annotations
 
@@ -21,19 +21,35 @@ from grader.execution.sandbox_description import GUEST, HOME, UNPRIVILEGED, desc
 from grader.execution.seccomp import compile_filter
 from grader.records import Limits
 
-START = 120.0  # seconds until everything is imported, on a slow and busy machine
+START_SECONDS = 120.0  # until everything is imported, on a slow and busy machine
+# The fields of `Limits` that the guest enforces.
+GUEST_LIMITS = (
+    "memory_bytes",
+    "gpu_memory_bytes",
+    "open_files",
+    "scratch_bytes",
+    "scratch_files",
+    "cpu_seconds",
+    "cell_output_bytes",
+    "output_bytes",
+    "evidence_bytes",
+    "threads",
+    "processes",
+)
 
 
 class ServerProcess:
-    """One running fork server."""
+    """A fork server that this process has started."""
 
-    report: dict[str, Any]  # what it said when it was ready
+    # What the server reported when it was ready: seconds and versions.
+    report: dict[str, Any]
 
     def __init__(self, tier: str, device: str = "cpu", *, trial: bool = False, wait: bool = True) -> None:
-        """Start it.
+        """Start the server.
 
         Args:
-            wait: until it is ready; else `wait()` does.
+            trial: only try whether the tier works on this machine; import nothing and serve nobody.
+            wait: return when the server is ready; otherwise the caller calls `wait()`.
 
         Raises:
             IsolationError: it did not start.
@@ -45,38 +61,36 @@ class ServerProcess:
         self._scratch = "" if tier == "full" else _make_scratch()
         boot, server = describe_sandbox(tier, device, self._scratch or HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        ours, theirs = socket.socketpair()
-        self._control = ours
+        self._control, server_end = socket.socketpair()
         server |= {"try": True, "limits": limits_for_guest(Limits(), tier)} if trial else {}
-        with theirs:
+        with server_end:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-s", str(GUEST / "boot.py"), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, "-P", "-s", str(GUEST / "boot.py"), str(server_end.fileno())],
+                pass_fds=[server_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
                 env={"PYTHONDONTWRITEBYTECODE": "1"},
                 cwd="/",
             )
-        with suppress(frames.FrameError):  # wait() sees it, and has its last words
-            frames.send(ours, json.dumps(boot).encode())
-            frames.send(ours, json.dumps(server).encode(), compile_filter(tier))
+        with suppress(frames.FrameError):  # wait() notices that the server has ended, and reads its log
+            frames.send(self._control, json.dumps(boot).encode())
+            frames.send(self._control, json.dumps(server).encode(), compile_filter(tier))
         if wait:
             self.wait()
 
     def wait(self) -> None:
-        """Until everything is imported.
+        """Wait until the server has imported everything.
 
         Raises:
             IsolationError: it did not start.
         """
         try:
-            header, _ = frames.receive(
-                self._control, most_header=1 << 16, most_body=0, deadline=time.monotonic() + START
-            )
+            deadline = time.monotonic() + START_SECONDS
+            header, _ = frames.receive(self._control, most_header=1 << 16, most_body=0, deadline=deadline)
             self.report = json.loads(header)
         except frames.FrameError as error:
-            self.report = {"error": self._last_words() or str(error)}
+            self.report = {"error": self._last_line_of_log() or str(error)}
         if "error" in self.report:
             self.close()
             raise IsolationError(f"the sandbox did not start: {self.report['error']}. See `grader doctor`.")
@@ -84,27 +98,29 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
+        """The process id of the server's outermost process."""
         return self._process.pid
 
     def alive(self) -> bool:
+        """Tell whether the server runs."""
         return self._process.poll() is None
 
     def connect(self) -> socket.socket:
-        """A connection whose other end is handed to a new child.
+        """Let the server fork a child, and return the connection to it.
 
         Raises:
-            OSError: the server is gone.
+            OSError: the server has ended.
         """
         return _connect(self._control)
 
     def shared(self) -> socket.socket:
-        """What another process speaks to it through; it is the caller's to close."""
+        """Return a copy of the control socket, for a `SharedServer` in another process; the caller closes it."""
         return self._control.dup()
 
     def close(self) -> None:
-        """End it, with all its children; idempotent."""
-        self._control.close()  # the server's end of file
-        if not self._ready:  # it imports, and would not see it for seconds
+        """End the server with all its children; a second call does nothing."""
+        self._control.close()  # the server reads the end of the stream and exits
+        if not self._ready:  # it still imports, and would notice only seconds later
             self._process.kill()
         try:
             self._process.wait(2)
@@ -116,7 +132,7 @@ class ServerProcess:
             _remove_scratch(self._scratch)
             self._scratch = ""
 
-    def _last_words(self) -> str:
+    def _last_line_of_log(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._log.seek(0, os.SEEK_END)
@@ -126,35 +142,37 @@ class ServerProcess:
 
 
 class SharedServer:
-    """A running fork server that another process started, and will end."""
+    """A fork server that another process has started and will end."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
 
     def alive(self) -> bool:
-        return not select.select([self._control], [], [], 0)[0]  # it says nothing more but its end
+        """Tell whether the server runs: once ready, it sends nothing, so a readable socket means its end."""
+        return not select.select([self._control], [], [], 0)[0]
 
     def connect(self) -> socket.socket:
-        """As `ServerProcess.connect`."""
+        """Let the server fork a child, as `ServerProcess.connect` does."""
         return _connect(self._control)
 
     def close(self) -> None:
+        """Close the connection; the server goes on."""
         self._control.close()
 
 
 def _connect(control: socket.socket) -> socket.socket:
-    ours, theirs = socket.socketpair()
-    with theirs:
+    own_end, child_end = socket.socketpair()
+    with child_end:
         try:
-            socket.send_fds(control, [b"S"], [theirs.fileno()])
+            socket.send_fds(control, [b"S"], [child_end.fileno()])
         except OSError:
-            ours.close()
+            own_end.close()
             raise
-    return ours
+    return own_end
 
 
-def attempt(tier: str) -> str:
-    """Try out a tier on this machine; why it does not work, or empty."""
+def try_tier(tier: str) -> str:
+    """Try to isolate a child in a tier on this machine; return why it does not work, or an empty string."""
     try:
         ServerProcess(tier, trial=True).close()
     except IsolationError as error:
@@ -163,28 +181,15 @@ def attempt(tier: str) -> str:
 
 
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu") -> dict:
-    """The limits as the guest reads them."""
-    names = (
-        "memory_bytes",
-        "gpu_memory_bytes",
-        "open_files",
-        "scratch_bytes",
-        "scratch_files",
-        "cpu_seconds",
-        "cell_output_bytes",
-        "output_bytes",
-        "evidence_bytes",
-        "threads",
-        "processes",
-    )
-    given = {name: getattr(limits, name) for name in names}
+    """Return the limits as JSON for the guest."""
+    fields = {name: getattr(limits, name) for name in GUEST_LIMITS}
     if tier != "full":
-        given["processes"] += _tasks_of_user()
-    return {**given, "landlock": tier != "none", "cuda": device == "cuda"}
+        fields["processes"] += _tasks_of_user()
+    return {**fields, "landlock": tier != "none", "cuda": device == "cuda"}
 
 
 def _tasks_of_user() -> int:
-    """Without a user namespace the kernel counts all processes of the user, not those of the sandbox."""
+    """Count the user's threads: without a user namespace, RLIMIT_NPROC counts them all, not only the sandbox's."""
     uid = UNPRIVILEGED if os.getuid() == 0 else os.getuid()
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
@@ -195,6 +200,7 @@ def _tasks_of_user() -> int:
 
 
 def _make_scratch() -> str:
+    """Make the folder in which each child of a lower tier gets its home."""
     folder = tempfile.mkdtemp(prefix="grader-scratch-")
     os.mkdir(f"{folder}/home", 0o700)
     if os.getuid() == 0:
@@ -204,7 +210,7 @@ def _make_scratch() -> str:
 
 
 def _remove_scratch(home: str) -> None:
-    """The sandbox's init has emptied it; if it could not, rm does, which follows no link and knows no depth."""
+    """Remove what the sandbox's init could not remove; rm follows no link and copes with any depth."""
     folder = os.path.dirname(home)
     if rm := shutil.which("rm"):
         subprocess.run([rm, "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)

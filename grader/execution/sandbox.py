@@ -1,4 +1,4 @@
-"""One submission's interpreter as the grader sees it: a connection to the init of its sandbox."""
+"""The trusted side of one sandbox: send cells and probes to its init, and replay the cells when its state is lost."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from grader.evidence.text import plain
-from grader.evidence.wire import EvidenceError, decode, encode, parse
+from grader.evidence.wire import encode
 from grader.execution import cgroup
 from grader.execution.errors import IsolationError, ServerLost
 from grader.execution.guest import frames
-from grader.execution.outputs import clean, size
+from grader.execution.outputs import total_size
 from grader.execution.process import limits_for_guest
+from grader.execution.replies import Reply, cell_result, evidence, parse_reply
 from grader.execution.stand_ins import StandIns
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
 
-READY = 60.0  # seconds until a fork is ready, on a busy machine
-GRACE = 120.0  # seconds that the init may take beyond a cell's own limit before it is given up
-GPU_START = 20.0  # seconds that the first use of a GPU may take on top, in each process
-MOST_REPLAYS = 5  # how often the good cells are run again for one submission
-CHEAP = 1.0  # seconds of good cells that are rather run again than kept in a checkpoint
-MOST_TRIPS = 16  # of one probe
-USED_UP = "the time for the whole submission was used up before"
+READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
+GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit
+GPU_START_SECONDS = 20.0  # that the first use of a GPU may take on top, in each process
+MAX_REPLAYS = 5  # of one submission
+# Completed cells that took less than this are replayed after a failure, rather than kept in a checkpoint.
+QUICK_REPLAY_SECONDS = 1.0
 
 
-class Connecting(Protocol):
+class ServerConnection(Protocol):
     """What a sandbox needs of the fork server."""
 
-    isolation: str
-    device: str
+    @property
+    def isolation(self) -> str:
+        """The tier of isolation."""
 
     def connect(self) -> socket.socket:
         """Open a connection to a new child."""
@@ -47,30 +48,43 @@ class Connecting(Protocol):
 
 
 @dataclass(frozen=True)
-class _Reply:
-    outcome: str  # as the guest's init names them
-    raw: bytes = b""
-    head: bytes = b""
-    body: bytes | memoryview = b""
-    lost: bool = False  # the state, and the checkpoint with it, is gone
+class _CompletedCell:
+    """A cell that is part of the interpreter's present state."""
+
+    order: dict
+    seconds: float  # its time limit
 
 
 class Sandbox:
-    """An interpreter behind the connection to its init."""
+    """An interpreter in a sandbox, used through the connection to the sandbox's init.
+
+    It implements `grader.execution.interpreter.Interpreter`.
+    """
 
     def __init__(
-        self, server: Connecting, limits: Limits, seed: int, device: str, functions: Mapping[str, Callable]
+        self,
+        server: ServerConnection,
+        limits: Limits,
+        seed: int,
+        device: str,
+        functions: Mapping[str, Callable],
     ) -> None:
+        """Fork the sandbox from the server.
+
+        Raises:
+            IsolationError: the sandbox did not start.
+            ServerLost: the server died.
+        """
         self.isolation, self.device = server.isolation, device
         self._stand_ins = StandIns(functions) if functions else None
         self._server, self._limits, self._seed = server, limits, seed
         self._deadline = time.monotonic() + limits.seconds
-        self._good: list[tuple[dict, float]] = []  # cells that the present state consists of
-        self._good_seconds = 0.0  # that they took
+        self._completed: list[_CompletedCell] = []
+        self._completed_seconds = 0.0  # that the completed cells took
         self._replays = 0
         self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
         self._connection: socket.socket | None = None
-        self._handle = -1
+        self._pidfd = -1
         self._open()
 
     # ------------------------------------------------------------ what the engine calls
@@ -78,30 +92,34 @@ class Sandbox:
     def run_cell(
         self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
     ) -> CellResult:
+        """Run a cell, as `Interpreter.run_cell` says."""
         started = time.monotonic()
-        cell = {
+        order = {
             "source": source,
             "origin": origin.who,
             "defines": origin.defines,
             "stand_ins": list(stand_ins),
         }
-        for _ in range(2):
-            reply = self._order("cell", cell, b"", seconds, in_place=self._in_place(origin))
-            if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
-                # It was dead before this cell began: what killed it was left behind by the cell before.
-                self._good.pop()
-                self._replay()
-                continue
-            break
-        result = self._cell_result(reply, seconds, time.monotonic() - started)
+        reply = self._retry_if_dead(
+            lambda: self._send_order("cell", order, b"", seconds, in_place=self._without_checkpoint(origin))
+        )
+        result = cell_result(
+            reply,
+            self._limits,
+            allowed=seconds,
+            took=time.monotonic() - started,
+            max_output=max(0, min(self._limits.cell_output_bytes, self._output_left)),
+        )
+        self._output_left -= total_size(result.outputs)
         if result.status in (Status.OK, Status.RAISED):
-            self._good.append((cell, seconds))
-            self._good_seconds += result.seconds
+            self._completed.append(_CompletedCell(order, seconds))
+            self._completed_seconds += result.seconds
         elif reply.lost:
             self._replay()
         return result
 
     def call(self, request: Request) -> Evidence:
+        """Run a probe, as `Interpreter.call` says."""
         started = time.monotonic()
         tree, blob = encode(request.inputs)
         order = {
@@ -113,76 +131,67 @@ class Sandbox:
             "watched": request.watched,
             "exercise": request.key.partition("/")[0],
         }
-        for _ in range(2):
-            reply = self._order("call", order, blob, request.seconds, request.group or request.key)
-            if reply.lost and reply.outcome == "lost" and self._good and not self._spent():
-                self._good.pop()
-                self._replay()
-                continue
-            break
-        evidence = self._evidence(request, reply, time.monotonic() - started)
+        group = request.group or request.key
+        reply = self._retry_if_dead(lambda: self._send_order("call", order, blob, request.seconds, group))
+        took = time.monotonic() - started
+        result, size = evidence(request, reply, self._limits, took=took, bytes_left=self._evidence_left)
+        self._evidence_left -= size
         if reply.lost:
             self._replay()
-        return evidence
+        return result
 
     def kill(self) -> None:
+        """End the sandbox with all its processes; a second call does nothing."""
         connection, self._connection = self._connection, None
         if connection is None:
             self._group.remove()
             return
-        if self.isolation == "full":  # pid 1 of its namespace: everything goes with it
-            self._signal()
-        connection.close()  # in the lower tiers the init sees it and kills what it started
-        if self._handle < 0:
+        if self.isolation == "full":  # the init is pid 1 of its namespace: all processes end with it
+            self._kill_init()
+        connection.close()  # in the lower tiers the init notices and kills the processes of the sandbox
+        if self._pidfd < 0:
             self._group.remove()
             return
-        if not self._wait(5.0):
-            self._signal()
-            self._wait(5.0)
-        os.close(self._handle)
+        if not self._init_ends(within=5.0):
+            self._kill_init()
+            self._init_ends(within=5.0)
+        os.close(self._pidfd)
         self._group.remove()
 
     @property
     def pid(self) -> int:
-        """The init's process id, as this machine counts."""
-        with open(f"/proc/self/fdinfo/{self._handle}") as file:
-            return int(re.search(r"^Pid:\s*(-?\d+)", file.read(), re.MULTILINE)[1])
+        """The init's process id, outside of the sandbox's namespace."""
+        with open(f"/proc/self/fdinfo/{self._pidfd}") as file:
+            found = re.search(r"^Pid:\s*(-?\d+)", file.read(), re.MULTILINE)
+        if found is None:
+            raise OSError("the kernel does not tell the process id of a pidfd")
+        return int(found[1])
 
     @property
     def memory_bytes(self) -> int | None:
-        """What all its processes took for themselves, beside what they share with the server; None if unknown."""
+        """The memory of all its processes, without what they share with the server; None without control groups."""
         return self._group.used()
 
     # ------------------------------------------------------------ the connection
 
     def _open(self) -> None:
-        self._group, self._handle = cgroup.ControlGroup(self._limits), -1
+        """Let the server fork a new sandbox, and wait until its interpreter is ready."""
+        self._group, self._pidfd = cgroup.ControlGroup(self._limits), -1
         try:
             self._connection = self._server.connect()
-            self._connection.settimeout(READY)
-            first, handles, _, _ = socket.recv_fds(self._connection, 1, 1)
-            if first != b"P" or not handles:
-                reason = (
-                    self._connection.recv(200).decode("utf-8", "replace") if first == b"F" else "no answer"
-                )
-                raise IsolationError(
-                    f"an isolated child did not start: {plain(reason)}. See `grader doctor`."
-                )
-            self._handle = handles[0]
+            self._pidfd = self._receive_pidfd(self._connection)
             self._group.add(self.pid)
-            if self._limits.threads == 1:  # where this side is: the two take turns
+            if self._limits.threads == 1:  # on the same core as this process: the two take turns
                 with suppress(OSError):
                     os.sched_setaffinity(self.pid, os.sched_getaffinity(0))
+            limits = limits_for_guest(self._limits, self.isolation, self.device)
             config = {
-                "limits": {
-                    **limits_for_guest(self._limits, self.isolation, self.device),
-                    "stand_ins": self._stand_ins is not None,
-                },
+                "limits": {**limits, "stand_ins": self._stand_ins is not None},
                 "seed": self._seed,
             }
-            deadline = time.monotonic() + READY
+            deadline = time.monotonic() + READY_SECONDS
             frames.send(self._connection, json.dumps(config).encode(), deadline=deadline)
-            if (reply := self._receive(deadline)).outcome != "ready":
+            if (reply := self._receive(self._connection, deadline)).outcome != "ready":
                 raise IsolationError(f"an isolated child did not start: {plain(reply.head.decode())}")
         except (OSError, frames.FrameError, IsolationError) as error:
             self.kill()
@@ -192,15 +201,24 @@ class Sandbox:
                 raise ServerLost("the fork server died") from error
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
 
-    def _in_place(self, origin: Origin) -> bool:
-        """Whether the next cell goes without a checkpoint, for which Python is forked.
+    def _receive_pidfd(self, connection: socket.socket) -> int:
+        """Receive the init's pidfd from the server's child, or the reason why there is none."""
+        connection.settimeout(READY_SECONDS)
+        first, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+        if first == b"P" and descriptors:
+            return descriptors[0]
+        reason = connection.recv(200).decode("utf-8", "replace") if first == b"F" else "no answer"
+        raise IsolationError(f"an isolated child did not start: {plain(reason)}. See `grader doctor`.")
 
-        Given cells and answers hardly ever hang or die. Where one does, the cells before it are run again: once,
-        and only as long as that is quick.
+    def _without_checkpoint(self, origin: Origin) -> bool:
+        """Tell whether the next cell runs in place: a checkpoint costs a fork of Python.
+
+        Given cells and answers rarely hang or die. If one does, the cells before it are replayed: once, and only if
+        that is quick.
         """
-        return origin is not OWN and not self._replays and self._good_seconds < CHEAP
+        return origin is not OWN and not self._replays and self._completed_seconds < QUICK_REPLAY_SECONDS
 
-    def _order(
+    def _send_order(
         self,
         op: str,
         request: dict,
@@ -208,178 +226,77 @@ class Sandbox:
         seconds: float,
         group: str = "",
         in_place: bool = False,
-    ) -> _Reply:
+    ) -> Reply:
+        """Send one cell or probe to the init and return its reply; answer calls of stand-ins meanwhile."""
         left = self._deadline - time.monotonic()
         if left <= 0:
-            return _Reply("used up")
+            return Reply("used up")
         if self._connection is None:
-            return _Reply("over")
-        seconds = min(seconds + (GPU_START if self.device == "cuda" else 0.0), left)
+            return Reply("over")
+        seconds = min(seconds + (GPU_START_SECONDS if self.device == "cuda" else 0.0), left)
         text = json.dumps(request).encode()
         order = {"op": op, "group": group, "in_place": in_place, "seconds": seconds, "request": len(text)}
         header = json.dumps(order).encode()
         try:
-            deadline = time.monotonic() + seconds + GRACE
+            deadline = time.monotonic() + seconds + GRACE_SECONDS
             frames.send(self._connection, header, text + blob, deadline=deadline)
-            while (reply := self._receive(deadline)).outcome == "question":
-                self._answer(reply, deadline)
+            while (reply := self._receive(self._connection, deadline)).outcome == "question":
+                self._answer_stand_in(self._connection, reply, deadline)
             return reply
         except frames.FrameError as error:
             if isinstance(error, frames.Closed) and not self._server.alive():
                 raise ServerLost("the fork server died") from error
-            self.kill()  # the init is gone, or no longer to be understood
-            return _Reply("died", lost=True)
+            self.kill()  # the init has ended, or no longer follows the protocol
+            return Reply("died", lost=True)
 
-    def _answer(self, question: _Reply, deadline: float) -> None:
+    def _answer_stand_in(self, connection: socket.socket, call: Reply, deadline: float) -> None:
         if self._stand_ins is None:
             raise frames.FrameError("a question where there is no stand-in")
-        head, tensors = self._stand_ins.answer(question.head, question.body)
+        head, tensors = self._stand_ins.answer(call.head, call.body)
         header = json.dumps({"op": "told", "head": len(head)}).encode()
-        frames.send(self._connection, header, head + tensors, deadline=deadline)
+        frames.send(connection, header, head + tensors, deadline=deadline)
 
-    def _receive(self, deadline: float) -> _Reply:
+    def _receive(self, connection: socket.socket, deadline: float) -> Reply:
         limits = self._limits
-        most = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
-        header, body = frames.receive(
-            self._connection, most_header=1 << 12, most_body=most, deadline=deadline
-        )
-        said = json.loads(header)
-        cut = said["raw"] + said["head"]
-        outcome = said["outcome"]
-        if outcome == "fault":
-            return _Reply(outcome, head=said.get("message", "").encode())
-        lost = outcome.endswith("lost")
-        return _Reply(
-            outcome.removesuffix(" lost"),
-            bytes(body[: said["raw"]]),
-            bytes(body[said["raw"] : cut]),
-            body[cut:],
-            lost=lost,
-        )
+        max_body = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
+        header, body = frames.receive(connection, most_header=1 << 12, most_body=max_body, deadline=deadline)
+        return parse_reply(header, body)
 
-    def _signal(self) -> None:
+    def _kill_init(self) -> None:
         with suppress(OSError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
-    def _wait(self, seconds: float) -> bool:
-        return bool(select.select([self._handle], [], [], seconds)[0])
+    def _init_ends(self, *, within: float) -> bool:
+        return bool(select.select([self._pidfd], [], [], within)[0])
 
-    # ------------------------------------------------------------ starting over
+    # ------------------------------------------------------------ replay
 
-    def _spent(self) -> bool:
-        return self._replays >= MOST_REPLAYS or time.monotonic() >= self._deadline
+    def _retry_if_dead(self, send: Callable[[], Reply]) -> Reply:
+        """Send an order; if the interpreter had died before it, replay without the last cell and send it once more."""
+        for _ in range(2):
+            reply = send()
+            if reply.outcome != "lost" or not self._completed or not self._may_replay():
+                break
+            # The interpreter was dead before this order: something that the last cell left running killed it.
+            self._completed.pop()
+            self._replay()
+        return reply
+
+    def _may_replay(self) -> bool:
+        return self._replays < MAX_REPLAYS and time.monotonic() < self._deadline
 
     def _replay(self) -> None:
-        """A new process, and in it the good cells again."""
+        """Start a new sandbox and run the completed cells in it."""
         self.kill()
-        while not self._spent():
+        while self._may_replay():
             self._replays += 1
             self._open()
-            for index, (cell, seconds) in enumerate(self._good):
-                reply = self._order("cell", cell, b"", seconds)
+            for index, cell in enumerate(self._completed):
+                reply = self._send_order("cell", cell.order, b"", cell.seconds)
                 if reply.outcome != "answer":
-                    # What was good once is not good now: go on without it.
-                    del self._good[index]
+                    # This cell succeeded before and fails now: continue without it.
+                    del self._completed[index]
                     self.kill()
                     break
             else:
                 return
-
-    # ------------------------------------------------------------ from replies to records
-
-    def _cell_result(self, reply: _Reply, seconds: float, took: float) -> CellResult:
-        most = max(0, min(self._limits.cell_output_bytes, self._output_left))
-        head: dict[str, Any] = {}
-        status, message = self._status(reply, seconds)
-        if reply.outcome == "answer":
-            try:
-                head = parse(reply.head, len(reply.head))
-                status = Status.RAISED if head.get("status") == "raised" else Status.OK
-                message = plain(head.get("message"))
-            except EvidenceError as error:
-                status, message = Status.OK, str(error)
-        outputs = clean(head.get("outputs"), reply.raw, most)
-        self._output_left -= size(outputs)
-        count = head.get("execution_count")
-        return CellResult(
-            status=status,
-            outputs=outputs,
-            error=plain(head.get("error"), 200),
-            message=message,
-            seconds=took,
-            execution_count=count if isinstance(count, int) and 0 <= count < 10**6 else None,
-        )
-
-    def _evidence(self, request: Request, reply: _Reply, took: float) -> Evidence:
-        status, message = self._status(reply, request.seconds)
-        if reply.outcome != "answer":
-            return Evidence(key=request.key, status=status, message=message, seconds=took)
-        trips: tuple[tuple[str, str], ...] = ()
-        try:
-            head = parse(reply.head)
-            trips = _trips(head.get("trips"))
-            if head.get("status") == "raised":
-                lineage = head.get("lineage")
-                return Evidence(
-                    key=request.key,
-                    status=Status.RAISED,
-                    error=plain(head.get("error"), 200),
-                    lineage=tuple(plain(name, 200) for name in lineage[:20])
-                    if isinstance(lineage, list)
-                    else (),
-                    message=plain(head.get("message")),
-                    seconds=took,
-                    trips=trips,
-                )
-            if head.get("status") != "ok":
-                raise EvidenceError(plain(head.get("message")) or "something that is no answer came back")
-            self._evidence_left -= len(reply.head) + len(reply.body)
-            if self._evidence_left < 0:
-                raise EvidenceError("more came back, over all checks together, than is accepted")
-            values = decode(head.get("tree"), reply.body)
-            if not isinstance(values, dict):
-                raise EvidenceError("something that is no answer of a check came back")
-        except EvidenceError as error:
-            return Evidence(
-                key=request.key, status=Status.REFUSED, message=str(error), seconds=took, trips=trips
-            )
-        return Evidence(key=request.key, status=Status.OK, values=values, seconds=took, trips=trips)
-
-    def _status(self, reply: _Reply, seconds: float) -> tuple[Status, str]:
-        limits = self._limits
-        match reply.outcome:
-            case "answer":
-                return Status.OK, ""
-            case "timeout":
-                return Status.TIMEOUT, f"it took more than {seconds:g} s and was stopped"
-            case "used up":
-                return Status.TIMEOUT, f"{USED_UP} ({limits.seconds:g} s)"
-            case "memory":
-                return (
-                    Status.DIED,
-                    f"it used more than {limits.memory_bytes / 2**30:.1f} GB of memory and was stopped",
-                )
-            case "scratch":
-                return Status.DIED, (
-                    f"it wrote more than {limits.scratch_bytes / 2**30:.1f} GB or {limits.scratch_files} files"
-                )
-            case "refused":
-                told = {}
-                with suppress(EvidenceError):
-                    told = parse(reply.head)
-                return Status.REFUSED, plain(told.get("message")) or "something that is no answer came back"
-            case _:
-                return (
-                    Status.DIED,
-                    "Python ended before it was finished: a crash, an exit, or a limit that was exceeded",
-                )
-
-
-def _trips(said: Any) -> tuple[tuple[str, str], ...]:
-    """The built-ins that the sandbox says it saw."""
-    pairs = said[:MOST_TRIPS] if isinstance(said, list) else []
-    return tuple(
-        (plain(pair[0], 100), plain(pair[1], 100))
-        for pair in pairs
-        if isinstance(pair, list) and len(pair) == 2
-    )

@@ -1,4 +1,4 @@
-"""What a sandbox is made of: the folders and devices that it shows, the user that it runs as, its environment."""
+"""Describe a sandbox: the folders and devices that are visible in it, its user, its environment variables."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from grader.execution.errors import IsolationError
 GUEST = Path(__file__).with_name("guest")
 GUEST_INSIDE = "/sandbox/guest"
 HOME = "/home/student"
-# Whom root becomes: a number that no package gives to anybody, just below "nobody".
+# UID and GID for submissions when run as root: no package creates a user with this number. 65534 is `nobody`.
 UNPRIVILEGED = 65_533
 OUR_PACKAGES = ("grader", "attention")
 
-# What programs and libraries need of the system; where /bin and the like are links, they stay links.
+# Parts of the system that programs and libraries need.
 SYSTEM = (
     "/usr/bin",
     "/usr/sbin",
@@ -41,19 +41,21 @@ SYSTEM = (
     "/etc/mime.types",
     "/etc/ssl/openssl.cnf",
 )
+# Folders of the root that are links into /usr on most systems, and stay links in the sandbox.
 TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 TERMINALS = ("/dev/pts", "/dev/ptmx")
 
 
 def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
-    """What boot.py and server.py are told: the root to build, the user to become, the cage of each child."""
+    """Return the configurations of guest/boot.py (root, user, environment) and guest/server.py (confinement)."""
     guest = GUEST_INSIDE if tier == "full" else str(GUEST)
     python, prefixes = _python()
-    graphics = visible_gpu.visible_gpu() if device == "cuda" else visible_gpu.NO_GPU
-    places = (*SYSTEM, *prefixes, *(("/sys", *graphics.libraries) if device == "cuda" else ()))
-    shown = _outermost([path for path in places if os.path.exists(path)])
-    devices = [*DEVICES, *graphics.devices]
+    gpu = visible_gpu.visible_gpu() if device == "cuda" else visible_gpu.NO_GPU
+    wanted = (*SYSTEM, *prefixes, *(("/sys", *gpu.libraries) if device == "cuda" else ()))
+    visible = _outermost([path for path in wanted if os.path.exists(path)])
+    devices = [*DEVICES, *gpu.devices]
+    binds = [*visible, *(path for path in TOP if os.path.isdir(path) and not os.path.islink(path))]
     boot = {
         "tier": tier,
         "python": python,
@@ -61,69 +63,69 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
         "guest_source": str(GUEST),
         "uid": UNPRIVILEGED,
         "gid": UNPRIVILEGED,
-        "binds": [*shown, *(path for path in TOP if os.path.isdir(path) and not os.path.islink(path))],
+        "binds": binds,
         "links": {path: os.readlink(path) for path in TOP if os.path.islink(path)},
-        "masks": _masks(shown),
+        "masks": _masks(visible),
         "devices": devices,
         "files": _etc(),
-        "environment": {**_environment(home, python), **graphics.environment},
+        "environment": {**_environment(home, python), **gpu.environment},
     }
     if tier == "full":
-        read = ["/"]
+        readable = ["/"]
     else:
-        read = [*boot["binds"], *TOP, str(GUEST), "/etc/passwd", "/etc/group", "/proc", *devices]
+        readable = [*binds, *TOP, str(GUEST), "/etc/passwd", "/etc/group", "/proc", *devices]
     server = {
         "tier": tier,
         "home": home,
-        "read": read,
+        "read": readable,
         "write": [*devices, *TERMINALS],
-        "below_tmp": [path for path in shown if path.startswith("/tmp/")] if tier == "full" else [],
+        "below_tmp": [path for path in visible if path.startswith("/tmp/")] if tier == "full" else [],
         "device": device,
     }
     return boot, server
 
 
 def _python() -> tuple[str, list[str]]:
-    """This interpreter, and every folder that it lives in."""
+    """Return the path of this Python, and every folder that it needs."""
     python = os.path.abspath(sys.executable)
-    places = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    folders = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     for name in ("stdlib", "platstdlib", "purelib", "platlib"):
-        places.add(sysconfig.get_path(name))
-    link = python  # each link on the way from the environment's python to the real one
+        folders.add(sysconfig.get_path(name))
+    link = python  # follow each link from the environment's python to the real one
     while os.path.islink(link):
         link = os.path.normpath(os.path.join(os.path.dirname(link), os.readlink(link)))
         folder = os.path.dirname(link)
-        places.add(os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder)
-    places |= {os.path.realpath(place) for place in places}
+        folders.add(os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder)
+    folders |= {os.path.realpath(folder) for folder in folders}
     if sys.base_prefix not in ("/", "/usr"):
-        places -= {"/", "/usr"}  # a link in /bin or /usr/bin on the way: that is shown already
+        folders -= {"/", "/usr"}  # from a link in /bin or /usr/bin; those folders are visible anyway
     home = os.path.expanduser("~")
-    for place in places:
-        if place in ("/", home, os.path.dirname(home)):
+    for folder in folders:
+        if folder in ("/", home, os.path.dirname(home)):
             raise IsolationError(
-                f"Python is installed in {place} itself, which cannot be shown to submissions. "
+                f"Python is installed in {folder} itself, which cannot be shown to submissions. "
                 "Use an environment of its own: python3 -m venv .venv"
             )
-    # What lies in /usr is shown in part already; the rest of /usr is nobody's business.
-    return python, sorted(place for place in places if place != "/usr")
+    # SYSTEM lists the visible parts of /usr; the rest stays hidden.
+    return python, sorted(folder for folder in folders if folder != "/usr")
 
 
 def _outermost(paths: list[str]) -> list[str]:
-    """Without those that lie inside another; parents first."""
-    found: list[str] = []
+    """Return the paths that lie inside no other one, sorted."""
+    outermost: list[str] = []
     for path in sorted(set(paths)):
-        if not any(path.startswith(parent + "/") for parent in found):
-            found.append(path)
-    return found
+        if not any(path.startswith(parent + "/") for parent in outermost):
+            outermost.append(path)
+    return outermost
 
 
-def _masks(shown: list[str]) -> list[str]:
-    """What lies in the places that are shown and is ours: hidden, however this project is installed."""
+def _masks(visible: list[str]) -> list[str]:
+    """Return this project's own packages and files in visible folders, which boot.py hides, however it is installed."""
     candidates: set[str] = set()
     for name in OUR_PACKAGES:
         spec = importlib.util.find_spec(name)
-        for place in (spec.submodule_search_locations or []) if spec else []:
-            candidates.add(os.path.realpath(place))
+        for folder in (spec.submodule_search_locations or []) if spec else []:
+            candidates.add(os.path.realpath(folder))
     repository = Path(__file__).resolve().parents[2]
     if (repository / "pyproject.toml").is_file():
         candidates.add(str(repository))
@@ -131,13 +133,17 @@ def _masks(shown: list[str]) -> list[str]:
         for name in OUR_PACKAGES:
             candidates.add(f"{library}/{name}")
         candidates |= {str(path) for path in Path(library).glob("*attention_course*")}
-    inside = [path for path in candidates if any(path.startswith(place + "/") for place in shown)]
+    inside = [path for path in candidates if any(path.startswith(folder + "/") for folder in visible)]
+    # A candidate that contains a visible folder cannot be hidden: the virtual environment may lie in the repository.
     return sorted(
-        path for path in inside if not any(place == path or place.startswith(path + "/") for place in shown)
+        path
+        for path in inside
+        if not any(folder == path or folder.startswith(path + "/") for folder in visible)
     )
 
 
 def _etc() -> dict[str, str]:
+    """Map the files of /etc that boot.py writes to their contents."""
     uid = UNPRIVILEGED if os.getuid() == 0 else os.getuid()
     gid = UNPRIVILEGED if os.getuid() == 0 else os.getgid()
     return {
@@ -149,8 +155,9 @@ def _etc() -> dict[str, str]:
 
 
 def _environment(home: str, python: str) -> dict[str, str]:
-    """All that the sandbox has of an environment."""
-    temporary = "/tmp" if home == HOME else f"{home}/.tmp"  # a child's own home comes in its place
+    """Return all environment variables of the sandbox."""
+    # In the lower tiers each child replaces `home` by a folder of its own (guest/confinement.py).
+    temporary = "/tmp" if home == HOME else f"{home}/.tmp"
     return {
         "PATH": f"{os.path.dirname(python)}:/usr/bin:/bin",
         "HOME": home,
@@ -171,5 +178,6 @@ def _environment(home: str, python: str) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
-        "PYTORCH_JIT": "0",  # TorchScript runs as the Python that it is: its calls are seen
+        # TorchScript runs as ordinary Python, so that the tripwire sees its calls.
+        "PYTORCH_JIT": "0",
     }

@@ -1,4 +1,4 @@
-"""The system-call filter: written by name, compiled here in the trusted process, installed inside."""
+"""The system-call filter: compiled from names in the trusted process, installed by the guest (guest/linux.py)."""
 
 from __future__ import annotations
 
@@ -9,30 +9,33 @@ from functools import cache
 
 from grader.execution.guest import linux
 
-# What a notebook has no use for and an attack on the kernel or on other processes has.
-DENIED = (
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
-    "unshare", "setns", "mount", "umount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount",
-    "fspick", "move_mount", "open_tree", "mount_setattr", "statmount", "listmount",
-    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
-    "keyctl", "add_key", "request_key",
-    "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "reboot",
-    "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "open_by_handle_at", "name_to_handle_at",
-    "lookup_dcookie", "fanotify_init", "iopl", "ioperm", "modify_ldt", "syslog", "settimeofday", "clock_settime",
-    "clock_settime64", "clock_adjtime", "adjtimex", "stime", "personality", "vhangup", "vmsplice",
-    "memfd_create", "memfd_secret", "uselib", "ustat", "sysfs", "nfsservctl", "_sysctl",
-    "mq_open", "msgget", "semget", "shmget",
-)  # fmt: skip
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # put characters into a terminal's input
+# System calls that no notebook needs, and that attacks on the kernel or on other processes use.
+DENIED = tuple(
+    """
+    ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
+    unshare setns mount umount umount2 pivot_root chroot fsopen fsconfig fsmount
+    fspick move_mount open_tree mount_setattr statmount listmount
+    bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register
+    keyctl add_key request_key
+    init_module finit_module delete_module create_module kexec_load kexec_file_load reboot
+    swapon swapoff acct quotactl quotactl_fd open_by_handle_at name_to_handle_at
+    lookup_dcookie fanotify_init iopl ioperm modify_ldt syslog settimeofday clock_settime
+    clock_settime64 clock_adjtime adjtimex stime personality vhangup vmsplice
+    memfd_create memfd_secret uselib ustat sysfs nfsservctl _sysctl
+    mq_open msgget semget shmget
+    """.split()
+)
+# ioctl requests that put characters into a terminal's input.
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
 
 class MissingLibrary(Exception):
-    """libseccomp cannot be had."""
+    """libseccomp is not installed."""
 
 
 @cache
 def compile_filter(tier: str) -> bytes:
-    """The filter of a tier as a BPF program.
+    """Compile the filter of a tier into a BPF program.
 
     Raises:
         MissingLibrary: pyseccomp or libseccomp is not installed.
@@ -40,7 +43,7 @@ def compile_filter(tier: str) -> bytes:
     if tier == "none":
         return b""
     try:
-        import pyseccomp as seccomp
+        import pyseccomp as seccomp  # type: ignore[import-untyped]  # has no types
     except (ImportError, OSError, RuntimeError) as error:
         raise MissingLibrary(
             "libseccomp is not installed; install libseccomp2 (apt) or libseccomp (dnf, pacman)"
@@ -51,15 +54,15 @@ def compile_filter(tier: str) -> bytes:
         try:
             rules.add_rule(refuse, name)
         except (OSError, ValueError):
-            continue  # this processor, or this libseccomp, does not know it
-    # clone3 hides its flags behind a pointer; told that it does not exist, libc falls back to clone.
+            continue  # this processor, or this version of libseccomp, does not have the call
+    # clone3 passes its flags by pointer, which a filter cannot read; libc falls back to clone when it gets ENOSYS.
     rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
     for flag in _namespace_flags():
         rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     for request in (TIOCSTI, TIOCLINUX):
         rules.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, request))
     no_family = seccomp.ERRNO(errno.EAFNOSUPPORT)
-    if tier == "full":  # sockets within the sandbox are all that can be reached, and few programs need others
+    if tier == "full":  # the network namespace has nothing to connect to but the sandbox itself
         rules.add_rule(no_family, "socket", seccomp.Arg(0, seccomp.NE, socket.AF_UNIX))
     else:
         rules.add_rule(no_family, "socket")
@@ -71,6 +74,7 @@ def compile_filter(tier: str) -> bytes:
 
 
 def _namespace_flags() -> list[int]:
+    """Return the flags of clone(2) that make a namespace."""
     return [
         linux.CLONE_NEWNS,
         linux.CLONE_NEWCGROUP,

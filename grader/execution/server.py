@@ -1,4 +1,4 @@
-"""A fork server as the grader uses it: makes sandboxes, and restarts itself when it is found dead."""
+"""A fork server: makes sandboxes, and starts its process again when that has died."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 
 from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess, SharedServer
-from grader.execution.sandbox import GPU_START, Sandbox
+from grader.execution.sandbox import GPU_START_SECONDS, Sandbox
 from grader.execution.tiers import resolve_tier
 from grader.records import Limits, Status
 
 
 class Server:
-    """A fork server with everything imported; restarts itself when it is found dead."""
+    """A fork server whose process has imported everything that a lesson uses."""
 
     def __init__(
         self, *, isolation: str = "auto", device: str = "cpu", shared: SharedServer | None = None
     ) -> None:
-        """Start it.
+        """Start the process, or use one that runs.
 
         Args:
-            shared: one that runs already, with this isolation and device.
+            shared: a running server with this isolation and device.
 
         Raises:
-            IsolationError: this machine cannot isolate as was asked.
+            IsolationError: this machine cannot isolate as requested.
         """
         self.isolation, self.device = resolve_tier(isolation), device
         self._process: ServerProcess | SharedServer
@@ -43,15 +43,15 @@ class Server:
         device: str | None = None,
         functions: Mapping[str, Callable] | None = None,
     ) -> Sandbox:
-        """A new interpreter.
+        """Make a sandbox; start the server's process again first if it has died.
 
         Args:
             device: cpu, or the server's own.
-            functions: what stand-ins in it compute, on this side.
+            functions: stand-ins in the sandbox call them in this process.
 
         Raises:
-            IsolationError: the server could not be started again.
-            ServerLost: the server died just now.
+            IsolationError: the process could not be started again.
+            ServerLost: the process died while it made the sandbox.
         """
         if not self._process.alive():
             self._process.close()
@@ -59,34 +59,41 @@ class Server:
         return Sandbox(self, limits, seed, device or self.device, functions or {})
 
     def require_gpu(self) -> None:
-        """Add two numbers on the GPU, from within the sandbox.
+        """Check that code in the sandbox can add two numbers on the GPU.
 
         Raises:
-            IsolationError: that does not work.
+            IsolationError: it cannot.
         """
-        python = self.spawn(Limits(), seed=0)
+        sandbox = self.spawn(Limits(), seed=0)
         try:
             source = "import torch\nassert torch.ones(2, device='cuda').sum().item() == 2"
-            result = python.run_cell(source, seconds=GPU_START)
+            result = sandbox.run_cell(source, seconds=GPU_START_SECONDS)
         finally:
-            python.kill()
+            sandbox.kill()
         if result.status is not Status.OK:
-            said = f"{result.error}: {result.message}" if result.error else result.message
+            reason = f"{result.error}: {result.message}" if result.error else result.message
             raise IsolationError(
-                f"the sandbox cannot use the GPU ({said}). No grade was written. Pass --device cpu, or see docs/gpu.md"
+                f"the sandbox cannot use the GPU ({reason}). No grade was written. Pass --device cpu, or see docs/gpu.md"
             )
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the server said when it was ready: seconds, versions."""
-        return self._process.report
+        """What the process reported when it was ready: seconds, versions. A shared server has no report."""
+        return self._own_process.report
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        """The process id of the server's outermost process. A shared server has none."""
+        return self._own_process.pid
+
+    @property
+    def _own_process(self) -> ServerProcess:
+        if isinstance(self._process, SharedServer):
+            raise AttributeError("another process started this server and knows its report and process id")
+        return self._process
 
     def alive(self) -> bool:
-        """Whether the server itself still runs; a dying one gets a moment to be gone."""
+        """Tell whether the process still runs, half a second from now: a dying process takes a moment to end."""
         deadline = time.monotonic() + 0.5
         while self._process.alive():
             if time.monotonic() > deadline:
@@ -95,11 +102,11 @@ class Server:
         return False
 
     def connect(self) -> socket.socket:
-        """A connection to a new child."""
+        """Let the process fork a child, and return the connection to it."""
         return self._process.connect()
 
     def close(self) -> None:
-        """End the server and all its children; idempotent."""
+        """End the process with all its children; a second call does nothing."""
         self._process.close()
 
     def __enter__(self) -> Server:

@@ -1,8 +1,8 @@
-"""Which isolation this machine can give.
+"""Choose the tier of isolation that this machine can provide.
 
 full     namespaces with a minimal root, Landlock, a system-call filter, limits
 partial  no namespaces: Landlock and the filter, which denies sockets; limits
-none     limits and time-outs only; never taken unless asked for
+none     limits and time-outs only; never used unless requested
 """
 
 from __future__ import annotations
@@ -13,37 +13,34 @@ from functools import cache
 
 from grader.execution.errors import IsolationError
 from grader.execution.guest import linux
-from grader.execution.process import attempt
+from grader.execution.process import try_tier
 from grader.execution.seccomp import MissingLibrary, compile_filter
 
 TIERS = ("full", "partial", "none")
 
 
 def resolve_tier(requested: str) -> str:
-    """The tier that a request comes to on this machine.
+    """Turn auto or a tier into a tier that works on this machine.
 
     Raises:
-        IsolationError: this machine cannot give it, or `none` was not asked for and is all there is.
+        IsolationError: this machine cannot provide it, or only `none` works and was not requested.
     """
     if requested not in ("auto", *TIERS):
         raise IsolationError(f"isolation {requested!r} is none of auto, {', '.join(TIERS)}")
-    for tier in ("full", "partial") if requested == "auto" else (requested,):
-        if not why_not(tier):
+    candidates = ("full", "partial") if requested == "auto" else (requested,)
+    for tier in candidates:
+        if not tier_problem(tier):
             return tier
-    reasons = "; ".join(
-        f"{tier}: {why_not(tier)}"
-        for tier in TIERS
-        if requested == tier or (requested == "auto" and tier != "none")
-    )
+    problems = "; ".join(f"{tier}: {tier_problem(tier)}" for tier in candidates)
     raise IsolationError(
-        f"the sandbox did not start ({reasons}). No grade was written. "
+        f"the sandbox did not start ({problems}). No grade was written. "
         "See `grader doctor`, or pass --isolation none to run submissions with your own rights."
     )
 
 
 @cache
-def why_not(tier: str) -> str:
-    """Why this machine cannot give a tier; empty if it can. The machine is asked, not its version number."""
+def tier_problem(tier: str) -> str:
+    """Tell why this machine cannot provide a tier; empty if it can. The tier is tried, not inferred from a version."""
     if sys.platform != "linux":
         return "needs Linux: on macOS and Windows use a container, WSL or another machine"
     if tier == "none":
@@ -59,4 +56,4 @@ def why_not(tier: str) -> str:
         compile_filter(tier)
     except MissingLibrary as error:
         return str(error)
-    return attempt(tier)
+    return try_tier(tier)

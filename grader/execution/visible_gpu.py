@@ -1,4 +1,4 @@
-"""What the sandbox is shown of an NVIDIA GPU: device nodes, driver libraries, environment."""
+"""What of an NVIDIA GPU is visible in the sandbox: device nodes, driver libraries, environment variables."""
 
 from __future__ import annotations
 
@@ -7,64 +7,70 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# Where the driver's libraries lie, beside /usr/lib, which is shown anyway: Kubernetes, NGC images, WSL, NixOS.
-PLACES = (
+# Folders of the driver's libraries on Kubernetes, NGC images, WSL and NixOS; /usr/lib is visible in every sandbox.
+LIBRARY_FOLDERS = (
     "/usr/local/nvidia/lib64",
     "/usr/local/nvidia/lib",
     "/usr/local/cuda/compat",
     "/usr/lib/wsl/lib",
     "/run/opengl-driver/lib",
 )
-DRIVER = ("libcuda.so.1", "libnvidia-ml.so.1")
+DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
 # nvidia0 …, nvidiactl, nvidia-uvm, nvidia-uvm-tools, and the folders nvidia-caps (MIG); dxg is WSL's.
-NODES = ("nvidia*", "dxg")
-CHOICE = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")  # which GPU the operator, or Slurm, has given us
+DEVICE_PATTERNS = ("nvidia*", "dxg")
+# Variables with which the operator, or Slurm, chooses a GPU.
+CHOICE = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 
 
 @dataclass(frozen=True, kw_only=True)
 class VisibleGpu:
-    """Paths and variables; all that exists of them goes into the sandbox."""
+    """Paths and environment variables; those paths that exist are visible in the sandbox."""
 
     devices: tuple[str, ...]
     libraries: tuple[str, ...]  # folders
     environment: Mapping[str, str]
 
 
-# Graded on the CPU, a submission finds no GPU, wherever it runs.
+# For grading on the CPU: a submission sees no GPU, even on a machine that has one.
 NO_GPU = VisibleGpu(devices=(), libraries=(), environment={"CUDA_VISIBLE_DEVICES": ""})
 
 
 def visible_gpu(root: Path = Path("/"), environment: Mapping[str, str] = os.environ) -> VisibleGpu:
-    """What of a GPU is on this machine, for submissions to see.
+    """Find the GPU's device nodes, driver libraries and variables on this machine.
 
     Args:
-        root: where to look; another one is for tests.
-        environment: the operator's.
+        root: the root folder to search; tests pass another one.
+        environment: the operator's environment variables.
     """
-    devices = sorted({f"/dev/{path.name}" for pattern in NODES for path in (root / "dev").glob(pattern)})
-    searched = [*filter(None, environment.get("LD_LIBRARY_PATH", "").split(":")), *PLACES]
+    devices = sorted(
+        {f"/dev/{path.name}" for pattern in DEVICE_PATTERNS for path in (root / "dev").glob(pattern)}
+    )
+    searched = [*filter(None, environment.get("LD_LIBRARY_PATH", "").split(":")), *LIBRARY_FOLDERS]
     libraries = [
-        place
-        for place in dict.fromkeys(searched)
-        if os.path.isabs(place) and any((root / place[1:] / name).exists() for name in DRIVER)
+        folder
+        for folder in dict.fromkeys(searched)
+        if os.path.isabs(folder) and any((root / folder[1:] / name).exists() for name in DRIVER_LIBRARIES)
     ]
     variables = {name: environment[name] for name in CHOICE if name in environment}
     if libraries:
         variables["LD_LIBRARY_PATH"] = ":".join(libraries)
     # A library may be a link into another folder: CUDA's loader needs both.
-    homes = [
+    link_targets = [
         "/" + str(file.resolve().parent.relative_to(root.resolve()))
-        for place in libraries
-        for name in DRIVER
-        if (file := root / place[1:] / name).exists()
+        for folder in libraries
+        for name in DRIVER_LIBRARIES
+        if (file := root / folder[1:] / name).exists()
     ]
     return VisibleGpu(
         devices=tuple(devices),
-        libraries=tuple(dict.fromkeys([*libraries, *homes])),
+        libraries=tuple(dict.fromkeys([*libraries, *link_targets])),
         environment={
             **variables,
-            "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # to ask whether there is a GPU must not initialise CUDA
-            "NVIDIA_TF32_OVERRIDE": "0",  # float32 is float32, whatever a notebook asks for
-            "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # cuBLAS adds up in one order
+            # torch.cuda.is_available() must not initialise CUDA.
+            "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+            # No TensorFloat-32, even if a notebook switches it on.
+            "NVIDIA_TF32_OVERRIDE": "0",
+            # cuBLAS sums in the same order in every run.
+            "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
         },
     )

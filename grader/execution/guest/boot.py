@@ -1,7 +1,7 @@
-"""The first thing that runs: new namespaces and a minimal root, an unprivileged user, then the fork server.
+"""The first program of the guest: builds the sandbox's root, drops privileges, and becomes the fork server.
 
-Started as `python boot.py <fd>`. One frame from the trusted side says what to build (see isolation.py).
-No student's code ever runs in this process.
+Started as `python boot.py <fd>`. One frame from the trusted side contains the configuration (sandbox_description.py).
+No student code ever runs in this process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 
-if __name__ == "__main__":  # a script before it is a package: only this folder's modules are to be found
+if __name__ == "__main__":  # run as a script: make `guest`, and nothing else of the grader, importable
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from guest import frames, linux
@@ -21,6 +21,7 @@ SCRATCH_DIRECTORIES = ("/tmp", "/dev/shm", HOME)
 
 
 def main() -> None:
+    """Build what the configuration describes, then run server.py."""
     control = socket.socket(fileno=int(sys.argv[1]))
     header, _ = frames.receive(control, most_header=1 << 20, most_body=0)
     config = json.loads(header)
@@ -28,9 +29,9 @@ def main() -> None:
         if config["tier"] == "full":
             _enter_namespaces(config)
             _build_root(config)
-        _become(config)
+        _become_unprivileged(config)
         if config["tier"] == "full":
-            linux.die_with_parent()  # the process outside; changing the user had cancelled it
+            linux.die_with_parent()  # asked for here, because a change of the user cancels it
     except OSError as error:
         frames.send(control, json.dumps({"error": str(error)}).encode())
         sys.exit(1)
@@ -42,7 +43,7 @@ def main() -> None:
 
 
 def _enter_namespaces(config: dict) -> None:
-    """New namespaces; returns in their pid 1, while the process outside waits for it."""
+    """Enter new namespaces; returns in their pid 1, while the process outside waits for it."""
     uid, gid = os.getuid(), os.getgid()
     if uid == 0:
         linux.unshare(linux.CLONE_ALL_BUT_USER)
@@ -52,15 +53,15 @@ def _enter_namespaces(config: dict) -> None:
     child = os.fork()
     if child:
         control = int(sys.argv[1])
-        os.close(control)  # so that the trusted side notices when the child is gone
+        os.close(control)  # so that the trusted side notices when the child ends
         _, status = os.waitpid(child, 0)
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
 def _build_root(config: dict) -> None:
-    """A root of our own: read-only views of what Python needs, and nothing else of this machine."""
+    """Build a new root: read-only views of what Python needs, and nothing else of this machine."""
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
-    # The tmpfs covers /tmp only until it is the root; the machine stays in reach at /old meanwhile.
+    # The tmpfs covers /tmp only until it is the root; until the new root is complete, the machine's is at /old.
     linux.mount("tmpfs", "/tmp", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
     os.mkdir("/tmp/new")
     os.mkdir("/tmp/old")
@@ -68,10 +69,10 @@ def _build_root(config: dict) -> None:
     os.chdir("/")
     linux.mount("tmpfs", "/new", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
     for path in config["binds"]:
-        _show(path, path)
-    _show(config["guest_source"], config["guest"])
+        _bind_if_present(path, path)
+    _bind_if_present(config["guest_source"], config["guest"])
     for path in config["masks"]:
-        _hide(path)
+        _mask(path)
     for path, target in config["links"].items():
         os.makedirs(os.path.dirname("/new" + path), exist_ok=True)
         os.symlink(target, "/new" + path)
@@ -84,7 +85,7 @@ def _build_root(config: dict) -> None:
     for path in SCRATCH_DIRECTORIES:
         os.makedirs("/new" + path, exist_ok=True)
     linux.mount("proc", "/new/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-    # For the fork server alone: its children get scratch of their own over it.
+    # The fork server's own scratch; each child mounts another over it.
     for path in ("/dev/shm", HOME):
         linux.mount("tmpfs", "/new" + path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=64m,mode=777")
     os.chdir("/new")
@@ -94,7 +95,8 @@ def _build_root(config: dict) -> None:
     linux.protect("/", linux.MS_RDONLY | linux.MS_NOSUID, below=False)
 
 
-def _show(source: str, target: str) -> None:
+def _bind_if_present(source: str, target: str) -> None:
+    """Make a folder or file of the machine visible in the new root, read-only."""
     source, target = "/old" + source, "/new" + target
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
@@ -106,8 +108,8 @@ def _show(source: str, target: str) -> None:
     linux.bind(source, target)
 
 
-def _hide(path: str) -> None:
-    """Put something empty over a folder or file that was shown with what surrounds it."""
+def _mask(path: str) -> None:
+    """Mount something empty over a folder or file that became visible together with its parent."""
     target = "/new" + path
     if os.path.isdir(target):
         linux.mount("tmpfs", target, "tmpfs", linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
@@ -116,6 +118,7 @@ def _hide(path: str) -> None:
 
 
 def _build_devices(devices: list[str]) -> None:
+    """Bind the device nodes into the new root, and mount terminals of its own."""
     os.makedirs("/new/dev/pts", exist_ok=True)
     for path in devices:
         if os.path.exists("/old" + path):
@@ -133,8 +136,8 @@ def _build_devices(devices: list[str]) -> None:
         os.symlink(f"/proc/self/fd/{number}", f"/new/dev/{name}")
 
 
-def _become(config: dict) -> None:
-    """Root never goes on from here: another user, for good."""
+def _become_unprivileged(config: dict) -> None:
+    """If this process runs as root, become the unprivileged user, irrevocably; never gain privileges again."""
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(config["gid"], config["gid"], config["gid"])
@@ -142,7 +145,7 @@ def _become(config: dict) -> None:
         if not os.access(config["python"], os.X_OK):
             raise PermissionError(13, f"user {config['uid']} cannot reach {config['python']}")
     if config["tier"] != "none":
-        linux.prctl(38, 1)
+        linux.forbid_new_privileges()
 
 
 if __name__ == "__main__":

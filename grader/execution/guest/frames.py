@@ -1,4 +1,7 @@
-"""Frames over a socket: magic, two lengths, a header and a body. Sizes are bounded before anything is read."""
+"""Send and receive frames over a socket: magic, two lengths, a header and a body.
+
+The receiver checks the lengths against its limits before it reads the rest. Both sides of the sandbox use this module.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,25 @@ import struct
 import time
 
 MAGIC = b"att1"
-QUESTION = b"ask1"  # for a stand-in: the answer to what was asked comes later
+# The magic of a stand-in's call: the sender waits for a result and answers its own request later.
+QUESTION = b"ask1"
 PRELUDE = struct.Struct("!4sIQ")
 
 
 class FrameError(Exception):
-    """What came over the socket is no frame of ours, or too large."""
+    """The bytes are no frame, or a frame that is too large."""
 
 
 class Closed(FrameError):
-    """The other side is gone."""
+    """The other side has closed the socket."""
 
 
 class Late(FrameError):
-    """The deadline passed first."""
+    """The deadline passed before the frame was complete."""
 
 
 class Inbox:
-    """One frame, put together from pieces as they arrive."""
+    """Assembles one frame from pieces as they arrive."""
 
     def __init__(self, most_header: int, most_body: int, kinds: tuple[bytes, ...] = (MAGIC,)) -> None:
         self._most, self._kinds = (most_header, most_body), kinds
@@ -34,15 +38,15 @@ class Inbox:
 
     @property
     def missing(self) -> int:
-        """How many bytes to ask for next; never more than belong to this frame."""
-        whole = PRELUDE.size + (sum(self._sizes) if self._sizes else 0)
-        return whole - len(self._got)
+        """The number of bytes to read next; never more than belong to this frame."""
+        size = PRELUDE.size + (sum(self._sizes) if self._sizes else 0)
+        return size - len(self._got)
 
     def feed(self, data: bytes) -> tuple[bytes, memoryview] | None:
-        """Header and body once the frame is whole; the body, which may be large, is not copied.
+        """Add bytes; return header and body once the frame is complete. The body, which may be large, is not copied.
 
         Raises:
-            FrameError: it is no frame, or larger than allowed.
+            FrameError: the bytes are no frame, or one larger than allowed.
         """
         self._got += data
         if self._sizes is None and len(self._got) >= PRELUDE.size:
@@ -60,8 +64,8 @@ class Inbox:
         return bytes(frame[PRELUDE.size : cut]), frame[cut:]
 
 
-def pack(header: bytes, body: bytes | memoryview = b"", magic: bytes = MAGIC) -> bytes:
-    """The bytes of one frame."""
+def pack(header: bytes | memoryview, body: bytes | memoryview = b"", magic: bytes = MAGIC) -> bytes:
+    """Return the bytes of one frame."""
     return b"".join((PRELUDE.pack(magic, len(header), len(body)), header, body))
 
 
@@ -73,11 +77,11 @@ def send(
     magic: bytes = MAGIC,
     deadline: float | None = None,
 ) -> None:
-    """Send one frame; deadline is in time.monotonic()'s seconds.
+    """Send one frame; `deadline` is a time of time.monotonic().
 
     Raises:
-        Closed: the other side is gone.
-        Late: it did not take the frame in time.
+        Closed: the other side has closed the socket.
+        Late: it did not read the frame in time.
     """
     view = memoryview(pack(header, body, magic))
     try:
@@ -93,12 +97,12 @@ def send(
 def receive(
     sock: socket.socket, *, most_header: int, most_body: int, deadline: float | None = None
 ) -> tuple[bytes, memoryview]:
-    """Header and body of the next frame.
+    """Receive the next frame and return its header and body.
 
     Raises:
-        Closed: the other side is gone.
-        Late: the frame was not there in time.
-        FrameError: it is no frame, or larger than allowed.
+        Closed: the other side has closed the socket.
+        Late: the frame did not arrive in time.
+        FrameError: the bytes are no frame, or one larger than allowed.
     """
     inbox = Inbox(most_header, most_body)
     while True:

@@ -1,7 +1,7 @@
-"""What a GPU changes inside the sandbox: exact arithmetic, a share of its memory, and no forks once it is in use.
+"""Use of a GPU inside the sandbox: exact arithmetic, a share of its memory, and no forks once it is in use.
 
-On a CPU none of this is called. Nothing here touches the driver before the student's code does: CUDA cannot be used in
-a process whose parent has used it.
+Without a GPU none of this is called. Nothing here initialises the driver before the student's code does: a process whose
+parent has used CUDA cannot use it.
 """
 
 from __future__ import annotations
@@ -11,41 +11,45 @@ import random
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy
 import torch
 
 
 def prepare(memory_bytes: int) -> None:
-    """In a new interpreter: bound what it may take of the GPU, and make its numbers repeatable.
+    """In a new interpreter: limit the GPU memory that it may allocate, and make its results repeatable.
 
-    The share binds PyTorch's allocator, whose answer to more is an OutOfMemoryError in the cell. It binds neither the
-    driver's own few hundred megabytes for each process nor a student who lifts it on purpose.
+    The limit holds for PyTorch's allocator, which raises an OutOfMemoryError in the cell beyond it. It does not hold for
+    the driver's own few hundred megabytes per process, nor for a student who removes it on purpose.
     """
-    torch.cuda._lazy_call(lambda: _take_share(memory_bytes))  # when, and only if, CUDA is used
+    torch.cuda._lazy_call(lambda: _limit_memory(memory_bytes))  # runs when CUDA is initialised, if ever
     compute_exactly()
     torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # it costs time, and hides nothing here
+    deterministic: Any = torch.utils.deterministic
+    deterministic.fill_uninitialized_memory = (
+        False  # filling takes time, and there is nothing secret to overwrite
+    )
     warnings.filterwarnings("ignore", message=".*deterministic")
 
 
 def compute_exactly() -> None:
-    """float32 is float32: no TensorFloat-32, no sums in half precision. Asked again before each probe."""
+    """Compute float32 in float32: no TensorFloat-32, no sums in half precision. Called again before each probe."""
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark = False  # the fastest algorithm of the day need not be the same tomorrow
+    torch.backends.cudnn.benchmark = False  # it chooses the fastest algorithm, which varies between runs
     matmul = torch.backends.cuda.matmul
     matmul.allow_fp16_reduced_precision_reduction = False
     matmul.allow_bf16_reduced_precision_reduction = False
 
 
 def in_use() -> bool:
-    """Whether this process has used CUDA, through PyTorch or past it: then it cannot be forked."""
-    return torch.cuda.is_initialized() or touched()
+    """Tell whether this process has used CUDA, through PyTorch or another library: then it cannot be forked."""
+    return torch.cuda.is_initialized() or driver_is_open()
 
 
-def touched(folder: str = "/proc/self/fd") -> bool:
-    """Whether the driver's memory device is open here: CUDA's first call opens it, asking how many GPUs there are does not."""
+def driver_is_open(folder: str = "/proc/self/fd") -> bool:
+    """Tell whether the driver's memory device is open: CUDA's first call opens it, a count of the GPUs does not."""
     if not os.path.isdir(folder):
         return False
     for name in os.listdir(folder):
@@ -59,10 +63,10 @@ def touched(folder: str = "/proc/self/fd") -> bool:
 
 @contextmanager
 def hidden() -> Iterator[None]:
-    """For the fork server while it warms up: there is no GPU, so nothing that is called can wake it.
+    """Hide the GPU while the fork server imports and warms up, so that no call initialises the driver.
 
-    `Optimizer.step` asks whether CUDA is there, which through the runtime would initialise the driver. Asked through
-    NVML (the sandbox's environment says so) with no device visible, the answer is no, and the driver sleeps on.
+    `Optimizer.step` checks whether CUDA is available, which would initialise the driver. With no device visible, and the
+    check made through NVML (the sandbox's environment sets that), the result is no and the driver stays untouched.
     """
     name = "CUDA_VISIBLE_DEVICES"
     before = os.environ.get(name)
@@ -77,19 +81,19 @@ def hidden() -> Iterator[None]:
 
 @contextmanager
 def same_random_numbers() -> Iterator[None]:
-    """A probe that runs in place must leave the notebook's random numbers as they were."""
+    """Restore the states of the random number generators at the end, for a probe that runs in place."""
     states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
-    there = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
+    cuda_state = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
     try:
         yield
     finally:
         random.setstate(states[0])
         numpy.random.set_state(states[1])
         torch.set_rng_state(states[2])
-        if there is not None:
-            torch.cuda.set_rng_state(there)
+        if cuda_state is not None:
+            torch.cuda.set_rng_state(cuda_state)
 
 
-def _take_share(memory_bytes: int) -> None:
+def _limit_memory(memory_bytes: int) -> None:
     total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     torch.cuda.set_per_process_memory_fraction(min(1.0, memory_bytes / total))

@@ -1,7 +1,7 @@
-"""The init of one sandbox: starts the interpreter, watches it, goes back to the checkpoint when it fails.
+"""The init of one sandbox: starts the interpreter, enforces limits, and returns to the checkpoint after a failure.
 
-It never runs student code. It is pid 1 of the sandbox in tier full, so that all processes of the sandbox end
-when it ends; and it ends when the trusted side closes the connection.
+It never runs student code. In tier full it is pid 1 of the sandbox, so that all processes of the sandbox end when it
+ends; and it ends when the trusted side closes the connection.
 """
 
 from __future__ import annotations
@@ -11,548 +11,281 @@ import os
 import select
 import signal
 import socket
-import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NoReturn
 
 import torch
 from guest import frames, gpu, interpreter, probe
-from guest.cage import Cage
+from guest.channels import InterpreterProcess, channel_pair, receive_greeting
+from guest.confinement import Confinement
+from guest.exchange import Answer, Exchange
+from guest.grader_connection import GraderConnection
+from guest.meter import TICK, Meter, remove_scratch
+from guest.processes import kill, open_descriptors, reap
 from guest.shell import Shell, attach_streams
 
-TICK = 0.05  # seconds between two looks at what the sandbox uses
-GREETING = 30.0  # seconds a checkpoint may take to fork
-SWEEP = 3.0  # seconds to kill what is left of a failed cell
-CREDENTIALS = struct.Struct("3i")
+FORK_SECONDS = 30.0  # that a checkpoint may take to fork
+PING_SECONDS = 3.0  # that a checkpoint may take to answer a ping
+KILL_SECONDS = 3.0  # to kill what a failed cell has started
 
 
-@dataclass
-class Process:
-    """An interpreter: the channel to it, and the process, which the kernel vouches for."""
-
-    channel: socket.socket
-    pid: int
-    handle: int  # pidfd
-
-    def ended(self) -> bool:
-        return bool(select.select([self.handle], [], [], 0)[0])
-
-    def close(self) -> None:
-        self.channel.close()
-        os.close(self.handle)
-
-
-@dataclass
+@dataclass(frozen=True)
 class Prober:
-    """A fork that answers requests of one group."""
+    """A fork that answers the requests of one group."""
 
     group: str
-    process: Process
-    before: set[int]  # processes that were there before it
-
-
-@dataclass
-class Answer:
-    """How an order ended: answer, timeout, died, memory, scratch, refused, or lost with its checkpoint."""
-
-    outcome: str
-    head: bytes = b""
-    body: bytes | memoryview = b""
+    process: InterpreterProcess
+    before: set[int]  # the sandbox's processes before the fork
 
 
 class Init:
-    """Serves one connection of the trusted side."""
+    """Carries out the orders of one connection."""
 
     def __init__(
-        self, connection: socket.socket, cage: Cage, home: str, limits: dict, shell: Shell, keep: set[int]
+        self,
+        connection: socket.socket,
+        confinement: Confinement,
+        home: str,
+        limits: dict,
+        shell: Shell,
+        keep: set[int],
     ) -> None:
-        self.connection, self.cage, self.home, self.limits = connection, cage, home, limits
-        self.shell, self.keep = shell, keep
-        self.raw_read, self.raw_write = os.pipe2(os.O_CLOEXEC)
-        os.set_blocking(self.raw_read, False)
-        self.raw = bytearray()
-        self.meter, self.looked = Meter(cage, home, limits), 0.0
-        self.active: Process | None = None
-        self.prober: Prober | None = None
+        """Start nothing yet.
 
-    def run(self, seed: int) -> None:
-        """Until the trusted side has enough; never returns."""
-        self.active = self._start(seed)
-        self._reply("ready" if self.active else "lost")
+        Args:
+            keep: file descriptors of the fork server that the interpreter keeps open.
+        """
+        self._confinement, self._home, self._limits = confinement, home, limits
+        self._shell, self._keep = shell, keep
+        self._grader = GraderConnection(connection, limits["cell_output_bytes"], self._end)
+        self._meter = Meter(home, limits, own_namespace=confinement.full)
+        # The interpreter with the notebook's present state: it waits, and forks for cells and probes.
+        self._active: InterpreterProcess | None = None
+        self._prober: Prober | None = None
+
+    def run(self, seed: int) -> NoReturn:
+        """Start the interpreter and carry out orders until the trusted side closes the connection."""
+        self._active = self._start_interpreter(seed)
+        self._grader.reply("ready" if self._active else "lost")
         while True:
-            header, body = self._next_order()
+            header, body = self._grader.next_order(self._check_idle_sandbox)
             order = json.loads(header)
             if order["op"] == "told":
-                continue  # an answer for somebody who did not live to hear it
-            cut = order.pop("request")
-            answer = self._carry_out(order, body[:cut], body[cut:])
-            self._reply(answer.outcome, answer.head, answer.body)
+                continue  # the result of a stand-in's call whose interpreter has ended
+            request_size = order.pop("request")
+            answer = self._carry_out(order, body[:request_size], body[request_size:])
+            self._grader.reply(answer.outcome, answer.head, answer.body)
 
-    # ------------------------------------------------------------ starting, forking
+    def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Answer:
+        self._grader.discard_raw()
+        if order["op"] == "call":
+            return self._run_probe(order["group"], order["seconds"], request, blob)
+        self._end_prober()
+        return self._run_cell(order["seconds"], request, order["in_place"])
 
-    def _start(self, seed: int) -> Process | None:
-        ours, theirs = _channel()
+    # ------------------------------------------------------------ cells and probes
+
+    def _run_cell(self, seconds: float, request: memoryview, in_place: bool) -> Answer:
+        """Run a cell in a fork, which becomes the active interpreter; or, in place, in the active one itself."""
+        before = self._meter.processes()
+        active, process = self._active, self._fork("here" if in_place else "cell")
+        if active is None or process is None:
+            return self._give_up("lost")
+        in_place = process.pid == active.pid  # an interpreter that has used CUDA runs every cell in place
+        answer = self._exchange(process, seconds, request, b"")
+        if answer.outcome == "answer":
+            if not in_place:
+                kill(active.pidfd)
+            active.close()
+            self._active = process
+            return answer
+        process.close()
+        return self._return_to_checkpoint(answer, before, in_place)
+
+    def _run_probe(self, group: str, seconds: float, request: memoryview, blob: memoryview) -> Answer:
+        """Run a probe in a fork; requests of one group share the fork as long as none fails."""
+        prober = self._prober
+        if prober is None or prober.group != group or prober.process.ended():
+            self._end_prober()
+            before = self._meter.processes()
+            process = self._fork("call")
+            if process is None:
+                return self._give_up("lost")
+            self._prober = prober = Prober(group, process, before)
+        answer = self._exchange(prober.process, seconds, request, blob)
+        if answer.outcome == "answer":
+            return answer
+        self._prober = None
+        prober.process.close()
+        return self._return_to_checkpoint(answer, prober.before, self._is_active(prober.process))
+
+    def _end_prober(self) -> None:
+        """End the fork that answered requests, with the processes that it started."""
+        if self._prober is None:
+            return
+        prober, self._prober = self._prober, None
+        prober.process.close()
+        if not self._is_active(prober.process):
+            self._kill_all_but(prober.before)
+
+    def _exchange(
+        self, process: InterpreterProcess, seconds: float, request: memoryview, blob: bytes | memoryview
+    ) -> Answer:
+        return Exchange(process, self._grader, self._meter, self._limits).run(seconds, request, blob)
+
+    def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
+        """Kill what a failed cell or probe started; the checkpoint becomes usable again, or the state is lost."""
+        if answer.outcome in ("memory", "scratch") and self._active is not None:
+            keep = {self._active.pid}
+        else:
+            keep = before
+        if in_place or not self._kill_all_but(keep) or not self._checkpoint_answers():
+            return self._give_up(f"{answer.outcome} lost")
+        return answer
+
+    def _give_up(self, outcome: str) -> Answer:
+        """Kill all processes of the sandbox: no state is left to return to."""
+        self._kill_all_but(set())
+        if self._active is not None:
+            self._active.close()
+        self._active = self._prober = None
+        return Answer(outcome)
+
+    # ------------------------------------------------------------ starting and forking interpreters
+
+    def _start_interpreter(self, seed: int) -> InterpreterProcess | None:
+        init_end, interpreter_end = channel_pair()
         if os.fork() == 0:
             try:
-                self._become_interpreter(theirs, seed)
+                self._become_interpreter(interpreter_end, seed)
             finally:
                 os._exit(1)
-        theirs.close()
-        return self._greeting(ours, time.monotonic() + GREETING)
+        interpreter_end.close()
+        return self._wait_for_greeting(init_end, FORK_SECONDS)
 
     def _become_interpreter(self, control: socket.socket, seed: int) -> None:
+        """Confine this fork and answer orders; never returns."""
         signal.set_wakeup_fd(-1)
         nothing = os.open("/dev/null", os.O_RDONLY)
         os.dup2(nothing, 0)
-        os.dup2(self.raw_write, 1)
-        os.dup2(self.raw_write, 2)
-        for number in _open_descriptors() - self.keep - {0, 1, 2, control.fileno()}:
-            os.close(number)
-        self.cage.confine(self.limits, self.home)
-        tempfile.tempdir = None  # cached before the fork, for another home
+        os.dup2(self._grader.raw_write, 1)
+        os.dup2(self._grader.raw_write, 2)
+        for descriptor in open_descriptors() - self._keep - {0, 1, 2, control.fileno()}:
+            os.close(descriptor)
+        self._confinement.confine(self._limits, self._home)
+        tempfile.tempdir = None  # cached in the fork server, for its own home
         attach_streams()
         for name in [name for name in sys.modules if name.partition(".")[0] == "guest"]:
-            del sys.modules[name]  # nobody's business
-        torch.set_num_threads(self.limits["threads"])
-        if self.limits["cuda"]:
-            gpu.prepare(self.limits["gpu_memory_bytes"])
+            del sys.modules[name]  # so that student code cannot import these modules
+        torch.set_num_threads(self._limits["threads"])
+        if self._limits["cuda"]:
+            gpu.prepare(self._limits["gpu_memory_bytes"])
         probe.seed(seed)
-        interpreter.serve(control, self.shell, self.limits)
+        interpreter.serve(control, self._shell, self._limits)
 
-    def _greeting(self, channel: socket.socket, deadline: float) -> Process | None:
-        """The process at the other end, by the kernel's word; None if there is none."""
+    def _fork(self, order: str) -> InterpreterProcess | None:
+        """Let the active interpreter fork ("cell", "call") or answer itself ("here"); None if it does not."""
+        for last_attempt in (False, True):
+            if self._active is None or self._active.ended():
+                return None
+            channel = self._send_channel(self._active, order, FORK_SECONDS)
+            if channel is None:
+                return None
+            process = self._wait_for_greeting(channel, FORK_SECONDS)
+            if process is not None or last_attempt:
+                return process
+            # It could not fork because there are too many processes: kill what cells have left running.
+            self._kill_all_but({self._active.pid})
+        return None
+
+    def _checkpoint_answers(self) -> bool:
+        """Tell whether the active interpreter still works: the failed fork may have killed or stopped it."""
+        channel = self._send_channel(self._active, "ping", 1.0) if self._active is not None else None
+        if channel is None:
+            return False
+        process = self._wait_for_greeting(channel, PING_SECONDS)
+        if process is not None:
+            process.close()
+        return process is not None
+
+    def _send_channel(self, process: InterpreterProcess, order: str, seconds: float) -> socket.socket | None:
+        """Send an order with one end of a new channel; return the other end, None if the process has ended."""
+        init_end, interpreter_end = channel_pair()
+        try:
+            process.channel.settimeout(seconds)
+            socket.send_fds(process.channel, [order.encode()], [interpreter_end.fileno()])
+        except OSError:
+            init_end.close()
+            return None
+        finally:
+            interpreter_end.close()
+        return init_end
+
+    def _wait_for_greeting(self, channel: socket.socket, seconds: float) -> InterpreterProcess | None:
+        """Return the process that greets over a new channel; None if none does."""
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            self._tend()
+            self._grader.attend()
             if select.select([channel], [], [], TICK)[0]:
-                data, ancillary, _, _ = channel.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
-                for level, kind, value in ancillary:
-                    if data and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-                        pid = CREDENTIALS.unpack(value)[0]
-                        try:
-                            return Process(channel, pid, os.pidfd_open(pid))
-                        except OSError:
-                            break
+                if (process := receive_greeting(channel)) is not None:
+                    return process
                 break
-            if self.active is not None and self.active.ended():
+            if self._active is not None and self._active.ended():
                 break
         channel.close()
         return None
 
-    def _fork(self, order: str) -> Process | None:
-        """A fork of the active interpreter that waits for its request, or with "here" itself; None if there is none."""
-        for attempt in range(2):
-            if self.active is None or self.active.ended():
-                return None
-            ours, theirs = _channel()
-            try:
-                self.active.channel.settimeout(GREETING)
-                socket.send_fds(self.active.channel, [order.encode()], [theirs.fileno()])
-            except OSError:
-                ours.close()
-                return None
-            finally:
-                theirs.close()
-            process = self._greeting(ours, time.monotonic() + GREETING)
-            if process is not None or attempt:
-                return process
-            self._sweep({self.active.pid})  # it could not fork: too many processes, so make room
-        return None
+    def _is_active(self, process: InterpreterProcess) -> bool:
+        return self._active is not None and process.pid == self._active.pid
 
-    def _active_answers(self) -> bool:
-        """Whether the checkpoint is well: what just failed may have killed or stopped it."""
-        ours, theirs = _channel()
-        try:
-            self.active.channel.settimeout(1)
-            socket.send_fds(self.active.channel, [b"ping"], [theirs.fileno()])
-        except OSError:
-            ours.close()
-            return False
-        finally:
-            theirs.close()
-        answered = self._greeting(ours, time.monotonic() + 3)
-        if answered is not None:
-            answered.close()
-        return answered is not None
+    # ------------------------------------------------------------ the other processes
 
-    # ------------------------------------------------------------ one order
+    def _check_idle_sandbox(self) -> None:
+        """Kill what cells have left running if that exceeds a limit between two orders."""
+        if self._active is not None and self._meter.excess():
+            self._kill_all_but({self._active.pid})
 
-    def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Answer:
-        self.raw.clear()
-        if order["op"] == "call":
-            return self._call(order["group"], order["seconds"], request, blob)
-        self._dismiss()
-        return self._run_cell(order["seconds"], request, order["in_place"])
-
-    def _run_cell(self, seconds: float, request: memoryview, in_place: bool) -> Answer:
-        before = set(self.meter.pids())
-        process = self._fork("here" if in_place else "cell")
-        if process is None:
-            return self._lose("lost")
-        in_place = process.pid == self.active.pid
-        answer = self._converse(process, seconds, request, b"")
-        if answer.outcome == "answer":
-            if not in_place:
-                _kill(self.active.handle)
-            self.active.close()
-            self.active = process
-            return answer
-        process.close()
-        return self._go_back(answer, before, in_place)
-
-    def _call(self, group: str, seconds: float, request: memoryview, blob: memoryview) -> Answer:
-        """Requests of one group are answered by one fork, as long as nothing goes wrong."""
-        if self.prober is None or self.prober.group != group or self.prober.process.ended():
-            self._dismiss()
-            before = set(self.meter.pids())
-            process = self._fork("call")
-            if process is None:
-                return self._lose("lost")
-            self.prober = Prober(group, process, before)
-        answer = self._converse(self.prober.process, seconds, request, blob)
-        if answer.outcome == "answer":
-            return answer
-        prober, self.prober = self.prober, None
-        prober.process.close()
-        return self._go_back(answer, prober.before, prober.process.pid == self.active.pid)
-
-    def _dismiss(self) -> None:
-        """The fork that answered requests has done its work."""
-        if self.prober is None:
-            return
-        prober, self.prober = self.prober, None
-        prober.process.close()
-        if prober.process.pid != self.active.pid:
-            self._sweep(prober.before)
-
-    def _go_back(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
-        """Kill what a failed cell or probe started; the checkpoint, which waits, is the active one again."""
-        keep = {self.active.pid} if answer.outcome in ("memory", "scratch") else before
-        if in_place or not self._sweep(keep) or not self._active_answers():
-            return self._lose(f"{answer.outcome} lost")
-        return answer
-
-    def _converse(self, process: Process, seconds: float, request: memoryview, blob: memoryview) -> Answer:
-        deadline = time.monotonic() + seconds
-        channel, outgoing = process.channel, memoryview(frames.pack(request, blob))
-        channel.setblocking(False)
-        inbox, asked, since = self._inbox(), False, 0.0
-        poll = select.poll()
-        poll.register(channel, select.POLLIN | select.POLLOUT)
-        for number in (process.handle, self.raw_read, self.connection.fileno()):
-            poll.register(number, select.POLLIN)
+    def _kill_all_but(self, keep: set[int]) -> bool:
+        """Kill all processes of the sandbox but these; False if some still live after `KILL_SECONDS`."""
+        deadline = time.monotonic() + KILL_SECONDS
         while True:
-            now = time.monotonic()
-            if now >= deadline:
-                return Answer("timeout")
-            if now - self.looked >= TICK:
-                self.looked = now
-                if over := self.meter.over():
-                    return Answer(over)
-            ready = dict(poll.poll(1000 * min(TICK, deadline - now)))
-            self._tend()
-            ended = process.handle in ready  # seen before the channel is read: what it said last still counts
-            if asked and ready.get(self.connection.fileno(), 0) & select.POLLIN:
-                outgoing, asked = self._hear(), False
-                deadline += (
-                    time.monotonic() - since
-                )  # our time, not the student's; that side has a limit of its own
-                poll.modify(channel, select.POLLIN | select.POLLOUT)
-                continue
-            state = ready.get(channel.fileno(), 0)
-            if state & select.POLLOUT and outgoing:
-                outgoing = _send_some(channel, outgoing)
-                if not outgoing:
-                    poll.modify(channel, select.POLLIN)
-            if state & (select.POLLIN | select.POLLHUP | select.POLLERR):
-                try:
-                    data = channel.recv(min(inbox.missing, 1 << 20))
-                    frame = inbox.feed(data)
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    return Answer("died")
-                except frames.FrameError as error:
-                    return Answer(
-                        "refused", json.dumps({"status": "refused", "message": str(error)}).encode()
-                    )
-                if frame is not None and inbox.kind == frames.QUESTION:
-                    self._pass_on(*frame)
-                    inbox, asked, since = self._inbox(), True, time.monotonic()
-                    poll.modify(channel, 0)  # what it says next can wait
-                    continue
-                if frame is not None:
-                    return Answer("answer", *frame)
-                if not data:
-                    if not ended:  # it closed the channel and lives on: there will be no answer
-                        poll.unregister(channel)
-                    else:
-                        return Answer("died")
-                continue
-            if ended:
-                return Answer("died")
-
-    # ------------------------------------------------------------ questions for a stand-in
-
-    def _inbox(self) -> frames.Inbox:
-        kinds = (frames.MAGIC, frames.QUESTION) if self.limits["stand_ins"] else (frames.MAGIC,)
-        header, body = 8 * self.limits["cell_output_bytes"], self.limits["evidence_bytes"]
-        return frames.Inbox(header + (1 << 20), body + (1 << 20), kinds)
-
-    def _pass_on(self, head: bytes, body: bytes | memoryview) -> None:
-        self._send({"outcome": "question", "raw": 0, "head": len(head)}, b"".join((head, body)))
-
-    def _hear(self) -> memoryview:
-        """The answer, as the frame that the interpreter gets."""
-        header, body = self._receive_order()
-        cut = json.loads(header)["head"]
-        return memoryview(frames.pack(bytes(body[:cut]), body[cut:]))
-
-    # ------------------------------------------------------------ keeping house
-
-    def _next_order(self) -> tuple[bytes, memoryview]:
-        while True:
-            if select.select([self.connection, self.raw_read], [], [], 1.0)[0]:
-                self._tend()
-                if select.select([self.connection], [], [], 0)[0]:
-                    break
-            self._tend()
-            if self.active is not None and self.meter.over():
-                self._sweep({self.active.pid})
-        return self._receive_order()
-
-    def _receive_order(self) -> tuple[bytes, memoryview]:
-        try:
-            deadline = time.monotonic() + 60
-            return frames.receive(self.connection, most_header=1 << 20, most_body=1 << 30, deadline=deadline)
-        except frames.FrameError:
-            self._end()
-
-    def _reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"") -> None:
-        self._drain()
-        header = {"outcome": outcome, "raw": len(self.raw), "head": len(head)}
-        self._send(header, b"".join((self.raw, head, body)))
-
-    def _send(self, header: dict, body: bytes) -> None:
-        try:
-            deadline = time.monotonic() + 60
-            frames.send(self.connection, json.dumps(header).encode(), body, deadline=deadline)
-        except frames.FrameError:
-            self._end()
-
-    def _tend(self) -> None:
-        """Take in what was written to the raw descriptors, bury the dead, and end with the trusted side."""
-        self._drain()
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            pass
-        try:
-            self.connection.setblocking(False)
-            if self.connection.recv(1, socket.MSG_PEEK) == b"":
-                self._end()
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._end()
-
-    def _drain(self) -> None:
-        """At most a megabyte at a time: somebody who floods it must not keep the init busy for ever."""
-        for _ in range(16):
-            try:
-                data = os.read(self.raw_read, 1 << 16)
-            except BlockingIOError:
-                return
-            room = self.limits["cell_output_bytes"] - len(self.raw)
-            self.raw += data[: max(room, 0)]
-
-    def _lose(self, outcome: str) -> Answer:
-        """Nothing that could be gone back to is left."""
-        self._sweep(set())
-        if self.active is not None:
-            self.active.close()
-        self.active = self.prober = None
-        return Answer(outcome)
-
-    def _sweep(self, keep: set[int]) -> bool:
-        """Kill all processes of the sandbox but these; False if some would not go."""
-        deadline = time.monotonic() + SWEEP
-        while True:
-            others = [pid for pid in self.meter.pids() if pid not in keep]
+            others = self._meter.processes() - keep
             if not others:
                 return True
             for pid in others:
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-            self._bury()
+            reap()
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.001)
 
-    def _bury(self) -> None:
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            pass
-
-    def _end(self) -> None:
-        self._sweep(set())
-        if not self.cage.full:
-            _remove_below(self.home, time.monotonic() + 5)
+    def _end(self) -> NoReturn:
+        """End the sandbox and this process."""
+        self._kill_all_but(set())
+        if not self._confinement.full:
+            remove_scratch(self._home, time.monotonic() + 5)
         os._exit(0)
 
 
-class Meter:
-    """What the sandbox uses, in total."""
-
-    def __init__(self, cage: Cage, home: str, limits: dict) -> None:
-        self.cage, self.home, self.limits = cage, home, limits
-        self.me, self._next_scratch, self._next_exact = os.getpid(), 0.0, 0.0
-
-    def over(self) -> str:
-        """ "memory" or "scratch" where more is used than allowed."""
-        now, scratch = time.monotonic(), 0
-        if self.cage.full:
-            # The scratch is bounded by the file system itself; it counts as memory, which it is.
-            state = os.statvfs(self.home)
-            scratch = (state.f_blocks - state.f_bfree) * state.f_frsize
-        elif now >= self._next_scratch:
-            self._next_scratch = now + 0.5
-            size, files = _used_below(self.home, self.limits["scratch_files"])
-            if size > self.limits["scratch_bytes"] or files > self.limits["scratch_files"]:
-                return "scratch"
-        most = self.limits["memory_bytes"] - scratch
-        pids = list(self.pids())
-        if sum(map(_resident, pids)) > most and now >= self._next_exact:
-            # Forks share most of their pages: only the exact count, which takes longer, tells.
-            if sum(map(_proportional, pids)) > most:
-                return "memory"
-            self._next_exact = now + 4 * TICK
-        return ""
-
-    def pids(self) -> Iterator[int]:
-        """All live processes of the sandbox but the init."""
-        if self.cage.full:
-            for name in os.listdir("/proc"):
-                if name.isdigit() and int(name) != self.me and _stat(int(name))[0] not in "ZX":
-                    yield int(name)
-            return
-        states = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
-        below, parents = {self.me}, {pid: parent for pid, (_, parent) in states.items()}
-        grown = True
-        while grown:
-            more = {pid for pid, parent in parents.items() if parent in below} - below
-            below |= more
-            grown = bool(more)
-        yield from (pid for pid in below if pid != self.me and states[pid][0] not in "ZX")
-
-
-def _stat(pid: int) -> tuple[str, int]:
-    """State letter and parent; X where the process is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        return fields[0].decode(), int(fields[1])
-    except (OSError, IndexError):
-        return "X", 0
-
-
-def _resident(pid: int) -> int:
-    """Anonymous and shared memory in use, in bytes; what is shared counts once for each process."""
-    return _sum_lines(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
-
-
-def _proportional(pid: int) -> int:
-    """The same, but what n processes share counts a nth for each."""
-    return _sum_lines(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) or _resident(pid)
-
-
-def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
-    try:
-        with open(path, "rb") as file:
-            return sum(1024 * int(line.split()[1]) for line in file if line.startswith(names))
-    except (OSError, ValueError):
-        return 0
-
-
-def _used_below(folder: str, most_files: int) -> tuple[int, int]:
-    size = files = 0
-    waiting = [folder]
-    while waiting and files <= most_files:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    files += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    else:
-                        size += entry.stat(follow_symlinks=False).st_blocks * 512
-        except OSError:
-            continue
-    return size, files
-
-
-def _remove_below(folder: str, deadline: float) -> None:
-    """Empty the scratch of a lower tier, without recursion: its tree may be as deep as it likes."""
-    while time.monotonic() < deadline:
-        emptied = True
-        for place, folders, names in os.walk(folder, topdown=False):
-            for name in names + folders:
-                path = os.path.join(place, name)
-                try:
-                    os.unlink(path) if name in names or os.path.islink(path) else os.rmdir(path)
-                except OSError:
-                    emptied = False
-        if emptied:
-            os.rmdir(folder)
-            return
-
-
-def _channel() -> tuple[socket.socket, socket.socket]:
-    ours, theirs = socket.socketpair()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-    return ours, theirs
-
-
-def _send_some(channel: socket.socket, data: memoryview) -> memoryview:
-    try:
-        return data[channel.send(data[: 1 << 20]) :]
-    except BlockingIOError:
-        return data
-    except OSError:
-        return memoryview(b"")  # it is gone; its handle says so
-
-
-def _kill(handle: int) -> None:
-    with suppress(OSError):
-        signal.pidfd_send_signal(handle, signal.SIGKILL)
-
-
-def _open_descriptors() -> set[int]:
-    found = set()
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            os.fstat(int(name))
-            found.add(int(name))
-        except OSError:
-            pass
-    return found
-
-
 def start(
-    connection: socket.socket, cage: Cage, shell: Shell, keep: set[int], *, control: socket.socket
+    connection: socket.socket,
+    confinement: Confinement,
+    shell: Shell,
+    keep: set[int],
+    *,
+    control: socket.socket,
 ) -> None:
-    """Fork the init of one sandbox; returns in the parent, which is of no more use."""
-    cage.enter_namespaces()
+    """Fork the init of one sandbox and send its pidfd over the connection; returns in the parent, which then exits."""
+    confinement.enter_namespaces()
     pid = os.fork()
     if pid:
-        handle = os.pidfd_open(pid)
-        socket.send_fds(connection, [b"P"], [handle])
+        pidfd = os.pidfd_open(pid)
+        socket.send_fds(connection, [b"P"], [pidfd])
         return
     control.close()
     try:
@@ -560,16 +293,14 @@ def start(
             connection, most_header=1 << 20, most_body=0, deadline=time.monotonic() + 60
         )
         config = json.loads(header)
-        home = cage.furnish(config["limits"])
-        Init(connection, cage, home, config["limits"], shell, keep).run(config["seed"])
+        home = confinement.prepare_home(config["limits"])
+        Init(connection, confinement, home, config["limits"], shell, keep).run(config["seed"])
     except frames.FrameError:
         pass
     except BaseException as error:
         print(f"init: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
         if isinstance(error, OSError):
-            frames.send(
-                connection,
-                json.dumps({"outcome": "fault", "raw": 0, "head": 0, "message": str(error)}).encode(),
-            )
+            fault = {"outcome": "fault", "raw": 0, "head": 0, "message": str(error)}
+            frames.send(connection, json.dumps(fault).encode())
     finally:
         os._exit(70)

@@ -1,8 +1,8 @@
-"""The process that student code runs in: it forks itself before a cell or a probe.
+"""The process that runs student code: it forks before a cell or a probe, and the fork runs it.
 
-The process that forked waits, untouched, as the checkpoint; the fork runs the cell and goes on from there. Two
-exceptions run in the process itself, without a checkpoint: what it is told to run "here", and everything once it has
-used CUDA, for then it cannot be forked.
+The process that forked waits, unchanged, as the checkpoint; after a cell the fork waits for the next order. Without a
+checkpoint, in the process itself, run the cells whose order is "here", and everything once the process has used CUDA,
+because then it cannot be forked.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ from contextlib import nullcontext
 
 import torch
 from guest import frames, gpu, linux, probe, stand_in, tripwire
-from guest.shell import SINK, Shell, said
+from guest.shell import SINK, Shell, error_text
 
+# Taken before student code can replace them.
 _exit, _fork, _getpid = os._exit, os.fork, os.getpid
 
 
 def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
-    """Answer orders until the init closes the channel; never returns."""
+    """Carry out orders until the init closes the channel; never returns."""
     SINK.per_cell, SINK.left_in_all = limits["cell_output_bytes"], limits["output_bytes"]
-    greet(control)
+    send_greeting(control)
     children: list[int] = []
     while True:
-        order, channel = _next(control)
+        order, channel = _next_order(control)
         if order == b"ping":
-            greet(channel)
+            send_greeting(channel)
             channel.close()
             continue
-        children = [child for child in children if not _gone(child)]
+        children = [child for child in children if not _reaped(child)]
         in_place = order == b"here" or (limits["cuda"] and gpu.in_use())
         try:
             child = 0 if in_place else _fork_cleanly(shell)
         except OSError:
-            channel.close()  # the init sees it, makes room, and asks again
+            channel.close()  # the init notices, kills processes, and orders again
             continue
         if child:
             children.append(child)
@@ -48,7 +49,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
             continue
         if not in_place:
             children = []
-        greet(channel)
+        send_greeting(channel)
         if order == b"call":
             if not in_place and limits["landlock"]:
                 linux.landlock_apart()
@@ -63,13 +64,14 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
             _run_cell(control, shell, _receive(control)[0])
 
 
-def _receive(channel: socket.socket) -> tuple[dict, bytes]:
+def _receive(channel: socket.socket) -> tuple[dict, memoryview]:
+    """Receive the request of an order, and its tensors."""
     header, blob = frames.receive(channel, most_header=64 << 20, most_body=1 << 30)
     return json.loads(header), blob
 
 
 def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
-    """Requests, one after the other, until the init has no more for this fork."""
+    """Answer one request after the other until the init closes the channel."""
     me = _getpid()
     while True:
         try:
@@ -77,20 +79,21 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
         except frames.FrameError:
             return
         SINK.begin()
-        stand_in.speak_through(channel)
+        stand_in.use_channel(channel)
         answer = probe.answer(request, blob, shell.user_ns, most)
         if _getpid() != me:
-            _exit(0)
+            _exit(0)  # a fork that student code made in the probe and that has left it here
         frames.send(channel, *answer)
 
 
-def greet(channel: socket.socket) -> None:
-    """One byte, which carries this process's id by the kernel's word."""
+def send_greeting(channel: socket.socket) -> None:
+    """Send one byte, to which the kernel attaches this process's id."""
     channel.settimeout(None)
     channel.send(b"H")
 
 
-def _next(control: socket.socket) -> tuple[bytes, socket.socket]:
+def _next_order(control: socket.socket) -> tuple[bytes, socket.socket]:
+    """Wait for an order and the channel that comes with it; exit when the init closes `control`."""
     try:
         control.settimeout(None)
         order, descriptors, _, _ = socket.recv_fds(control, 4, 1)
@@ -102,23 +105,27 @@ def _next(control: socket.socket) -> tuple[bytes, socket.socket]:
 
 
 def _fork_cleanly(shell: Shell) -> int:
-    """os.fork(), without what forks of a Python that has been used suffer from."""
-    pooled = len(os.listdir("/proc/self/task")) > 1 if os.path.isdir("/proc/self/task") else False
-    paused = not pooled or _end_thread_pools()
-    numbers = random.getstate()  # Python draws a new seed in every fork
+    """Fork as os.fork does; the child can use OpenMP, %%bash, and the same random numbers as the parent."""
+    has_threads = len(os.listdir("/proc/self/task")) > 1 if os.path.isdir("/proc/self/task") else False
+    pools_ended = not has_threads or _end_thread_pools()
+    random_state = random.getstate()  # Python seeds anew in every fork
     child = _fork()
     if child == 0:
-        random.setstate(numbers)
-        if not paused:
+        random.setstate(random_state)
+        if not pools_ended:
             torch.set_num_threads(1)
-        # IPython's own thread for %%bash did not come along; without this, the next %%bash would wait for it.
+        # The thread that IPython runs %%bash in does not exist in the child; the next %%bash would wait for it.
         if script := shell.magics_manager.registry.get("ScriptMagics"):
             script.event_loop = None
     return child
 
 
 def _end_thread_pools() -> bool:
-    """End OpenMP's idle threads: in a fork they would be missing, and the next parallel loop would wait for them."""
+    """End OpenMP's idle threads: they do not exist in a fork, and its next parallel loop would wait for them.
+
+    Returns:
+        Whether all of them have ended.
+    """
     with open("/proc/self/maps") as file:
         libraries = {line.split()[-1] for line in file if "omp" in line.rpartition("/")[2] and ".so" in line}
     ended = True
@@ -130,7 +137,8 @@ def _end_thread_pools() -> bool:
     return ended
 
 
-def _gone(child: int) -> bool:
+def _reaped(child: int) -> bool:
+    """Collect the exit status of a child; false while it runs."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] != 0
     except ChildProcessError:
@@ -138,11 +146,13 @@ def _gone(child: int) -> bool:
 
 
 def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
+    """Run a cell, define its stand-ins, and send what it displayed."""
     me = _getpid()
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"])
-    stand_in.speak_through(channel)
+    stand_in.use_channel(channel)
     count = shell.execution_count
+    error: BaseException | None
     try:
         result = shell.loop().run_until_complete(shell.run_as_in_jupyter(order["source"]))
         error = result.error_before_exec or result.error_in_exec
@@ -150,15 +160,15 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         error = raised
     shell.user_ns.update({name: stand_in.function(name) for name in order["stand_ins"]})
     if _getpid() != me:
-        _exit(0)  # a fork of the student's own that came out of the cell at this end
-    # What would strike between cells, when no cell is there to be blamed.
+        _exit(0)  # a fork that student code made in the cell and that has left it here
+    # A timer or a trace function must not interrupt this process between cells.
     signal.setitimer(signal.ITIMER_REAL, 0)
     sys.settrace(None)
     threading.settrace(None)
     header = {
         "status": "raised" if error is not None else "ok",
         "error": type(error).__name__ if error is not None else "",
-        "message": said(error) if error is not None else "",
+        "message": error_text(error) if error is not None else "",
         "outputs": SINK.take(),
         "execution_count": count,
     }

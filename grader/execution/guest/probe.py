@@ -1,4 +1,4 @@
-"""A request, answered: a probe is run with what the notebook has defined."""
+"""Run a probe with the names that the notebook has defined, and encode what it returns."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ import numpy
 import torch
 import torch.nn.functional as F
 from guest import gpu, tripwire, values
-from guest.shell import said
+from guest.shell import error_text
 from torch import Tensor, nn
 
+# The names that every probe can use.
 NAMES = {
     "torch": torch,
     "nn": nn,
@@ -32,8 +33,8 @@ NAMES = {
 }
 
 
-def answer(request: dict, blob: bytes, namespace: dict, most_bytes: int) -> tuple[bytes, bytes]:
-    """Header and body of the answer to one request."""
+def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes: int) -> tuple[bytes, bytes]:
+    """Run the probe of one request and return header and body of the answer."""
     wire = tripwire.Tripwire(request["watched"], request["exercise"]) if request["watched"] else None
     tensors = b""
     try:
@@ -48,21 +49,22 @@ def answer(request: dict, blob: bytes, namespace: dict, most_bytes: int) -> tupl
             "status": "raised",
             "error": type(error).__name__,
             "lineage": lineage,
-            "message": said(error),
+            "message": error_text(error),
         }
     trips = wire.trips if wire else []
     try:
         return json.dumps({**head, "trips": trips}).encode(), tensors
-    except ValueError as error:  # an integer of more digits than are written
-        return json.dumps({"status": "refused", "message": said(error), "trips": trips}).encode(), b""
+    except ValueError as error:  # an integer with more digits than Python converts to text
+        return json.dumps({"status": "refused", "message": error_text(error), "trips": trips}).encode(), b""
 
 
-def _run(request: dict, blob: bytes, namespace: dict) -> Any:
+def _run(request: dict, blob: bytes | memoryview, namespace: dict) -> Any:
+    """Call the probe; its parameters are inputs of the request or names of the notebook."""
     device = request.get("device", "cpu")
     if device != "cpu":
         gpu.compute_exactly()
     inputs = values.decode(request["inputs"], blob, device)
-    scope = {**NAMES, "__name__": "check", "__builtins__": builtins}
+    scope: dict[str, Any] = {**NAMES, "__name__": "check", "__builtins__": builtins}
     exec(_compiled(request["source"]), scope)
     function = scope[request["function"]]
     code = function.__code__
@@ -83,16 +85,16 @@ def _run(request: dict, blob: bytes, namespace: dict) -> Any:
         return function(**arguments)
 
 
-@lru_cache(64)  # the trials of a check have one source
+@lru_cache(64)  # the trials of a check have the same source
 def _compiled(source: str) -> CodeType:
     return compile(source, "<check>", "exec", dont_inherit=True)
 
 
 def seed(number: int) -> None:
-    """The same random numbers in every run."""
+    """Seed the random number generators of Python, numpy and torch."""
     random.seed(number)
     numpy.random.seed(number % 2**32)
-    # torch.manual_seed() notes a stack for each kind of device that is not there, which takes longer than a probe.
+    # torch.manual_seed() records a stack for each kind of device that is missing, which takes longer than a probe.
     torch.default_generator.manual_seed(number)
     if torch.cuda.is_initialized():
         torch.cuda.manual_seed_all(number)

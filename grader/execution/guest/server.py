@@ -1,12 +1,13 @@
-"""The fork server: Python with everything imported that a lesson uses; each submission gets a fork of it.
+"""The fork server: a Python that has imported everything that a lesson uses; each submission gets a fork of it.
 
-It runs in the minimal root, as an unprivileged user, and sees no submission: all it is ever handed is one
-connection per child. It ends when the trusted side closes its own.
+It runs in the minimal root, as an unprivileged user, and sees no submission: the trusted side passes it one connection per
+child, and nothing else. It ends when the trusted side closes its own connection.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import io
 import json
 import os
@@ -16,21 +17,26 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
 
 if __name__ == "__main__":
-    HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sys.path.insert(0, HERE)
+    ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path.insert(0, ROOT)
 
 from guest import frames, linux
-from guest.cage import Cage
+from guest.confinement import Confinement
+
+if TYPE_CHECKING:
+    from guest.shell import Shell
 
 
 def main() -> None:
+    """Import everything, report that the server is ready, and fork children until the trusted side is done."""
     started = time.monotonic()
     control = socket.socket(fileno=int(sys.argv[1]))
     header, program = frames.receive(control, most_header=1 << 20, most_body=1 << 20)
     config = json.loads(header)
-    cage = Cage(
+    confinement = Confinement(
         tier=config["tier"],
         home=config["home"],
         read=tuple(config["read"]),
@@ -39,24 +45,30 @@ def main() -> None:
         below_tmp=tuple(config["below_tmp"]),
         device=config["device"],
     )
-    os.chdir(cage.home)
+    os.chdir(confinement.home)
     if config.get("try"):
-        _try(control, cage, config["limits"])
+        _try(control, confinement, config["limits"])
         return
     from guest import gpu
 
     with gpu.hidden():
-        shell, warmed = _warm()
-    if cage.device == "cuda" and gpu.in_use():
+        shell, versions = _warm_up()
+    if confinement.device == "cuda" and gpu.in_use():
         raise RuntimeError("the fork server has initialised CUDA: its children could not use it")
-    cage = replace(cage, warm=_fonts(cage.home))
-    from guest import init
-
-    sys.path.remove(HERE)
+    confinement = replace(confinement, initial_files=_font_cache(confinement.home))
+    sys.path.remove(ROOT)
     sys.path.insert(0, "")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    keep = init._open_descriptors() - {control.fileno()}
-    frames.send(control, json.dumps({"ready": time.monotonic() - started, **warmed}).encode())
+    ready = {"ready": time.monotonic() - started, "versions": versions}
+    frames.send(control, json.dumps(ready).encode())
+    _serve(control, confinement, shell)
+
+
+def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> None:
+    """Fork a child for each connection that arrives over `control`; return when the trusted side closes that."""
+    from guest.processes import open_descriptors
+
+    keep = open_descriptors() - {control.fileno()}
     while True:
         control.settimeout(None)
         message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
@@ -64,56 +76,65 @@ def main() -> None:
             return
         connection = socket.socket(fileno=descriptors[0])
         if os.fork() == 0:
-            try:
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                init.start(connection, cage, shell, keep, control=control)
-                os._exit(0)
-            except OSError as error:
-                connection.send(b"F" + str(error).encode()[:200])
-            finally:
-                os._exit(70)
+            _start_child(connection, confinement, shell, keep, control)
         connection.close()
 
 
-def _warm():
-    """Import everything and use it once, on one thread: whoever forks with threads leaves them behind."""
-    gc.disable()  # what is imported is no garbage, and looking through it takes half a second
+def _start_child(
+    connection: socket.socket,
+    confinement: Confinement,
+    shell: Shell,
+    keep: set[int],
+    control: socket.socket,
+) -> NoReturn:
+    """In a fork of the server: start a sandbox's init, and report over the connection if that fails."""
+    from guest import init
+
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        init.start(connection, confinement, shell, keep, control=control)
+        os._exit(0)
+    except OSError as error:
+        connection.send(b"F" + str(error).encode()[:200])
+    finally:
+        os._exit(70)
+
+
+def _warm_up() -> tuple[Shell, dict[str, str]]:
+    """Import what lessons use and use it once, on one thread: a fork loses all other threads.
+
+    Returns:
+        The shell, and the versions of the libraries.
+    """
+    gc.disable()  # imports create no garbage, and looking for it takes half a second
     import numpy
     import torch
 
     torch.set_num_threads(1)
-    import matplotlib
-    import matplotlib.pyplot as plt
+    import matplotlib.pyplot
     import torch.nn.functional
     import torch.utils.data
-    from guest import compiler
+    from guest.library_internals import defer_compiler
     from guest.shell import make_shell
 
-    compiler.leave_asleep()
+    defer_compiler()
     shell = make_shell()
-    warm = "import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)"
-    for source in (warm, "def warm():\n    raise ValueError\nwarm()"):  # the second: what prints tracebacks
+    asynchronous = "import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)"
+    for source in (
+        asynchronous,
+        "def warm():\n    raise ValueError\nwarm()",
+    ):  # the second prints a traceback
         shell.loop().run_until_complete(shell.run_as_in_jupyter(source))
-    figure = plt.figure()
-    plt.plot([1, 2])
-    plt.imshow(numpy.zeros((2, 2)))
-    plt.colorbar()
-    plt.title("warm")
-    figure.savefig(io.BytesIO(), format="png")
-    plt.close("all")
-    layer = torch.nn.Linear(2, 2)
-    optimizer = torch.optim.AdamW(layer.parameters())
-    torch.nn.functional.cross_entropy(layer(torch.ones(1, 2)), torch.tensor([1])).backward()
-    optimizer.step()
+    _draw_once()
+    _train_once()
     for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
         with suppress(ImportError):
             __import__(name)
     shell.reset(new_session=True)
-    import guest.init  # noqa: F401
     from guest import tripwire
 
-    tripwire.lay()
-
+    tripwire.install()
+    importlib.import_module("guest.init")  # before gc.freeze()
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
     if threads != 1:
         raise RuntimeError(f"the fork server has {threads} threads and must have one")
@@ -123,43 +144,68 @@ def _warm():
     if sys.platform == "linux":
         linux.use_huge_pages()
     versions = {"torch": torch.__version__, "numpy": numpy.__version__, "matplotlib": matplotlib.__version__}
-    return shell, {"versions": versions}
+    return shell, versions
 
 
-def _fonts(home: str) -> dict[str, bytes]:
-    """matplotlib's list of fonts, which takes a while to make: for the Pythons that a notebook starts."""
+def _draw_once() -> None:
+    """Draw a figure: matplotlib then imports its backend and reads its fonts."""
+    import matplotlib.pyplot as plt
+    import numpy
+
+    figure = plt.figure()
+    plt.plot([1, 2])
+    plt.imshow(numpy.zeros((2, 2)))
+    plt.colorbar()
+    plt.title("warm")
+    figure.savefig(io.BytesIO(), format="png")
+    plt.close("all")
+
+
+def _train_once() -> None:
+    """Take one step of an optimizer: torch then imports what backward and step need."""
+    import torch
+
+    layer = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.AdamW(layer.parameters())
+    torch.nn.functional.cross_entropy(layer(torch.ones(1, 2)), torch.tensor([1])).backward()
+    optimizer.step()
+
+
+def _font_cache(home: str) -> dict[str, bytes]:
+    """Return matplotlib's list of fonts, which is slow to make, for Pythons that a notebook starts itself."""
     folder = f"{home}/.config/matplotlib"
     names = (
         [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []
     )
-    found = {}
+    files = {}
     for name in names:
         with open(f"{folder}/{name}", "rb") as file:
-            found[f".config/matplotlib/{name}"] = file.read()
-    return found
+            files[f".config/matplotlib/{name}"] = file.read()
+    return files
 
 
-def _try(control: socket.socket, cage: Cage, limits: dict) -> None:
-    """Whether children can be caged here: what is asked of the machine at start-up."""
-    linux.prctl(38, 1)
+def _try(control: socket.socket, confinement: Confinement, limits: dict) -> None:
+    """Confine one child and report whether that worked, for `grader.execution.tiers.tier_problem`."""
+    linux.forbid_new_privileges()
     try:
-        cage.enter_namespaces()
+        confinement.enter_namespaces()
         read, write = os.pipe()
         if os.fork() == 0:
             try:
-                cage.confine(limits, cage.furnish(limits))
+                confinement.confine(limits, confinement.prepare_home(limits))
                 os.write(write, b"ok")
             except OSError as error:
                 os.write(write, str(error).encode())
             finally:
                 os._exit(0)
         os.close(write)
-        said = os.read(read, 4096).decode()
+        result = os.read(read, 4096).decode()
     except OSError as error:
-        said = str(error)
-    frames.send(control, json.dumps({} if said == "ok" else {"error": said or "the child died"}).encode())
+        result = str(error)
+    report = {} if result == "ok" else {"error": result or "the child died"}
+    frames.send(control, json.dumps(report).encode())
 
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # taking torch apart takes 0.2 s
+    os._exit(0)  # the interpreter's shutdown takes 0.2 s with torch imported

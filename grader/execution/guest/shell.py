@@ -1,15 +1,14 @@
-"""An IPython shell whose outputs are collected, up to a limit, as a notebook stores them."""
+"""An IPython shell that collects its outputs, up to a limit, in the form in which a notebook stores them."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import io
 import json
 import sys
 from typing import Any
 
-from guest import tripwire
+from guest import library_internals, tripwire
 from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -18,20 +17,20 @@ from traitlets.config import Config
 
 
 class Sink:
-    """The outputs of one cell. Drops what is over the limit; never blocks, never raises."""
+    """Collects the outputs of one cell. Drops outputs beyond the limit; never blocks, never raises."""
 
     def __init__(self) -> None:
         self.per_cell, self.left_in_all = 1 << 20, 8 << 20
         self.begin()
 
     def begin(self) -> None:
-        """A new cell."""
+        """Forget the outputs of the cell before."""
         self._outputs: list[dict] = []
         self._left = min(self.per_cell, self.left_in_all)
         self._cut = self._clear = False
 
     def text(self, name: str, text: str) -> None:
-        """Something was printed."""
+        """Add printed text; `name` is stdout or stderr."""
         self._clear_if_waiting()
         if len(text) > self._left:
             text, self._cut = text[: self._left], True
@@ -45,7 +44,7 @@ class Sink:
             self._outputs.append({"output_type": "stream", "name": name, "parts": [text]})
 
     def show(self, output: dict) -> None:
-        """Something was displayed."""
+        """Add an output."""
         self._clear_if_waiting()
         try:
             size = len(json.dumps(output))
@@ -57,21 +56,21 @@ class Sink:
             self._spend(size)
             self._outputs.append(output)
 
-    def update(self, name: str, data: dict, metadata: dict) -> None:
-        """Something that was displayed under this id looks different now."""
+    def update(self, name: str | None, data: dict, metadata: dict) -> None:
+        """Replace the data of outputs with this display id."""
         for output in self._outputs:
             if output.get("id") == name:
                 output["data"], output["metadata"] = data, metadata
 
     def clear(self, wait: bool) -> None:
-        """clear_output()."""
+        """Remove all outputs, as clear_output() does; with `wait`, when the next one comes."""
         if wait:
             self._clear = True
         else:
             self._outputs.clear()
 
     def take(self) -> list[dict]:
-        """Everything since begin(), as nbformat has it."""
+        """Return the outputs since `begin`, as nbformat stores them."""
         outputs = []
         for output in self._outputs:
             output = dict(output)
@@ -98,7 +97,7 @@ SINK = Sink()
 
 
 class Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr."""
+    """sys.stdout or sys.stderr: what is printed goes into SINK."""
 
     encoding, errors = "utf-8", "replace"
 
@@ -161,13 +160,13 @@ class Shell(InteractiveShell):
             {
                 "output_type": "error",
                 "ename": str(getattr(etype, "__name__", etype))[:200],
-                "evalue": said(evalue),
+                "evalue": error_text(evalue),
                 "traceback": "\n".join(map(str, lines))[-20_000:].split("\n"),
             }
         )
 
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The one event loop of this notebook."""
+        """Return the event loop that all cells of this notebook share."""
         loop = get_asyncio_loop()
         asyncio.set_event_loop(loop)
         return loop
@@ -177,7 +176,7 @@ class Shell(InteractiveShell):
             return await super().run_code(code_obj, result, async_=async_)
 
     async def run_as_in_jupyter(self, source: str) -> ExecutionResult:
-        """Run a cell while the loop runs, so that a cell that awaits nothing can start tasks too."""
+        """Run a cell while the loop runs, so that a cell without `await` can start tasks too."""
         problem = None
         try:
             transformed = self.transform_cell(source)
@@ -194,36 +193,20 @@ class Shell(InteractiveShell):
         raise SystemExit
 
     def enable_gui(self, gui=None) -> None:
-        pass  # there is no window to show anything in
+        pass  # the sandbox has no display
 
 
-def said(error: BaseException | None, most: int = 2000) -> str:
-    """str(error), whatever its author made of __str__."""
+def error_text(error: BaseException | None, max_length: int = 2000) -> str:
+    """Return str(error), cut to `max_length`; a student may have written a __str__ that raises."""
     try:
-        return str(str(error))[:most]
+        return str(str(error))[:max_length]
     except BaseException:
         return "(the exception cannot be printed)"
 
 
-def _spare_the_search() -> None:
-    """inspect.getmodule() looks through all modules, thousands here, for each frame of a traceback.
-
-    A cell belongs to none of them, so it would find none: 60 ms of a traceback's 80 are saved.
-    """
-    search = inspect.getmodule
-
-    def getmodule(object, _filename=None):
-        code = getattr(object, "f_code", None) or getattr(getattr(object, "tb_frame", None), "f_code", object)
-        if inspect.iscode(code) and code.co_filename.startswith("<ipython-input-"):
-            return None
-        return search(object, _filename)
-
-    inspect.getmodule = getmodule
-
-
 def make_shell() -> Shell:
-    """The shell, once, in the fork server; its children inherit it."""
-    _spare_the_search()
+    """Make the shell, once, in the fork server; all interpreters inherit it."""
+    library_internals.skip_module_search()
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
@@ -234,6 +217,6 @@ def make_shell() -> Shell:
 
 
 def attach_streams() -> None:
-    """From now on, what is printed is collected."""
+    """Replace sys.stdout and sys.stderr by streams that collect what is printed."""
     sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
     sys.stdin = open("/dev/null")  # noqa: SIM115 - for as long as the process lives

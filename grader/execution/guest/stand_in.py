@@ -1,8 +1,8 @@
-"""Functions that are computed on the trusted side: the sandbox's end of a stand-in.
+"""Stand-ins, the sandbox's side: functions whose calls the trusted side computes (grader/execution/stand_ins.py).
 
-A call sends its arguments over the interpreter's channel and waits for the answer. Gradients are asked for in the same
-way, so that what is computed with such a function can be trained: by the ticket that came with the result, or with all
-arguments again where the trusted side has let go of what it kept.
+A call sends its arguments over the interpreter's channel and waits for the result. So that results can be trained
+through, `backward` requests the gradients in the same way: with the ticket that came with the result, or with all
+arguments again if the trusted side has dropped the result.
 """
 
 from __future__ import annotations
@@ -20,86 +20,90 @@ from guest import frames, values
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-MOST = 1 << 26  # bytes of one question; the trusted side has its own limit
+MAX_BYTES = 1 << 26  # of one call; the trusted side has its own, lower limit
 _channel: socket.socket | None = None
 _owner = 0
 _lock = threading.Lock()
 
 
-def speak_through(channel: socket.socket) -> None:
-    """From now on questions go over this channel, from this process alone."""
+def use_channel(channel: socket.socket) -> None:
+    """Send later calls over this channel, from this process alone."""
     global _channel, _owner
     _channel, _owner = channel, os.getpid()
 
 
 def function(name: str) -> Callable:
-    """A function of tensors and numbers that asks the trusted side."""
+    """Make a function of tensors and numbers whose calls the trusted side computes."""
 
     def stand_in(*arguments: Any, **options: Any) -> Any:
-        given = [list(arguments), options]
-        leaves = list(_tensors(given))
-        if torch.is_grad_enabled() and any(leaf.requires_grad for leaf in leaves):
+        inputs = [list(arguments), options]
+        tensors = list(_tensors(inputs))
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
             shape: list[Any] = []
-            outputs = iter(_Asked.apply(name, given, shape, *leaves))
-            return _filled(shape[0], outputs)
-        return _ask(name, given, leaves)[0]
+            outputs = iter(_RemoteCall.apply(name, inputs, shape, *tensors))
+            return _with_tensors(shape[0], outputs)
+        return _call(name, inputs, tensors)[0]
 
     stand_in.__name__ = stand_in.__qualname__ = name
     return stand_in
 
 
-class _Asked(torch.autograd.Function):
-    """One call, differentiable once."""
+class _RemoteCall(torch.autograd.Function):
+    """One call of a stand-in; differentiable once."""
 
     @staticmethod
-    def forward(ctx: Any, name: str, given: list, shape: list, *leaves: Tensor) -> tuple[Tensor, ...]:
-        ctx.name, ctx.given = name, given
+    def forward(ctx: Any, name: str, inputs: list, shape: list, *tensors: Tensor) -> tuple[Tensor, ...]:
+        ctx.name, ctx.inputs = name, inputs
         ctx.wanted = [index for index, needed in enumerate(ctx.needs_input_grad[3:]) if needed]
-        ctx.save_for_backward(*leaves)
-        answer, ctx.ticket = _ask(name, given, list(leaves), ctx.wanted)
+        ctx.save_for_backward(*tensors)
+        answer, ctx.ticket = _call(name, inputs, list(tensors), ctx.wanted)
         shape.append(answer)
         outputs = tuple(_tensors(answer))
-        ctx.mark_non_differentiable(*(one for one in outputs if not one.is_floating_point()))
+        ctx.mark_non_differentiable(*(output for output in outputs if not output.is_floating_point()))
         return outputs
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *along: Tensor | None) -> tuple[Tensor | None, ...]:
-        leaves = ctx.saved_tensors
-        gradients = _redeem(ctx.name, ctx.ticket, list(leaves), list(along))
+    def backward(ctx: Any, *grad_outputs: Tensor | None) -> tuple[Tensor | None, ...]:
+        tensors = ctx.saved_tensors
+        gradients = _gradients_by_ticket(ctx.name, ctx.ticket, list(tensors), list(grad_outputs))
         if gradients is None:
-            given = _filled(ctx.given, iter(leaves))
-            gradients, _ = _ask(ctx.name, given, list(leaves), ctx.wanted, list(along))
-        found: list[Tensor | None] = [None] * len(leaves)
+            inputs = _with_tensors(ctx.inputs, iter(tensors))
+            gradients, _ = _call(ctx.name, inputs, list(tensors), ctx.wanted, list(grad_outputs))
+        by_position: list[Tensor | None] = [None] * len(tensors)
         for index, gradient in zip(ctx.wanted, gradients, strict=True):
-            found[index] = gradient
-        return (None, None, None, *found)
+            by_position[index] = gradient
+        return (None, None, None, *by_position)
 
 
-def _ask(
-    name: str, given: list, leaves: list[Tensor], wanted: list[int] | None = None, along: list | None = None
+def _call(
+    name: str,
+    inputs: list,
+    tensors: list[Tensor],
+    wanted: list[int] | None = None,
+    grad_outputs: list | None = None,
 ) -> tuple[Any, int | None]:
-    """The result, with its ticket where gradients are wanted; or the gradients along `along`."""
-    answer, body = _exchange(name, {"function": name, "wanted": wanted or []}, [*given, along])
-    return _decoded(answer, body, leaves), answer.get("ticket")
+    """Return the result, and its ticket if gradients are wanted; with `grad_outputs`, the gradients instead."""
+    answer, body = _exchange(name, {"function": name, "wanted": wanted or []}, [*inputs, grad_outputs])
+    return _decoded(answer, body, tensors), answer.get("ticket")
 
 
-def _redeem(name: str, ticket: int | None, leaves: list[Tensor], along: list) -> Any:
-    """The gradients; None where what they need is no longer kept."""
-    answer, body = _exchange(name, {"ticket": ticket}, along)
-    return None if answer["status"] == "forgotten" else _decoded(answer, body, leaves)
+def _gradients_by_ticket(name: str, ticket: int | None, tensors: list[Tensor], grad_outputs: list) -> Any:
+    """Return the gradients of an earlier call; None if the trusted side has dropped its result."""
+    answer, body = _exchange(name, {"ticket": ticket}, grad_outputs)
+    return None if answer["status"] == "forgotten" else _decoded(answer, body, tensors)
 
 
-def _exchange(name: str, question: dict, what: list) -> tuple[dict, memoryview]:
-    """A question and its answer."""
+def _exchange(name: str, question: dict, tree: list) -> tuple[dict, memoryview]:
+    """Send a call and return the header and the tensors of the answer; raise the error that the answer contains."""
     try:
-        tree, blob = values.encode(what, MOST)
+        encoded, blob = values.encode(tree, MAX_BYTES)
     except values.Refused as refusal:
         raise TypeError(f"{name} takes tensors and numbers ({refusal})") from None
     with _lock:
         if _channel is None or os.getpid() != _owner:
             raise RuntimeError(f"the stand-in for {name} answers in the notebook's own process only")
-        frames.send(_channel, json.dumps({**question, "tree": tree}).encode(), blob, magic=frames.QUESTION)
+        frames.send(_channel, json.dumps({**question, "tree": encoded}).encode(), blob, magic=frames.QUESTION)
         header, body = frames.receive(_channel, most_header=1 << 26, most_body=1 << 30)
     answer = json.loads(header)
     if answer["status"] == "raised":
@@ -109,14 +113,14 @@ def _exchange(name: str, question: dict, what: list) -> tuple[dict, memoryview]:
     return answer, body
 
 
-def _decoded(answer: dict, body: memoryview, leaves: list[Tensor]) -> Any:
-    back = values.decode(answer["tree"], body)
-    device = leaves[0].device if leaves else torch.device("cpu")
-    return _filled(back, (tensor.to(device) for tensor in _tensors(back)))
+def _decoded(answer: dict, body: memoryview, tensors: list[Tensor]) -> Any:
+    result = values.decode(answer["tree"], body)
+    device = tensors[0].device if tensors else torch.device("cpu")
+    return _with_tensors(result, (tensor.to(device) for tensor in _tensors(result)))
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
-    """All tensors, in the order in which they are written down."""
+    """Yield all tensors of nested values, in order."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, dict):
@@ -127,12 +131,12 @@ def _tensors(value: Any) -> Iterator[Tensor]:
             yield from _tensors(item)
 
 
-def _filled(value: Any, tensors: Iterator[Any]) -> Any:
-    """The same with other tensors in their places; what is a list in an answer was a tuple."""
+def _with_tensors(value: Any, tensors: Iterator[Any]) -> Any:
+    """Return nested values with other tensors in place of theirs; lists become tuples, which JSON does not have."""
     if isinstance(value, Tensor):
         return next(tensors)
     if isinstance(value, dict):
-        return {name: _filled(item, tensors) for name, item in value.items()}
+        return {name: _with_tensors(item, tensors) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return tuple(_filled(item, tensors) for item in value)
+        return tuple(_with_tensors(item, tensors) for item in value)
     return value

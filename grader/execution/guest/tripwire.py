@@ -1,11 +1,12 @@
-"""A tripwire: which built-ins run while a probe runs, and in whose code.
+"""The tripwire: records which built-ins run while a probe runs, and whose code called them.
 
-Built-ins are seen where torch dispatches their operators, so no alias hides them; those that torch writes in Python
-are seen on the stack. Whose work it is, is told by the stack too, from the operator outwards: the code of given cells
-may use what it likes, the code of another exercise answers for itself, everything else is the exercise's own.
+It sees built-ins where torch dispatches their operators, so that no alias hides them, and those that torch writes in
+Python on the stack. The stack also tells whose code called one; it is read from the operator outwards: code of given cells
+may call every built-in, code of another exercise's answer is recorded under that exercise, and all other code counts as
+the exercise's own.
 
-It lives in the process that student code runs in, so it can be switched off by somebody who means to; what is here
-makes that hard, not impossible. It only ever costs points, and the ban by name, on the trusted side, stays.
+The tripwire runs in the process that runs student code, so a student who means to can switch it off; this module makes
+that hard, not impossible. A record can only cost points, and the trusted side's ban by name holds without it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import _thread
 import os
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
@@ -22,15 +23,16 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
+from guest.library_internals import NotCompiled
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 GIVEN = "given"
 SWITCHED_OFF = "switched off"
-MOST = 16  # built-ins named for one probe
+MAX_TRIPS = 16  # recorded for one probe
 LIBRARY = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.__file__) + os.sep, "<frozen ")
 
-# Built-ins that torch writes in Python: their operators alone do not give them away.
+# Built-ins that torch writes in Python: their operators alone do not identify them. By the id of their code.
 IN_PYTHON: dict[int, str] = {
     id(function.__code__): function.__qualname__
     for function in (
@@ -40,7 +42,7 @@ IN_PYTHON: dict[int, str] = {
         nn.TransformerDecoderLayer.forward,
     )
 }
-# What a student's code has no use for, but to look away.
+# Functions that switch the dispatch of operators off; a student needs them only to hide built-ins.
 SWITCHES = (
     (torch._C, "_DisableTorchDispatch"),
     (torch._C, "_ExcludeDispatchKeyGuard"),
@@ -55,32 +57,40 @@ SWITCHES = (
     (dispatching, "_disable_infra_mode"),
 )
 PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
-# By their names in the modules _thread and threading; later Pythons have more of them.
+# Functions that start threads, in the module _thread; which of them exist depends on the version of Python.
 THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
 
-TELLTALE = "aten::_softmax"  # what the attention that torch writes in Python comes down to
+# The operator that every attention written in Python by torch calls.
+SOFTMAX = "aten::_softmax"
 
+# Taken before student code can replace them.
 _getframe, _softmax = sys._getframe, torch.softmax
-_origins: dict[int, str] = {}  # id of a code object → given, own, or the exercise that it is the answer of
-_kept: list[CodeType] = []  # an id is one's own only as long as one lives
-_present: tuple[str, Collection[str]] = "", ()
+# Id of a code object → "given", the exercise whose answer it is, or "" for the student's own code.
+_origins: dict[int, str] = {}
+# The code objects in `_origins`, kept alive: an id is unique only among objects that live at the same time.
+_registered: list[CodeType] = []
+# Origin and defined names of the cell that runs.
+_cell: tuple[str, Collection[str]] = "", ()
+# How many statements of the shell run inside each other.
 _depth = 0
+# The tripwire of the probe that runs.
 _active: Tripwire | None = None
-_bootstraps = threading.Thread._bootstrap, threading.Thread._bootstrap_inner
+_threads: Any = threading.Thread  # its two methods below are private
+_bootstraps = _threads._bootstrap, _threads._bootstrap_inner
 
 
 def begin(origin: str, defines: Collection[str]) -> None:
-    """From now on a cell runs: a given one, an exercise's, or ("") the student's own."""
-    global _present
-    _present = origin, frozenset(defines)
+    """Note whose cell runs next: "given", an exercise's id, or "" for a cell of the student's own."""
+    global _cell
+    _cell = origin, frozenset(defines)
 
 
 @contextmanager
-def running(code: CodeType):
-    """Around a statement of the cell; what the cell itself hands to the shell is not the cell."""
+def running(code: CodeType) -> Iterator[None]:
+    """Register a statement of the cell while it runs; code that the statement passes to the shell is not the cell's."""
     global _depth
-    if _present[0] and not _depth:
-        register(code, *_present)
+    if _cell[0] and not _depth:
+        register(code, *_cell)
     _depth += 1
     try:
         yield
@@ -89,122 +99,127 @@ def running(code: CodeType):
 
 
 def register(code: CodeType, origin: str, defines: Collection[str]) -> None:
-    """Remember whose code this is, with all functions in it; of an exercise only what it is asked to define."""
+    """Record the origin of a code object and of all functions in it; of an answer, only those that define its names."""
     inside = not defines or code.co_qualname.partition(".")[0] in defines
     _origins[id(code)] = origin if inside else ""
-    _kept.append(code)
+    _registered.append(code)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             register(constant, origin, defines)
 
 
-class Tripwire(TorchDispatchMode):
-    """Notes which of the watched built-ins run on this thread, and on those that it starts."""
+class Tripwire(NotCompiled, TorchDispatchMode):
+    """Records which of the watched built-ins run on this thread, and on threads that it starts."""
 
     supports_higher_order_operators = True
 
     def __init__(self, watched: Collection[str], exercise: str) -> None:
         super().__init__()
         self._watched, self._exercise = frozenset(watched), exercise
-        self._met, self._trying = 0, False
-        self.trips: list[tuple[str, str]] = []  # the built-in, and the exercise that answers for it or ""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """The guard against being compiled costs more than what is done here."""
-        return False
+        self._dispatched, self._self_test = 0, False
+        # Each built-in with the other exercise whose answer called it, or "".
+        self.trips: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         schema = getattr(func, "_schema", None)
         name = schema.name if schema is not None else func.name()
-        if name == TELLTALE or name in self._watched:
-            self._met += 1
-            if not self._trying:
-                self._look(name)
+        if name == SOFTMAX or name in self._watched:
+            self._dispatched += 1
+            if not self._self_test:
+                self._trace(name)
         return func(*args, **(kwargs or {}))
 
-    def _look(self, operator: str) -> None:
+    def _trace(self, operator: str) -> None:
+        """Read the stack from the operator outwards, and record the built-in for the first code with an origin."""
         name = operator if operator in self._watched else ""
-        foreign, frame = False, _getframe(2)
+        student_code = False  # whether a frame further inwards is neither torch's nor Python's
+        frame: FrameType | None = _getframe(2)
         while frame is not None and frame is not self._top:
             code = frame.f_code
-            if (builtin := IN_PYTHON.get(id(code))) in self._watched:
+            builtin = IN_PYTHON.get(id(code), "")
+            if builtin in self._watched:
                 name = builtin
             origin = _origins.get(id(code))
-            if origin == GIVEN and not foreign:
+            if origin == GIVEN and not student_code:
                 return
             if origin and origin != GIVEN:
-                self.note(name, "" if origin == self._exercise else origin)
+                self.record(name, "" if origin == self._exercise else origin)
                 return
-            foreign = foreign or not code.co_filename.startswith(LIBRARY)
+            student_code = student_code or not code.co_filename.startswith(LIBRARY)
             frame = frame.f_back
-        self.note(name, "")
+        self.record(name, "")
 
-    def note(self, name: str, answers_for_it: str) -> None:
-        """One more, if it is new."""
-        if name and (name, answers_for_it) not in self.trips and len(self.trips) < MOST:
-            self.trips.append((name, answers_for_it))
+    def record(self, name: str, other_exercise: str) -> None:
+        """Record a built-in, once for each exercise."""
+        if name and (name, other_exercise) not in self.trips and len(self.trips) < MAX_TRIPS:
+            self.trips.append((name, other_exercise))
 
     @contextmanager
-    def watching(self):
-        """While this is open; what is run outside is nobody's business."""
+    def watching(self) -> Iterator[None]:
+        """Watch as long as this context is open."""
         global _active
-        self._top = _getframe(2)
-        before, _active = threading._profile_hook, self
-        threading._profile_hook = self._follow
+        self._top: FrameType | None = _getframe(2)
+        library: Any = threading
+        before, _active = library._profile_hook, self
+        library._profile_hook = self._watch_thread
         try:
             with self:
                 yield
-                self._try_out()
+                self._test()
         finally:
-            threading._profile_hook, _active = before, None
+            library._profile_hook, _active = before, None
 
-    def _follow(self, frame: FrameType, event: str, argument: Any) -> None:
-        """In a thread that was started: watch there, too."""
+    def _watch_thread(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Watch in a new thread, too; threading calls this when the thread starts."""
         sys.setprofile(None)
         self.__enter__()
 
-    def _try_out(self) -> None:
-        """A softmax of our own must be seen, or somebody pulled the wire."""
-        before, self._trying = self._met, True
+    def _test(self) -> None:
+        """Call softmax and check that it is dispatched here; if not, student code has switched the tripwire off."""
+        before, self._self_test = self._dispatched, True
         _softmax(torch.zeros(1), 0)
-        self._trying = False
-        if self._met == before:
-            self.note(SWITCHED_OFF, "")
+        self._self_test = False
+        if self._dispatched == before:
+            self.record(SWITCHED_OFF, "")
 
 
-def _listen(event: str, arguments: tuple) -> None:
+def _forbid_processes(event: str, arguments: tuple) -> None:
+    """Raise an error if a process is started while a probe is watched; Python calls this for each audited event."""
     if _active is not None and event in PROCESSES:
         raise RuntimeError("this exercise is checked in one process: start no other here")
 
 
-def _threaded(start: Callable) -> Callable:
-    def threaded(function: Callable, *arguments: Any, **options: Any) -> Any:
+def _only_through_threading(start: Callable) -> Callable:
+    """Wrap a function that starts threads: a watched probe must start them through threading, which can be followed."""
+
+    def start_checked(function: Callable, *arguments: Any, **options: Any) -> Any:
         thread = type(getattr(function, "__self__", None))
-        ours = getattr(thread, "_bootstrap", None), getattr(thread, "_bootstrap_inner", None)
-        if _active is not None and ours != _bootstraps:  # it would not be followed
+        bootstraps = getattr(thread, "_bootstrap", None), getattr(thread, "_bootstrap_inner", None)
+        if _active is not None and bootstraps != _bootstraps:
             raise RuntimeError("start threads through the module threading here")
         return start(function, *arguments, **options)
 
-    return threaded
+    return start_checked
 
 
-def _guarded(switch: Callable) -> Callable:
-    def guarded(*arguments: Any, **options: Any) -> Any:
+def _recorded(switch: Callable) -> Callable:
+    """Wrap a function of SWITCHES: a call from outside of torch and Python is recorded."""
+
+    def recorded(*arguments: Any, **options: Any) -> Any:
         if _active is not None and not _getframe(1).f_code.co_filename.startswith(LIBRARY):
             _active.note(SWITCHED_OFF, "")
         return switch(*arguments, **options)
 
-    return guarded
+    return recorded
 
 
-def lay() -> None:
-    """Once, before anything of a student's runs: cannot be taken back."""
+def install() -> None:
+    """Wrap the functions that could evade the tripwire; called once, before student code runs, and never undone."""
     for module, name in SWITCHES:
         if hasattr(module, name):
-            setattr(module, name, _guarded(getattr(module, name)))
+            setattr(module, name, _recorded(getattr(module, name)))
     for name in THREADS:
-        for module, known in ((_thread, name), (threading, f"_{name}")):
-            if hasattr(module, known):
-                setattr(module, known, _threaded(getattr(module, known)))
-    sys.addaudithook(_listen)
+        for module, attribute in ((_thread, name), (threading, f"_{name}")):
+            if hasattr(module, attribute):
+                setattr(module, attribute, _only_through_threading(getattr(module, attribute)))
+    sys.addaudithook(_forbid_processes)

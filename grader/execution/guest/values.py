@@ -1,7 +1,7 @@
-"""Nested dicts and lists with tensors ↔ JSON and safetensors, inside the sandbox.
+"""Encode and decode nested dicts and lists with tensors as JSON and safetensors, inside the sandbox.
 
-The twin of grader/evidence/wire.py, which reads what is written here and trusts none of it. Nothing is pickled.
-A tensor stands in the tree as {"tensor": name}, a dict as {"dict": {…}}, NaN and the like as {"float": text}.
+grader/evidence/wire.py is the trusted side's counterpart; it does not trust what this module writes. Nothing is pickled.
+A tensor appears in the tree as {"tensor": name}, a dict as {"dict": {…}}, NaN and the like as {"float": text}.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ DTYPES = {
     torch.bool: "BOOL",
 }
 NAMES = {name: dtype for dtype, name in DTYPES.items()}
-MOST_DEPTH = 32
+MAX_DEPTH = 32
 
 
 class Refused(Exception):
-    """What came back is no evidence; the message is for the student."""
+    """A returned value cannot be evidence; the message is for the student."""
 
 
 def decode(tree: Any, blob: bytes | memoryview, device: str = "cpu") -> Any:
-    """What the trusted side sent, moved to the device."""
+    """Build the values that the trusted side sent, with their tensors on the device."""
     tensors = {name: tensor.to(device) for name, tensor in _tensors(blob).items()}
 
     def build(node: Any) -> Any:
@@ -51,11 +51,12 @@ def decode(tree: Any, blob: bytes | memoryview, device: str = "cpu") -> Any:
 
 
 def _tensors(blob: bytes | memoryview) -> dict[str, torch.Tensor]:
+    """Read the safetensors format."""
     if not blob:
         return {}
     (length,) = struct.unpack_from("<Q", blob)
     header = json.loads(bytes(blob[8 : 8 + length]))
-    body, found = bytearray(blob[8 + length :]), {}
+    body, tensors = bytearray(blob[8 + length :]), {}
     for name, entry in header.items():
         if name == "__metadata__":
             continue
@@ -64,26 +65,26 @@ def _tensors(blob: bytes | memoryview) -> dict[str, torch.Tensor]:
         data = (
             torch.frombuffer(body[start:stop], dtype=dtype) if stop > start else torch.empty(0, dtype=dtype)
         )
-        found[name] = data.reshape(shape).clone()
-    return found
+        tensors[name] = data.reshape(shape).clone()
+    return tensors
 
 
-def encode(value: Any, most_bytes: int) -> tuple[Any, bytes]:
-    """A tree for JSON, and the tensors that it names.
+def encode(value: Any, max_bytes: int) -> tuple[Any, bytes]:
+    """Return a tree for JSON, and the tensors that it refers to.
 
     Raises:
-        Refused: something in it cannot be evidence.
+        Refused: a value in it cannot be evidence.
     """
     tensors: list[torch.Tensor] = []
-    left = most_bytes
+    left = max_bytes
 
     def flatten(node: Any, depth: int) -> Any:
         nonlocal left
         left -= 16
-        if depth > MOST_DEPTH:
-            raise Refused(f"lists or dicts nested more than {MOST_DEPTH} deep came back")
+        if depth > MAX_DEPTH:
+            raise Refused(f"lists or dicts nested more than {MAX_DEPTH} deep came back")
         if left < 0:
-            raise Refused(f"more than {most_bytes / 2**20:.0f} MiB came back")
+            raise Refused(f"more than {max_bytes / 2**20:.0f} MiB came back")
         if isinstance(node, torch.Tensor):
             plain = _plain(node, left)
             left -= plain.numel() * plain.element_size()
@@ -100,7 +101,7 @@ def encode(value: Any, most_bytes: int) -> tuple[Any, bytes]:
         if isinstance(node, str):
             left -= len(node)
             if left < 0:
-                raise Refused(f"more than {most_bytes / 2**20:.0f} MiB came back")
+                raise Refused(f"more than {max_bytes / 2**20:.0f} MiB came back")
             return str(node)
         if isinstance(node, dict):
             return {"dict": {str(name): flatten(item, depth + 1) for name, item in node.items()}}
@@ -113,8 +114,8 @@ def encode(value: Any, most_bytes: int) -> tuple[Any, bytes]:
         return tree, _pack(tensors)
 
 
-def _plain(tensor: torch.Tensor, most_bytes: int) -> torch.Tensor:
-    """The numbers alone: on the CPU, contiguous, without gradient."""
+def _plain(tensor: torch.Tensor, max_bytes: int) -> torch.Tensor:
+    """Return the tensor's numbers as a plain tensor: on the CPU, contiguous, without gradient."""
     tensor = tensor.detach()
     if type(tensor) is not torch.Tensor:
         tensor = tensor.as_subclass(torch.Tensor)
@@ -128,7 +129,7 @@ def _plain(tensor: torch.Tensor, most_bytes: int) -> torch.Tensor:
         raise Refused(
             f"a tensor of dtype {str(tensor.dtype).removeprefix('torch.')} came back; use a real one"
         )
-    if tensor.numel() * tensor.element_size() > most_bytes:
+    if tensor.numel() * tensor.element_size() > max_bytes:
         raise Refused(
             f"a tensor of shape {tuple(tensor.shape)} came back: far more numbers than were asked for"
         )
@@ -136,7 +137,7 @@ def _plain(tensor: torch.Tensor, most_bytes: int) -> torch.Tensor:
 
 
 def _pack(tensors: list[torch.Tensor]) -> bytes:
-    """The safetensors format: length of the header, header, numbers."""
+    """Write the safetensors format: length of the header, header, numbers."""
     if not tensors:
         return b""
     header, parts, offset = {}, [], 0

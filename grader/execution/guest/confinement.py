@@ -1,4 +1,4 @@
-"""What each interpreter is put into: namespaces, scratch, limits, Landlock, a system-call filter."""
+"""Confine each child of the fork server: namespaces, scratch, limits, Landlock, a system-call filter."""
 
 from __future__ import annotations
 
@@ -10,43 +10,48 @@ from guest import linux
 
 
 @dataclass(frozen=True)
-class Cage:
-    """How children are caged in this tier; decided by the trusted side, once."""
+class Confinement:
+    """How the children of one fork server are confined, as the trusted side decided."""
 
     tier: str
-    home: str  # scratch: /home/student; in the lower tiers a folder in which each child gets its own
-    read: tuple[str, ...]  # Landlock: may be read and run
-    write: tuple[str, ...]  # Landlock: devices that may be written
-    filter: bytes  # compiled seccomp program; empty in tier none
-    below_tmp: tuple[str, ...]  # what is shown below /tmp and must stay visible
+    # The home with the scratch: /home/student; in the lower tiers a folder in which each child gets a home of its own.
+    home: str
+    # Paths that Landlock lets children read and execute.
+    read: tuple[str, ...]
+    # Devices that Landlock lets children write.
+    write: tuple[str, ...]
+    # Compiled seccomp program; empty in tier none.
+    filter: bytes
+    # Folders below /tmp that must stay visible when scratch is mounted there.
+    below_tmp: tuple[str, ...]
     device: str
-    warm: dict[str, bytes] = field(
-        default_factory=dict
-    )  # files to begin with, below the home: matplotlib's fonts
+    # Files that each home begins with: path below the home → content.
+    initial_files: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def full(self) -> bool:
+        """Whether the tier is full: each child has namespaces of its own."""
         return self.tier == "full"
 
     def enter_namespaces(self) -> None:
-        """For the process that will fork the init."""
+        """Enter new namespaces; the process that calls this then forks the init."""
         if self.full:
             uid, gid = os.getuid(), os.getgid()
             linux.unshare(linux.CLONE_NAMESPACES)
             linux.map_self(uid, gid)
 
-    def furnish(self, limits: dict) -> str:
-        """In the init: this child's own /proc and scratch; returns its home."""
+    def prepare_home(self, limits: dict) -> str:
+        """In the init: mount this child's own /proc and scratch, and return its home."""
         home = self.home
         if self.full:
-            self._mount(limits)
+            self._mount_scratch(limits)
         else:
             if os.path.isdir("/proc/self"):
                 linux.adopt_orphans()
             home = f"{self.home}/{os.getpid()}"
             os.makedirs(f"{home}/.tmp", 0o700)
             _move_home(self.home, home)
-        for path, content in self.warm.items():
+        for path, content in self.initial_files.items():
             os.makedirs(os.path.dirname(f"{home}/{path}"), exist_ok=True)
             with open(f"{home}/{path}", "wb") as file:
                 file.write(content)
@@ -55,28 +60,28 @@ class Cage:
             linux.drop_privileges()
         return home
 
-    def _mount(self, limits: dict) -> None:
+    def _mount_scratch(self, limits: dict) -> None:
         linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-        # Files are memory, and stay when a cell is rolled back: they must leave room for the next one.
-        most = min(limits["scratch_bytes"], limits["memory_bytes"] // 2)
-        size = f"size={most},nr_inodes={limits['scratch_files']},mode=700"
-        linux.mount("tmpfs", self.home, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, size)
-        # One file system for all that can be written, so that one limit holds for the sum.
+        # Files in scratch take memory, and stay when a cell is rolled back: half of it must remain for the next cell.
+        size = min(limits["scratch_bytes"], limits["memory_bytes"] // 2)
+        options = f"size={size},nr_inodes={limits['scratch_files']},mode=700"
+        linux.mount("tmpfs", self.home, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+        # /tmp and /dev/shm lie in the same file system as the home, so that one limit holds for their sum.
         for name, target in ((".tmp", "/tmp"), (".shm", "/dev/shm")):
-            place = f"{self.home}/{name}"
-            os.mkdir(place, 0o700)
+            source = f"{self.home}/{name}"
+            os.mkdir(source, 0o700)
             for path in self.below_tmp if target == "/tmp" else ():
-                inside = place + path.removeprefix("/tmp")
+                inside = source + path.removeprefix("/tmp")
                 if os.path.isdir(path):
                     os.makedirs(inside, exist_ok=True)
                     linux.bind(path, inside)
-            linux.mount(place, target, flags=linux.MS_BIND | linux.MS_REC)
+            linux.mount(source, target, flags=linux.MS_BIND | linux.MS_REC)
 
     def confine(self, limits: dict, home: str) -> None:
-        """In the interpreter, before anything of the student's runs."""
+        """In the interpreter, before any student code runs: set limits, drop privileges, install the filters."""
         os.setsid()
-        _limit(limits, memory=self.device == "cpu")
+        _set_limits(limits, address_space=self.device == "cpu")
         if self.tier == "none":
             return
         linux.drop_privileges()
@@ -86,13 +91,14 @@ class Cage:
 
 
 def _move_home(old: str, new: str) -> None:
-    """Environment variables that point below the old home point below the new one."""
+    """Change the environment variables that point below the old home so that they point below the new one."""
     for name, value in os.environ.items():
         if value == old or value.startswith(old + "/"):
             os.environ[name] = new + value.removeprefix(old)
 
 
-def _limit(limits: dict, *, memory: bool) -> None:
+def _set_limits(limits: dict, *, address_space: bool) -> None:
+    """Set the resource limits of this process and of the processes that it starts."""
     bounds = {
         "RLIMIT_CORE": 0,
         "RLIMIT_MEMLOCK": 0,
@@ -102,7 +108,7 @@ def _limit(limits: dict, *, memory: bool) -> None:
         "RLIMIT_CPU": int(limits["cpu_seconds"]),
         "RLIMIT_NPROC": limits["processes"],
     }
-    if memory:  # address space: a single allocation that is too large fails with a MemoryError, in the cell
+    if address_space:  # one allocation that is too large then raises a MemoryError in the cell
         bounds["RLIMIT_AS"] = _address_space() + limits["memory_bytes"]
     for name, bound in bounds.items():
         if hasattr(resource, name):
@@ -113,6 +119,7 @@ def _limit(limits: dict, *, memory: bool) -> None:
 
 
 def _address_space() -> int:
+    """Return the bytes of address space in use; 8 GiB where /proc does not tell."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * resource.getpagesize()

@@ -1,0 +1,111 @@
+"""One request to an interpreter, until it answers, ends, or exceeds a limit."""
+
+from __future__ import annotations
+
+import json
+import select
+import time
+from dataclasses import dataclass
+
+from guest import frames
+from guest.channels import InterpreterProcess, send_part
+from guest.grader_connection import GraderConnection
+from guest.meter import TICK, Meter
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How an order ended: answer, timeout, died, memory, scratch, refused; "lost" if the state is gone with it."""
+
+    outcome: str
+    head: bytes = b""
+    body: bytes | memoryview = b""
+
+
+class Exchange:
+    """Sends one request and waits for its answer; forwards calls of stand-ins to the trusted side meanwhile."""
+
+    def __init__(
+        self, process: InterpreterProcess, grader: GraderConnection, meter: Meter, limits: dict
+    ) -> None:
+        """Prepare for one request to `process`."""
+        self._process, self._grader, self._meter, self._limits = process, grader, meter, limits
+        self._channel = process.channel
+        self._inbox = self._new_inbox()
+        self._outgoing = memoryview(b"")
+        self._deadline = 0.0
+        # When the stand-in's call that is being computed was forwarded; None if there is none.
+        self._called_at: float | None = None
+        self._poll = select.poll()
+        self._poll.register(self._channel, select.POLLIN | select.POLLOUT)
+        for descriptor in (process.pidfd, grader.raw_read, grader.fileno()):
+            self._poll.register(descriptor, select.POLLIN)
+
+    def run(self, seconds: float, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
+        """Send the request and return how it ended."""
+        self._deadline = time.monotonic() + seconds
+        self._outgoing = memoryview(frames.pack(request, blob))
+        self._channel.setblocking(False)
+        while True:
+            now = time.monotonic()
+            if now >= self._deadline:
+                return Answer("timeout")
+            if excess := self._meter.due_excess():
+                return Answer(excess)
+            ready = dict(self._poll.poll(1000 * min(TICK, self._deadline - now)))
+            self._grader.attend()
+            # Looked at before the channel is read: an answer that the process sent before it ended still counts.
+            ended = self._process.pidfd in ready
+            if self._called_at is not None and ready.get(self._grader.fileno(), 0) & select.POLLIN:
+                self._return_call_result(self._called_at)
+                continue
+            state = ready.get(self._channel.fileno(), 0)
+            if state & select.POLLOUT and self._outgoing:
+                self._send()
+            if state & (select.POLLIN | select.POLLHUP | select.POLLERR):
+                if (answer := self._receive(ended)) is not None:
+                    return answer
+            elif ended:
+                return Answer("died")
+
+    def _send(self) -> None:
+        self._outgoing = send_part(self._channel, self._outgoing)
+        if not self._outgoing:
+            self._poll.modify(self._channel, select.POLLIN)
+
+    def _receive(self, ended: bool) -> Answer | None:
+        """Read from the channel; return an answer if the exchange is over."""
+        try:
+            data = self._channel.recv(min(self._inbox.missing, 1 << 20))
+            frame = self._inbox.feed(data)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return Answer("died")
+        except frames.FrameError as error:
+            return Answer("refused", json.dumps({"status": "refused", "message": str(error)}).encode())
+        if frame is not None and self._inbox.kind == frames.QUESTION:
+            self._forward_call(*frame)
+        elif frame is not None:
+            return Answer("answer", *frame)
+        elif not data and ended:
+            return Answer("died")
+        elif not data:  # the process closed the channel and lives on: no answer will come
+            self._poll.unregister(self._channel)
+        return None
+
+    def _forward_call(self, head: bytes, body: memoryview) -> None:
+        self._grader.forward_call(head, body)
+        self._inbox, self._called_at = self._new_inbox(), time.monotonic()
+        self._poll.modify(self._channel, 0)  # nothing is read from the interpreter before it has its result
+
+    def _return_call_result(self, called_at: float) -> None:
+        self._outgoing, self._called_at = memoryview(self._grader.receive_call_result()), None
+        # The grader's time is not the student's; the grader limits the time of calls itself.
+        self._deadline += time.monotonic() - called_at
+        self._poll.modify(self._channel, select.POLLIN | select.POLLOUT)
+
+    def _new_inbox(self) -> frames.Inbox:
+        kinds = (frames.MAGIC, frames.QUESTION) if self._limits["stand_ins"] else (frames.MAGIC,)
+        header, body = 8 * self._limits["cell_output_bytes"], self._limits["evidence_bytes"]
+        return frames.Inbox(header + (1 << 20), body + (1 << 20), kinds)

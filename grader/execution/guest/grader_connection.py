@@ -1,0 +1,109 @@
+"""The init's connection to the trusted side, and the pipe that collects raw output for the next reply."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from guest import frames
+from guest.processes import reap
+
+ORDER_SECONDS = 60.0  # for sending or receiving one frame
+MAX_ORDER_HEADER, MAX_ORDER_BODY = 1 << 20, 1 << 30
+
+
+class GraderConnection:
+    """Receives orders and sends replies; ends the sandbox when the trusted side closes the connection."""
+
+    def __init__(self, connection: socket.socket, max_raw: int, end: Callable[[], NoReturn]) -> None:
+        """Use an open connection, and make the pipe for raw output.
+
+        Args:
+            max_raw: bytes of raw output that one reply may contain.
+            end: ends the sandbox and this process.
+        """
+        self._connection, self._max_raw, self._end = connection, max_raw, end
+        self.raw_read, self.raw_write = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self.raw_read, False)
+        self._raw = bytearray()
+
+    def fileno(self) -> int:
+        """Return the connection's file descriptor, for select and poll."""
+        return self._connection.fileno()
+
+    def next_order(self, while_idle: Callable[[], None]) -> tuple[bytes, memoryview]:
+        """Wait for an order and return its header and body; call `while_idle` at least once a second meanwhile."""
+        while True:
+            if select.select([self.fileno(), self.raw_read], [], [], 1.0)[0]:
+                self.attend()
+                if select.select([self._connection], [], [], 0)[0]:
+                    return self.receive()
+            self.attend()
+            while_idle()
+
+    def receive(self) -> tuple[bytes, memoryview]:
+        """Receive a frame that has begun to arrive."""
+        try:
+            return frames.receive(
+                self._connection,
+                most_header=MAX_ORDER_HEADER,
+                most_body=MAX_ORDER_BODY,
+                deadline=time.monotonic() + ORDER_SECONDS,
+            )
+        except frames.FrameError:
+            self._end()
+
+    def reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"") -> None:
+        """Answer an order, with the raw output since `discard_raw`."""
+        self._collect_raw()
+        header = {"outcome": outcome, "raw": len(self._raw), "head": len(head)}
+        self._send(header, b"".join((self._raw, head, body)))
+
+    def forward_call(self, head: bytes, body: bytes | memoryview) -> None:
+        """Pass a stand-in's call on to the trusted side."""
+        self._send({"outcome": "question", "raw": 0, "head": len(head)}, b"".join((head, body)))
+
+    def receive_call_result(self) -> bytes:
+        """Receive the result of a stand-in's call, as the frame for the interpreter."""
+        header, body = self.receive()
+        body_start = json.loads(header)["head"]
+        return frames.pack(bytes(body[:body_start]), body[body_start:])
+
+    def discard_raw(self) -> None:
+        """Forget the raw output of earlier orders."""
+        self._raw.clear()
+
+    def attend(self) -> None:
+        """Collect raw output, reap processes that have ended, and end the sandbox if the trusted side has gone."""
+        self._collect_raw()
+        reap()
+        try:
+            self._connection.setblocking(False)
+            if self._connection.recv(1, socket.MSG_PEEK) == b"":
+                self._end()
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._end()
+
+    def _collect_raw(self) -> None:
+        """Read at most a megabyte at a time: a process that floods the pipe must not keep the init busy for ever."""
+        for _ in range(16):
+            try:
+                data = os.read(self.raw_read, 1 << 16)
+            except BlockingIOError:
+                return
+            space = self._max_raw - len(self._raw)
+            self._raw += data[: max(space, 0)]
+
+    def _send(self, header: dict, body: bytes) -> None:
+        try:
+            deadline = time.monotonic() + ORDER_SECONDS
+            frames.send(self._connection, json.dumps(header).encode(), body, deadline=deadline)
+        except frames.FrameError:
+            self._end()

@@ -1,0 +1,96 @@
+"""Measure the memory and the scratch that a sandbox uses, in total over its processes."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from guest.processes import live_descendants, proportional_bytes, resident_bytes
+
+TICK = 0.05  # seconds between two measurements
+SCRATCH_TICK = (
+    0.5  # seconds between two measurements of scratch in the lower tiers, where each file is looked at
+)
+# Seconds after an exact measurement of memory that found no excess: the quick one overestimates, and would ask for the
+# exact one, which takes longer, each time.
+EXACT_TICK = 4 * TICK
+
+
+class Meter:
+    """Tells which limit a sandbox exceeds. Used in the sandbox's init."""
+
+    def __init__(self, home: str, limits: dict, *, own_namespace: bool) -> None:
+        """Measure nothing yet.
+
+        Args:
+            own_namespace: the sandbox has its own /proc and file systems (tier full).
+        """
+        self._home, self._limits, self._own_namespace = home, limits, own_namespace
+        self._next, self._next_scratch, self._next_exact = 0.0, 0.0, 0.0
+
+    def due_excess(self) -> str:
+        """Measure as `excess` does, but at most once per `TICK`; empty in between."""
+        now = time.monotonic()
+        if now < self._next:
+            return ""
+        self._next = now + TICK
+        return self.excess()
+
+    def excess(self) -> str:
+        """Measure; return "memory" or "scratch" if the sandbox uses more of it than allowed, else an empty string."""
+        now, scratch = time.monotonic(), 0
+        if self._own_namespace:
+            # The file system itself limits scratch. Scratch is memory, and counts as such.
+            state = os.statvfs(self._home)
+            scratch = (state.f_blocks - state.f_bfree) * state.f_frsize
+        elif now >= self._next_scratch:
+            self._next_scratch = now + SCRATCH_TICK
+            size, files = _scratch_use(self._home, self._limits["scratch_files"])
+            if size > self._limits["scratch_bytes"] or files > self._limits["scratch_files"]:
+                return "scratch"
+        allowed = self._limits["memory_bytes"] - scratch
+        pids = self.processes()
+        if sum(map(resident_bytes, pids)) > allowed and now >= self._next_exact:
+            # Forks share most of their pages, so only the proportional count, which takes longer, is exact.
+            if sum(map(proportional_bytes, pids)) > allowed:
+                return "memory"
+            self._next_exact = now + EXACT_TICK
+        return ""
+
+    def processes(self) -> set[int]:
+        """Return the live processes of the sandbox, without its init."""
+        return live_descendants(own_namespace=self._own_namespace)
+
+
+def remove_scratch(folder: str, deadline: float) -> None:
+    """Remove the scratch of a lower tier, without recursion: a submission may have nested it to any depth."""
+    while time.monotonic() < deadline:
+        emptied = True
+        for parent, folders, files in os.walk(folder, topdown=False):
+            for name in files + folders:
+                path = os.path.join(parent, name)
+                try:
+                    os.unlink(path) if name in files or os.path.islink(path) else os.rmdir(path)
+                except OSError:
+                    emptied = False
+        if emptied:
+            os.rmdir(folder)
+            return
+
+
+def _scratch_use(folder: str, max_files: int) -> tuple[int, int]:
+    """Count the bytes on disk and the files below a folder; stop counting beyond `max_files`."""
+    size = files = 0
+    folders = [folder]
+    while folders and files <= max_files:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    files += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:
+            continue
+    return size, files

@@ -1,0 +1,82 @@
+"""What /proc tells about the processes of a sandbox, and functions that end them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+
+GONE = "ZX"  # states of processes that have ended
+
+
+def live_descendants(*, own_namespace: bool) -> set[int]:
+    """Return the live processes of the sandbox, without its init, which calls this.
+
+    Args:
+        own_namespace: /proc shows the sandbox's processes alone.
+    """
+    me = os.getpid()
+    states = {int(name): _state_and_parent(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    if own_namespace:
+        descendants = set(states)
+    else:
+        descendants, grows = {me}, True
+        while grows:
+            children = {pid for pid, (_, parent) in states.items() if parent in descendants} - descendants
+            descendants |= children
+            grows = bool(children)
+    return {pid for pid in descendants if pid != me and states[pid][0] not in GONE}
+
+
+def resident_bytes(pid: int) -> int:
+    """Return a process's anonymous and shared memory; memory shared by n processes counts fully for each."""
+    return _sum_lines(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
+
+
+def proportional_bytes(pid: int) -> int:
+    """Return a process's anonymous and shared memory; of memory shared by n processes, one nth counts for each."""
+    return _sum_lines(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) or resident_bytes(pid)
+
+
+def open_descriptors() -> set[int]:
+    """Return the file descriptors that are open in this process."""
+    descriptors = set()
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            os.fstat(int(name))
+            descriptors.add(int(name))
+        except OSError:
+            pass
+    return descriptors
+
+
+def reap() -> None:
+    """Collect the exit statuses of all children that have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def kill(pidfd: int) -> None:
+    """Send SIGKILL to the process of a pidfd, unless it has ended."""
+    with suppress(OSError):
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+
+def _state_and_parent(pid: int) -> tuple[str, int]:
+    """Return the letter of a process's state and its parent's id; X if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return fields[0].decode(), int(fields[1])
+    except (OSError, IndexError):
+        return "X", 0
+
+
+def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
+    """Add up the kilobytes in some lines of a file in /proc, in bytes; 0 if the process has ended."""
+    try:
+        with open(path, "rb") as file:
+            return sum(1024 * int(line.split()[1]) for line in file if line.startswith(names))
+    except (OSError, ValueError):
+        return 0
