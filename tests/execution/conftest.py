@@ -8,13 +8,13 @@ import pytest
 
 from grader.execution.sandbox import Sandbox
 from grader.execution.server import Server
-from grader.execution.tiers import why_not
+from grader.execution.tiers import tier_problem
 from grader.records import Limits
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    if reason := why_not("full"):
+    if reason := tier_problem("full"):
         pytest.skip(f"tier full is not to be had here: {reason}")
     with Server(isolation="full") as server:
         yield server
@@ -22,14 +22,14 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def spawn(server: Server) -> Iterator[Callable[..., Sandbox]]:
-    """Interpreters with limits of the test's own, killed at its end."""
+    """Make interpreters with limits that a test chooses; kill them at its end."""
     alive: list[Sandbox] = []
 
-    def one(**limits) -> Sandbox:
+    def start(**limits) -> Sandbox:
         alive.append(server.spawn(Limits(**limits), seed=0))
         return alive[-1]
 
-    yield one
+    yield start
     for sandbox in alive:
         sandbox.kill()
 
@@ -41,12 +41,12 @@ def python(spawn) -> Sandbox:
 
 @pytest.fixture
 def said() -> Callable[..., str]:
-    """What a cell printed."""
-    return printed
+    """Run a cell and return what it displayed."""
+    return displayed
 
 
-def printed(sandbox: Sandbox, source: str, *, seconds: float = 30.0) -> str:
-    """The text of all streams and results of a cell."""
+def displayed(sandbox: Sandbox, source: str, *, seconds: float = 30.0) -> str:
+    """Run a cell and return the text of all its streams and results."""
     result = sandbox.run_cell(source, seconds=seconds)
     parts = []
     for output in result.outputs:

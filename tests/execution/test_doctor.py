@@ -13,7 +13,7 @@ def test_it_says_the_tier_and_the_versions():
 
 
 def test_it_says_what_is_open_and_what_to_do(monkeypatch):
-    monkeypatch.setattr(doctor, "why_not", lambda tier: "no user namespaces" if tier == "full" else "")
+    monkeypatch.setattr(doctor, "tier_problem", lambda tier: "no user namespaces" if tier == "full" else "")
     lines = "\n".join(doctor.examine())
     assert "isolation   partial" in lines
     assert "not full: no user namespaces" in lines
@@ -22,7 +22,7 @@ def test_it_says_what_is_open_and_what_to_do(monkeypatch):
 
 
 def test_it_says_when_there_is_nothing(monkeypatch):
-    monkeypatch.setattr(doctor, "why_not", lambda tier: "" if tier == "none" else "no Linux")
+    monkeypatch.setattr(doctor, "tier_problem", lambda tier: "" if tier == "none" else "no Linux")
     lines = "\n".join(doctor.examine())
     assert "refused unless asked for" in lines
 

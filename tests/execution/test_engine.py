@@ -1,4 +1,4 @@
-"""The whole way of a notebook through papermill's engine of ours."""
+"""A notebook from papermill's call to the evidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grader.execution.engine import execute
+from grader.execution.engine import RunPlan, execute
 from grader.records import Limits, Request, Status
 
 
@@ -34,13 +34,8 @@ def ask(name: str, *, trial: int = 0, seconds: float = 20.0) -> Request:
 
 
 def run(server, book, requests=None, **more):
-    given = {
-        "parameters": {"device": "cpu", "seed": 0},
-        "requests": requests or {},
-        "limits": Limits(),
-        **more,
-    }
-    return execute(server, book, **given)
+    parameters = {"device": "cpu", "seed": 0}
+    return execute(server, RunPlan(notebook=book, parameters=parameters, requests=requests or {}, **more))
 
 
 def test_parameters_outputs_and_evidence(server):
@@ -86,7 +81,7 @@ def test_a_helper_further_down_counts(server):
 
 def test_what_never_gets_defined_stays_a_name_error(server):
     execution = run(server, notebook(("one", "pass")), {"one": [ask("one")], "no such cell": [ask("two")]})
-    assert {one.error for one in execution.evidence.values()} == {"NameError"}
+    assert {evidence.error for evidence in execution.evidence.values()} == {"NameError"}
     assert len(execution.evidence) == 2
 
 
@@ -179,7 +174,7 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path):
     """SIGKILL, in the middle of a cell that has started a daemon: two seconds later all of it is gone."""
     script = tmp_path / "grade.py"
     script.write_text(
-        "from grader.execution.sandbox import Server\nfrom grader.records import Limits\n"
+        "from grader.execution.server import Server\nfrom grader.records import Limits\n"
         "server = Server()\npython = server.spawn(Limits(), seed=0)\nprint('ready', flush=True)\n"
         "python.run_cell(\"import subprocess\\nsubprocess.Popen(['setsid', 'sleep', '7654321'])\\nwhile True: pass\", seconds=60)\n"
     )

@@ -1,4 +1,4 @@
-"""What a GPU changes in the sandbox, as far as it can be seen without one; tests/gpu holds the rest."""
+"""The sandbox with a GPU, as far as a machine without one can test it; the other tests are in tests/gpu."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from grader.execution import visible_gpu as gpu
-from grader.execution.engine import execute
+from grader.execution import visible_gpu
+from grader.execution.engine import RunPlan, execute
 from grader.execution.errors import IsolationError
+from grader.execution.gpu_trouble import gpu_trouble
 from grader.execution.guest import gpu as guest
 from grader.execution.sandbox_description import describe_sandbox
-from grader.records import Limits, Request, Status
+from grader.records import Request, Status
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def machine(tmp_path):
 
 
 def test_nodes_and_driver_are_shown_and_nothing_else(machine):
-    shown = gpu.shown(
+    shown = visible_gpu.visible_gpu(
         machine, {"LD_LIBRARY_PATH": "/somewhere:relative:", "SECRET": "x", "CUDA_VISIBLE_DEVICES": "1"}
     )
     nodes = ("nvidia-caps", "nvidia-uvm", "nvidia0", "nvidia1", "nvidiactl")
@@ -48,14 +49,14 @@ def test_nodes_and_driver_are_shown_and_nothing_else(machine):
 
 def test_the_operators_library_path_counts_where_the_driver_is_on_it(machine):
     (machine / "somewhere/libnvidia-ml.so.1").touch()
-    shown = gpu.shown(machine, {"LD_LIBRARY_PATH": "/somewhere"})
+    shown = visible_gpu.visible_gpu(machine, {"LD_LIBRARY_PATH": "/somewhere"})
     assert shown.libraries == ("/somewhere", "/usr/local/nvidia/lib64", "/opt/driver")
 
 
 def test_the_sandbox_gets_what_is_shown_of_a_gpu_and_only_for_cuda(monkeypatch):
     # Paths that exist here stand in for a driver's: bound, writable for Landlock where they are devices.
-    graphics = gpu.Shown(devices=("/dev/nvidia0",), libraries=("/etc",), environment={"A": "b"})
-    monkeypatch.setattr(gpu, "shown", lambda: graphics)
+    graphics = visible_gpu.VisibleGpu(devices=("/dev/nvidia0",), libraries=("/etc",), environment={"A": "b"})
+    monkeypatch.setattr(visible_gpu, "visible_gpu", lambda: graphics)
     boot, server = describe_sandbox("full", "cuda", "/home/student")
     assert "/dev/nvidia0" in boot["devices"]
     assert "/dev/nvidia0" in server["write"]
@@ -68,12 +69,12 @@ def test_the_sandbox_gets_what_is_shown_of_a_gpu_and_only_for_cuda(monkeypatch):
 
 
 def test_an_open_gpu_is_seen_past_pytorch(tmp_path):
-    (tmp_path / "3").symlink_to("/dev/nvidiactl")  # who only asked how many GPUs there are
+    (tmp_path / "3").symlink_to("/dev/nvidiactl")  # a process that has only counted the GPUs
     (tmp_path / "4").symlink_to("/tmp/nvidia-uvm")
-    assert not guest.touched(str(tmp_path))
+    assert not guest.driver_is_open(str(tmp_path))
     (tmp_path / "5").symlink_to("/dev/nvidia-uvm")
-    assert guest.touched(str(tmp_path))
-    assert not guest.touched(str(tmp_path / "none"))
+    assert guest.driver_is_open(str(tmp_path))
+    assert not guest.driver_is_open(str(tmp_path / "none"))
 
 
 @pytest.mark.parametrize("before", [None, "1"])
@@ -116,35 +117,35 @@ def test_float32_is_float32():
 
 
 @dataclass(frozen=True)
-class Ended:
+class Result:
     status: Status
     error: str = ""
     message: str = ""
 
 
 @pytest.mark.parametrize(
-    "ended",
+    "result",
     [
-        Ended(Status.TIMEOUT, message="it took more than 10 s and was stopped"),
-        Ended(Status.DIED, message="Python ended"),
-        Ended(Status.RAISED, "OutOfMemoryError", "CUDA out of memory. Tried to allocate 20.00 MiB."),
-        Ended(Status.RAISED, "RuntimeError", "Expected all tensors to be on the same device, but found at least two"),
-        Ended(Status.RAISED, "AcceleratorError", "CUDA error: device-side assert triggered"),
-        Ended(Status.RAISED, "TypeError", "can't convert cuda:0 device type tensor to numpy."),
+        Result(Status.TIMEOUT, message="it took more than 10 s and was stopped"),
+        Result(Status.DIED, message="Python ended"),
+        Result(Status.RAISED, "OutOfMemoryError", "CUDA out of memory. Tried to allocate 20.00 MiB."),
+        Result(Status.RAISED, "RuntimeError", "Expected all tensors to be on the same device, but found at least two"),
+        Result(Status.RAISED, "AcceleratorError", "CUDA error: device-side assert triggered"),
+        Result(Status.RAISED, "TypeError", "can't convert cuda:0 device type tensor to numpy."),
     ],
 )  # fmt: skip
-def test_what_may_be_the_gpus_doing(ended):
-    fine = Ended(Status.OK)
-    assert gpu.trouble({"a": fine}, {"1.4/values/hidden/0": ended}).startswith("1.4/values/hidden/0: ")
-    assert gpu.trouble({"a": ended}, {}).startswith("a: ")
+def test_what_may_be_the_gpus_doing(result):
+    fine = Result(Status.OK)
+    assert gpu_trouble({"a": fine}, {"1.4/values/hidden/0": result}).startswith("1.4/values/hidden/0: ")
+    assert gpu_trouble({"a": result}, {}).startswith("a: ")
 
 
 def test_what_is_not():
-    unsolved = Ended(Status.RAISED, "NotImplementedError", "TODO 1.4")
-    wrong = Ended(
+    unsolved = Result(Status.RAISED, "NotImplementedError", "TODO 1.4")
+    wrong = Result(
         Status.RAISED, "RuntimeError", "The size of tensor a (3) must match the size of tensor b (5)"
     )
-    assert gpu.trouble({"a": unsolved, "b": wrong}, {"c": Ended(Status.REFUSED, message="too large")}) == ""
+    assert gpu_trouble({"a": unsolved, "b": wrong}, {"c": Result(Status.REFUSED, message="too large")}) == ""
 
 
 @pytest.fixture
@@ -176,10 +177,11 @@ def test_where_the_gpu_fails_the_cpu_decides(told_of_a_gpu):
     )
     execution = execute(
         told_of_a_gpu,
-        new_notebook(cells=cells),
-        parameters={"device": "cuda", "seed": 0},
-        requests={"exercise": [request]},
-        limits=Limits(),
+        RunPlan(
+            notebook=new_notebook(cells=cells),
+            parameters={"device": "cuda", "seed": 0},
+            requests={"exercise": [request]},
+        ),
     )
     assert execution.device == "cpu"
     assert execution.moved.startswith("exercise: ")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.records import Status
+from grader.records import Limits, Status
 
 MEMORY = {
     "one process": "held = bytearray(2 << 30)",
@@ -37,7 +37,7 @@ def test_memory_in_total(name, spawn, said):
 
 
 def test_the_watchdog_alone_is_enough(spawn, said, monkeypatch):
-    monkeypatch.setattr("grader.execution.cgroup._places", dict)
+    monkeypatch.setattr("grader.execution.cgroup._hierarchies", dict)
     python = spawn(memory_bytes=500 << 20)
     python.run_cell("x = 5", seconds=20)
     result = python.run_cell(MEMORY["many processes"], seconds=30)
@@ -171,3 +171,13 @@ def test_the_grader_itself_stays_small(python):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     python.run_cell("import os\nfor _ in range(3000): os.write(1, b'x' * 65536)", seconds=20)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+
+
+def test_limits_reach_the_kernel(spawn, said):
+    python = spawn(open_files=301, processes=97, cpu_seconds=211)
+    told = said(
+        python,
+        "import resource as r\nprint(r.getrlimit(r.RLIMIT_NOFILE), r.getrlimit(r.RLIMIT_NPROC), r.getrlimit(r.RLIMIT_CPU))",
+    )
+    assert told.strip() == "(301, 301) (97, 97) (211, 211)"
+    assert Limits().processes == 256

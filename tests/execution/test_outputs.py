@@ -6,13 +6,13 @@ import base64
 
 import pytest
 
-from grader.execution.outputs import clean
+from grader.execution.outputs import sanitize
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nrest").decode()
 
 
 def shown(data: dict) -> dict:
-    (output,) = clean([{"output_type": "display_data", "data": data, "metadata": {"x": 1}}], b"", 10_000)
+    (output,) = sanitize([{"output_type": "display_data", "data": data, "metadata": {"x": 1}}], b"", 10_000)
     assert output["metadata"] == {}
     return output["data"]
 
@@ -41,16 +41,16 @@ def test_pictures_are_kept_when_they_are_pictures():
      [{"output_type": "execute_result", "data": [], "execution_count": "1"}]],
 )  # fmt: skip
 def test_forged_outputs_are_dropped(forged):
-    assert clean(forged, b"", 1000) == ()
+    assert sanitize(forged, b"", 1000) == ()
 
 
 def test_lengths_are_bounded_and_the_cut_is_said():
     text = {"output_type": "stream", "name": "stdout", "text": "x" * 400}
-    kept = clean([text] * 9, b"", 1000)
+    kept = sanitize([text] * 9, b"", 1000)
     assert [output["text"][:5] for output in kept] == ["xxxxx", "xxxxx", "[The "]
-    assert len(clean([text] * 5000, b"", 10**9)) == 1000
+    assert len(sanitize([text] * 5000, b"", 10**9)) == 1000
 
 
 def test_what_was_written_past_python_comes_last():
-    kept = clean([{"output_type": "stream", "name": "stderr", "text": "first"}], b"raw \xff\x1b[0m", 1000)
+    kept = sanitize([{"output_type": "stream", "name": "stderr", "text": "first"}], b"raw \xff\x1b[0m", 1000)
     assert [output["text"] for output in kept] == ["first", "raw \ufffd[0m"]

@@ -1,4 +1,4 @@
-"""The tiers as an ordinary user has them: run in a process of its own, by root as another user."""
+"""The tiers: how one is chosen, and each as an ordinary user gets it, in a process of its own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
+from grader.execution.errors import IsolationError
+from grader.execution.tiers import resolve_tier, tier_problem
 
 ROOT = Path(__file__).parents[2]
 USER = 54_321
@@ -30,11 +33,11 @@ exec setpriv --reuid=54321 --regid=54321 --clear-groups "$python" "$@"
 
 SCRIPT = """
 import json, os, sys
-from grader.execution.sandbox import Server
+from grader.execution.server import Server
 from grader.records import Limits
-from grader.execution.tiers import why_not
+from grader.execution.tiers import tier_problem
 tier = sys.argv[1]
-if reason := why_not(tier):
+if reason := tier_problem(tier):
     print(json.dumps({"skip": reason})); sys.exit()
 told = {"uid": os.getuid()}
 with Server(isolation=tier) as server:
@@ -109,3 +112,40 @@ def test_an_ordinary_user_has_this_tier(tier, tmp_path):
     for way in ("secret", "socket", "kill", "environ"):
         status, text = told[way]
         assert (status == "raised") is closed, f"{way}: {status} {text}"
+
+
+def test_auto_gives_the_best_and_never_none():
+    assert resolve_tier("auto") in ("full", "partial")
+
+
+def test_an_unknown_tier_is_named():
+    with pytest.raises(IsolationError, match="'half' is none of auto, full, partial, none"):
+        resolve_tier("half")
+
+
+def test_none_is_refused_unless_asked_for(monkeypatch):
+    monkeypatch.setattr(
+        "grader.execution.tiers.tier_problem", lambda tier: "" if tier == "none" else f"no {tier} here"
+    )
+    with pytest.raises(
+        IsolationError, match=r"full: no full here; partial: no partial here.*--isolation none"
+    ):
+        resolve_tier("auto")
+    assert resolve_tier("none") == "none"
+
+
+def test_another_system_is_told_what_to_do(monkeypatch):
+    tier_problem.cache_clear()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(IsolationError, match="none: needs Linux: on macOS and Windows use a container"):
+        resolve_tier("none")
+    tier_problem.cache_clear()
+
+
+def test_a_landlock_that_is_missing_is_a_reason(monkeypatch):
+    tier_problem.cache_clear()
+    monkeypatch.setattr("grader.execution.guest.linux.landlock_version", lambda: 0)
+    assert "Landlock" in tier_problem("full")
+    monkeypatch.setattr("grader.execution.guest.linux.landlock_version", lambda: 5)
+    assert "version 6" in tier_problem("partial")
+    tier_problem.cache_clear()

@@ -13,7 +13,7 @@ for needed in ("papermill", "nbgrader", "safetensors", "pyseccomp", "matplotlib"
 
 from grader.course import lessons
 from grader.execution.server import Server
-from grader.execution.tiers import why_not
+from grader.execution.tiers import tier_problem
 from grader.grading.grade import grade
 from grader.records import Limits, Request, Status
 from grader.submission.intake import find
@@ -24,7 +24,7 @@ SMALL = ("full-marks", "other-style", "mask-inverted", "endless-loop", "shapes-o
 
 @pytest.fixture(scope="module")
 def server():
-    if reason := why_not("full"):
+    if reason := tier_problem("full"):
         pytest.skip(f"tier full is not to be had here: {reason}")
     with Server(isolation="full", device="cuda") as server:
         server.require_gpu()
@@ -35,11 +35,11 @@ def server():
 def spawn(server):
     alive = []
 
-    def one(**limits):
+    def start(**limits):
         alive.append(server.spawn(Limits(**limits), seed=0))
         return alive[-1]
 
-    yield one
+    yield start
     for python in alive:
         python.kill()
 

@@ -18,9 +18,9 @@ import pytest
 from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, content, place
 
 from grader.course import lessons
-from grader.execution import stand_ins as stand_in
+from grader.execution import stand_ins
 from grader.execution.server import Server
-from grader.execution.tiers import why_not
+from grader.execution.tiers import tier_problem
 from grader.grading import grade as grading
 from grader.records import Grade, Limits
 from grader.submission.intake import Unreadable, find
@@ -56,14 +56,14 @@ def tight():
     small = {ASSIGNMENT: replace(lesson, limits=LIMITS, exercises=exercises, cell_seconds={})}
     patch = pytest.MonkeyPatch()
     patch.setattr(grading, "lessons", lambda: small)
-    patch.setattr(stand_in, "MOST_SECONDS_IN_ALL", 3.0)
+    patch.setattr(stand_ins, "MAX_TOTAL_SECONDS", 3.0)
     yield
     patch.undo()
 
 
 @pytest.fixture(scope="module")
 def server():
-    if reason := why_not("full"):
+    if reason := tier_problem("full"):
         pytest.skip(f"tier full is not to be had here: {reason}")
     with Server(isolation="full") as server:
         yield server
@@ -173,7 +173,7 @@ import sys
 from pathlib import Path
 from grader import grading
 from grader.course import lessons
-from grader.execution.sandbox import Server
+from grader.execution.server import Server
 from grader.submission.intake import find
 with Server() as server:
     for found in find(Path(sys.argv[1]), tuple(lessons())):

@@ -12,7 +12,6 @@ import time
 import pytest
 import torch
 
-from grader.execution.errors import ServerLost
 from grader.records import GIVEN, OWN, Limits, Origin, Request, Status
 from grader.workers.affinity import own_core
 
@@ -345,20 +344,6 @@ def test_the_whole_submission_has_a_limit(spawn):
     result = python.run_cell("1", seconds=20)
     assert result.status is Status.TIMEOUT
     assert "the whole submission" in result.message
-
-
-@pytest.mark.parametrize("which", ["outside", "inside"])
-def test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one(which, server):
-    python = server.spawn(Limits(), seed=0)
-    with open(f"/proc/{server.pid}/task/{server.pid}/children") as file:
-        inside = int(file.read().split()[0])
-    os.kill(server.pid if which == "outside" else inside, signal.SIGKILL)
-    with pytest.raises(ServerLost):  # a cell that the news of its death cannot come too late for
-        python.run_cell("import time\ntime.sleep(20)", seconds=20)
-    python.kill()
-    again = server.spawn(Limits(), seed=0)
-    assert again.run_cell("1", seconds=20).status is Status.OK
-    again.kill()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -1,0 +1,32 @@
+"""The fork server: a dead one is noticed, and what it cannot do it says."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from grader.execution.errors import IsolationError, ServerLost
+from grader.execution.server import Server
+from grader.records import Limits, Status
+
+
+@pytest.mark.parametrize("which", ["outside", "inside"])
+def test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one(which, server):
+    python = server.spawn(Limits(), seed=0)
+    with open(f"/proc/{server.pid}/task/{server.pid}/children") as file:
+        inside = int(file.read().split()[0])
+    os.kill(server.pid if which == "outside" else inside, signal.SIGKILL)
+    with pytest.raises(ServerLost):  # a cell that the news of its death cannot come too late for
+        python.run_cell("import time\ntime.sleep(20)", seconds=20)
+    python.kill()
+    again = server.spawn(Limits(), seed=0)
+    assert again.run_cell("1", seconds=20).status is Status.OK
+    again.kill()
+
+
+def test_a_server_that_cannot_be_had_says_so(monkeypatch):
+    monkeypatch.setattr("grader.execution.tiers.tier_problem", lambda tier: "no Landlock")
+    with pytest.raises(IsolationError, match=r"no Landlock.*No grade was written"):
+        Server(isolation="full")
