@@ -43,6 +43,8 @@ lint: setup  ## style and types
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check grader source tests benchmarks examples assets
 	$(RUN)/mypy
+	@# The guest is a program of its own: its import root is grader/execution, and it runs on Linux alone.
+	cd grader/execution && $(abspath $(RUN))/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/guest --platform linux -p guest
 
 lab: setup  ## open the course in JupyterLab, with formgrader in its menu
 	$(RUN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks $(LAB)
