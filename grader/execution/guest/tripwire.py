@@ -23,10 +23,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
+from guest.library_internals import NotCompiled
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
-
-from .library_internals import NotCompiled  # relative: the tests import this module from outside of the guest
 
 GIVEN = "given"
 SWITCHED_OFF = "switched off"
