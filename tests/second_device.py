@@ -1,8 +1,8 @@
-"""A second device, for machines without one: `elsewhere` computes on the CPU, and refuses what a GPU refuses.
+"""A second device for machines without a GPU: `elsewhere` computes on the CPU and raises the errors that a GPU raises.
 
 PyTorch lets a backend be written in Python. This one keeps each tensor's numbers in an ordinary tensor, so that every
-operation, training too, gives the same numbers as on the CPU. What it is for: an operation on tensors of two devices
-raises, and so does `.numpy()`, both in the words that a GPU has for it. It says nothing about speed, rounding or memory.
+operation, training too, gives the same numbers as on the CPU. Its purpose: an operation on tensors of two devices raises,
+and so does `.numpy()`, both with the messages of a GPU. It does not imitate a GPU's speed, rounding or memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch.utils import backend_registration
 from torch.utils._pytree import tree_leaves, tree_map
 
 NAME = "elsewhere"
-# Operations that carry numbers from one device to the other.
+# Operations that copy numbers from one device to the other.
 CARRIES = ("aten::_to_copy", "aten::copy_", "aten::_copy_from", "aten::_local_scalar_dense")
 # A GPU takes the numbers of rows and columns from either device.
 INDEXES = ("aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_")
@@ -69,12 +69,12 @@ class Elsewhere(torch.Tensor):
 
 
 def available() -> bool:
-    """Whether this PyTorch can be given a device in Python."""
+    """Tell whether this PyTorch supports a device that is written in Python."""
     return hasattr(backend_registration, "_setup_privateuseone_for_python_backend")
 
 
 def register() -> str:
-    """Make the device known to PyTorch, once in this process; returns its name."""
+    """Register the device with PyTorch, once in this process, and return its name."""
     if not _registered:
         backend_registration._setup_privateuseone_for_python_backend(NAME)
         library = torch.library.Library("_", "IMPL")
@@ -84,7 +84,7 @@ def register() -> str:
 
 
 def carried(make: Any) -> Any:
-    """torch.tensor and torch.as_tensor cannot make a tensor of a device that is written in Python: make it here first."""
+    """Wrap torch.tensor or torch.as_tensor, which cannot make a tensor on this device: make it on the CPU and move it."""
 
     def made(data: Any, *, device: Any = None, requires_grad: bool = False, **more: Any) -> torch.Tensor:
         if isinstance(data, Elsewhere):
@@ -98,12 +98,12 @@ def carried(make: Any) -> Any:
 
 def _lists_as_tensors(index: Any) -> Any:
     if isinstance(index, tuple):
-        return tuple(_lists_as_tensors(one) for one in index)
+        return tuple(_lists_as_tensors(part) for part in index)
     return torch.tensor(index) if isinstance(index, list) else index
 
 
 def compute(operation: Any, args: tuple, kwargs: dict) -> Any:
-    """One operation, on the numbers; its results are on the second device again."""
+    """Compute an operation on the numbers, and put its results on the second device."""
     name, leaves = operation._schema.name, tree_leaves((args, kwargs))
     if name not in CARRIES:
         meeting = tree_leaves((args[0], args[2:])) if name in INDEXES else leaves
@@ -120,7 +120,7 @@ def compute(operation: Any, args: tuple, kwargs: dict) -> Any:
         return args[0]  # in place
     if "out" in kwargs:
         return kwargs["out"]
-    return tree_map(lambda one: Elsewhere(one) if isinstance(one, torch.Tensor) else one, result)
+    return tree_map(lambda leaf: Elsewhere(leaf) if isinstance(leaf, torch.Tensor) else leaf, result)
 
 
 def _here(value: Any) -> Any:
@@ -130,5 +130,5 @@ def _here(value: Any) -> Any:
 
 
 def moved(value: Any, device: str) -> Any:
-    """Nested values with all tensors on a device."""
-    return tree_map(lambda one: one.to(device) if isinstance(one, torch.Tensor) else one, value)
+    """Move all tensors of nested values to a device."""
+    return tree_map(lambda leaf: leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf, value)

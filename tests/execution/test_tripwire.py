@@ -180,15 +180,15 @@ def test_no_right_answer_trips(lesson: Lesson, exercise: Exercise, source: str) 
     """Whatever its style; the probes themselves use nothing that is banned, and results stay the same."""
     namespace = {**lesson.reference, **NAMES}
     define(namespace, source, of(exercise))
-    for one in examples(exercise):
-        alone = run_here(one.check.probe, namespace, one.inputs)
+    for trial in examples(exercise):
+        alone = run_here(trial.check, namespace, trial.inputs)
         watched: list[Evidence] = []
 
-        def again(one=one, watched=watched) -> None:
-            watched.append(run_here(one.check.probe, namespace, one.inputs))
+        def again(trial=trial, watched=watched) -> None:
+            watched.append(run_here(trial.check, namespace, trial.inputs))
 
         trips = seen(exercise, again)
-        assert trips == [], one.key
+        assert trips == [], trial.key
         assert watched[0].status is alone.status is Status.OK, alone.message
 
 

@@ -14,8 +14,8 @@ for needed in ("papermill", "nbgrader", "safetensors", "pyseccomp", "matplotlib"
 from grader.course import lessons
 from grader.execution.server import Server
 from grader.execution.tiers import tier_problem
-from grader.grading.grade import grade
-from grader.records import Limits, Request, Status
+from grader.grading.grade import grade, master_notebook
+from grader.records import GradingSettings, Limits, Request, Status
 from grader.submission.intake import find
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,15 +99,25 @@ def test_after_a_failed_kernel_the_interpreter_starts_over(spawn):
 @pytest.mark.parametrize("student", SMALL)
 def test_the_same_outcomes_as_on_the_cpu(student, server):
     """Some of the class; `python -m benchmarks.gpu` compares all of it."""
-    found = [
-        one for one in find(ROOT / "examples" / "submitted", tuple(lessons()), None) if one.student == student
+    files = [
+        file
+        for file in find(ROOT / "examples" / "submitted", tuple(lessons()), None)
+        if file.student == student
     ]
-    assert found
+    assert files
     with Server(isolation="full", device="cpu") as cpu:
-        for one in found:
-            here, there = (
-                grade(one, server=where, secret="gpu", root=ROOT, device=device).grade
-                for where, device in ((cpu, "cpu"), (server, "cuda"))
+        for file in files:
+            released = master_notebook(ROOT, file.assignment)
+            on_cpu, on_gpu = (
+                grade(
+                    file,
+                    server=used,
+                    settings=GradingSettings(secret="gpu", device=device, tier=used.isolation),
+                    released=released,
+                ).grade
+                for used, device in ((cpu, "cpu"), (server, "cuda"))
             )
-            assert [(v.id, v.outcome) for v in there.verdicts] == [(v.id, v.outcome) for v in here.verdicts]
-            assert there.score == here.score
+            assert [(v.id, v.outcome) for v in on_gpu.verdicts] == [
+                (v.id, v.outcome) for v in on_cpu.verdicts
+            ]
+            assert on_gpu.score == on_cpu.score

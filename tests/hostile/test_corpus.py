@@ -22,8 +22,9 @@ from grader.execution import stand_ins
 from grader.execution.server import Server
 from grader.execution.tiers import tier_problem
 from grader.grading import grade as grading
-from grader.records import Grade, Limits
-from grader.submission.intake import Unreadable, find
+from grader.records import Grade, GradingSettings, Limits
+from grader.submission.file import Unreadable
+from grader.submission.intake import find
 
 ROOT = Path(__file__).parents[2]
 SECRET = "the-planted-secret-e7aa"
@@ -105,8 +106,13 @@ def _answer(listener: socket.socket, called: list[str]) -> None:
 
 def grade_all(path: Path, server: Server) -> list[grading.Graded]:
     return [
-        grading.grade(found, server=server, secret="a course secret", root=ROOT, device="cpu")
-        for found in find(path, tuple(lessons()))
+        grading.grade(
+            file,
+            server=server,
+            settings=GradingSettings(secret="a course secret", device="cpu", tier=server.isolation),
+            released=grading.master_notebook(ROOT, file.assignment) if file.assignment in lessons() else None,
+        )
+        for file in find(path, tuple(lessons()))
     ]
 
 
@@ -171,13 +177,16 @@ def test_nothing_is_left_behind_and_the_next_student_is_graded_as_ever(server, m
 MEASURE = """
 import sys
 from pathlib import Path
-from grader import grading
+from grader.grading import grade as grading
 from grader.course import lessons
 from grader.execution.server import Server
+from grader.records import GradingSettings
 from grader.submission.intake import find
 with Server() as server:
-    for found in find(Path(sys.argv[1]), tuple(lessons())):
-        grade = grading.grade(found, server=server, secret="x", root=Path(sys.argv[2]), device="cpu").grade
+    settings = GradingSettings(secret="x", device="cpu", tier=server.isolation)
+    for file in find(Path(sys.argv[1]), tuple(lessons())):
+        released = grading.master_notebook(Path(sys.argv[2]), file.assignment)
+        grade = grading.grade(file, server=server, settings=settings, released=released).grade
         assert grade.status in ("graded", "unreadable"), grade.message
 print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """

@@ -141,7 +141,7 @@ def forbid_new_privileges() -> None:
 
 
 def drop_privileges() -> None:
-    """Drop all capabilities, also from those that an exec could give back."""
+    """Drop all capabilities for good: no later exec gives them back."""
     forbid_new_privileges()
     for capability in range(64):
         if libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:

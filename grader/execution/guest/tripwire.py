@@ -207,7 +207,7 @@ def _recorded(switch: Callable) -> Callable:
 
     def recorded(*arguments: Any, **options: Any) -> Any:
         if _active is not None and not _getframe(1).f_code.co_filename.startswith(LIBRARY):
-            _active.note(SWITCHED_OFF, "")
+            _active.record(SWITCHED_OFF, "")
         return switch(*arguments, **options)
 
     return recorded
