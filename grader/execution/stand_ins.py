@@ -32,9 +32,8 @@ from grader.execution.operator_budget import (
 
 MAX_CALLS = 20_000  # a training of 300 steps makes some 1,000
 MAX_CALL_BYTES = 8 << 20  # sent with one call
-MAX_TOTAL_SECONDS = (
-    30.0  # of all calls; this time does not count as the submission's, so it has a limit of its own
-)
+# Of all calls together. This time does not count as the submission's, so it has a limit of its own.
+MAX_TOTAL_SECONDS = 30.0
 # The newest results are kept, because their gradients may be requested.
 MAX_KEPT = 64
 MAX_KEPT_BYTES = 16 << 20

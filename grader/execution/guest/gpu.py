@@ -27,9 +27,8 @@ def prepare(memory_bytes: int) -> None:
     compute_exactly()
     torch.use_deterministic_algorithms(True, warn_only=True)
     deterministic: Any = torch.utils.deterministic
-    deterministic.fill_uninitialized_memory = (
-        False  # filling takes time, and there is nothing secret to overwrite
-    )
+    # Filling takes time, and no uninitialised memory is secret here.
+    deterministic.fill_uninitialized_memory = False
     warnings.filterwarnings("ignore", message=".*deterministic")
 
 

@@ -8,9 +8,8 @@ import time
 from guest.processes import live_descendants, proportional_bytes, resident_bytes
 
 TICK = 0.05  # seconds between two measurements
-SCRATCH_TICK = (
-    0.5  # seconds between two measurements of scratch in the lower tiers, where each file is looked at
-)
+# Seconds between two measurements of scratch in the lower tiers, where every file is looked at.
+SCRATCH_TICK = 0.5
 # Seconds after an exact measurement of memory that found no excess: the quick one overestimates, and would ask for the
 # exact one, which takes longer, each time.
 EXACT_TICK = 4 * TICK
