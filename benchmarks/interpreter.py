@@ -18,7 +18,7 @@ import papermill
 from nbformat.v4 import new_code_cell, new_notebook
 
 from benchmarks import publish
-from grader.execution.engine import execute
+from grader.execution.engine import RunPlan, execute
 from grader.execution.server import Server
 from grader.records import Limits
 
@@ -45,7 +45,7 @@ def main(rounds: int = 5) -> None:
             )
 
         def ours() -> None:
-            execute(server, book, parameters={"device": "cpu"}, requests={}, limits=Limits())
+            execute(server, RunPlan(notebook=book, parameters={"device": "cpu"}))
 
         def ready() -> None:
             nonlocal spawned

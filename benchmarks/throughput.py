@@ -150,18 +150,18 @@ def floor(submissions: int) -> float:
 
     from benchmarks.classes import submitted
     from grader.checks.plan import plan
-    from grader.grading.grade import master
+    from grader.grading.grade import master_notebook
     from grader.grading.pruning import unneeded_cells
     from grader.submission.notebook import parse
     from grader.submission.rebuild import rebuild
 
     lesson = lessons()[NAME]
     parameters = {**lesson.parameters, "device": "cpu", "seed": 0}
-    released = master(course_root(), NAME)
+    released = master_notebook(course_root(), NAME)
     programs = []
     for _, notebook in submitted(submissions):
         rebuilt = rebuild(lesson, released, parse(json.dumps(notebook).encode()))
-        skip = set(unneeded_cells(lesson, rebuilt.notebook, plan(lesson, "floor", ""), rebuilt.own))
+        skip = set(unneeded_cells(lesson, rebuilt.notebook, rebuilt.own, plan(lesson, "floor", "")))
         programs.append(
             [
                 cell.source

@@ -59,7 +59,8 @@ def grade(
     """What a fork does: `grader grade`, with what it says in a file."""
     from rich.console import Console
 
-    from grader.commands.grade import run
+    from grader.commands.console import Terminal
+    from grader.commands.grade import GradeOptions, run
     from grader.execution.process import ServerProcess
     from grader.execution.tiers import resolve_tier
 
@@ -68,23 +69,10 @@ def grade(
         before()
     with open(folder / "said.txt", "a", encoding="utf-8") as said:
         console = Console(file=said, width=200)
-        code = run(
-            [folder / "submitted"],
-            root=folder,
-            assignment=NAME,
-            device="cpu",
-            jobs=jobs,
-            scheduler=None,
-            isolation="auto",
-            json=None,
-            html=None,
-            gradebook=None,
-            force=False,
-            run_all=False,
-            out=console,
-            err=console,
-            server=ServerProcess(resolve_tier("auto"), wait=False) if head_start else None,
-        )
+        paths = [folder / "submitted"]
+        options = GradeOptions(paths=paths, root=folder, assignment=NAME, device="cpu", jobs=jobs)
+        server = ServerProcess(resolve_tier("auto"), wait=False) if head_start else None
+        code = run(options, Terminal(out=console, err=console), server)
     os._exit(10 + code)
 
 

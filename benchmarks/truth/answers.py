@@ -22,14 +22,14 @@ from torch import Tensor
 
 from grader.checks.from_scratch import used_builtins
 from grader.checks.judge import judge
-from grader.checks.plan import plan
+from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial
 from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lessons
 from grader.declaration.exercise import Check, Exercise, Mistake
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
-from grader.notebook.cells import answer_cell
+from grader.notebook.cells import Role, role
 from grader.records import Evidence, Outcome, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def solutions(assignment: str) -> Mapping[str, str]:
     book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
     lesson = lessons()[assignment]
     cells = {cell.id: cell.source for cell in book.cells}
-    return {exercise.id: cells[answer_cell(exercise.id)] for exercise in lesson.exercises}
+    return {exercise.id: cells[f"exercise-{exercise.slug}"] for exercise in lesson.exercises}
 
 
 @cache
@@ -116,7 +116,7 @@ def notebook_names(assignment: str) -> Mapping[str, Any]:
     book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in book.cells:
-        wanted = cell.id in ("setup", "start") or cell.id.startswith(("provided", "exercise"))
+        wanted = cell.id in ("setup", "start") or role(cell.id) in (Role.PROVIDED, Role.ANSWER)
         if cell.cell_type == "code" and wanted:
             exec(compile(cell.source, cell.id, "exec"), names)
     return names
@@ -143,9 +143,8 @@ def sheet(assignment: str, id: str, secret: str) -> Sheet:
     kept = [check for check in exercise.checks if not _of_trained_objects(lesson, check)]
     names = {check.name for check in kept}
     kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
-    points = sum(check.points for check in kept)
-    part = replace(exercise, checks=tuple(kept), points=points, builds_on=())
-    planned = plan(replace(lesson, exercises=(part,)), secret, "truth")
+    part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
+    planned = plan_exercise(part, secret, "truth")
     return Sheet(part, planned, lesson, ReferenceResults(lesson.reference))
 
 

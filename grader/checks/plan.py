@@ -1,4 +1,4 @@
-"""From a lesson's declaration to the trials that a submission is asked."""
+"""Draw the trials of a lesson for one submission."""
 
 from __future__ import annotations
 
@@ -12,35 +12,41 @@ from grader.notebook.cells import answer_cell
 
 
 def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
-    """Every trial of a lesson for one submission.
+    """Draw every trial of a lesson.
 
-    Hidden inputs are keyed by the course secret and the submission's content: unpredictable for the student,
-    the same again on a regrade. Public ones are the same for everybody, and in the notebook's self-check.
+    The course secret and the submission's content key the hidden inputs: a student cannot predict them, and a regrade
+    draws the same ones. Public inputs are the same for every submission, and stand in the notebook's self-check.
     """
     return tuple(
-        one
-        for exercise in lesson.exercises
+        trial for exercise in lesson.exercises for trial in plan_exercise(exercise, secret, submission_sha256)
+    )
+
+
+def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
+    """Draw every trial of one exercise: of each check the public ones, then the hidden ones."""
+    return tuple(
+        trial
         for check in exercise.checks
         for public in (True, False)
-        for one in _draw(exercise, check, public, () if public else (secret, submission_sha256))
+        for trial in _draw(exercise, check, public, () if public else (secret, submission_sha256))
     )
 
 
 def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
-    """The public trials of one exercise."""
-    return tuple(one for check in exercise.checks for one in _draw(exercise, check, True, ()))
+    """Draw the public trials of one exercise."""
+    return tuple(trial for check in exercise.checks for trial in _draw(exercise, check, True, ()))
 
 
-def _draw(exercise: Exercise, check: Check, public: bool, key: tuple[str, ...]) -> Iterator[PlannedTrial]:
+def _draw(exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...]) -> Iterator[PlannedTrial]:
     kind = "public" if public else "hidden"
     for index, trial in enumerate(check.examples if public else check.trials):
-        name = f"{exercise.id}/{check.name}/{kind}/{index}"
+        key = f"{exercise.id}/{check.name}/{kind}/{index}"
         yield PlannedTrial(
-            key=name,
+            key=key,
             exercise=exercise,
             check=check,
             trial=trial,
             public=public,
-            inputs=trial.draw(InputSampler(*key, name)),
+            inputs=trial.draw(InputSampler(*seed, key)),
             cell=check.at or answer_cell(exercise.id),
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 @contextmanager
-def own_core() -> Iterator[None]:
+def reserve_core() -> Iterator[None]:
     """This thread on a core that no other job of this machine has, meanwhile; where all are taken, wherever it likes."""
     before = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set()
     held = next(filter(None, map(_take, sorted(before, key=_rank))), None) if len(before) > 1 else None

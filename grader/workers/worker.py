@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from grader.grading import grade as grading
 from grader.grading.grade import Graded
 from grader.results.cache_key import code_digest
-from grader.workers.affinity import own_core
+from grader.workers.affinity import reserve_core
 from grader.workers.job import Job
 from grader.workers.servers import thread_server
 
@@ -36,7 +36,7 @@ def run(job: Job) -> Graded:
         )
     settings = job.settings
     server = thread_server(settings.tier, settings.device)
-    with own_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver has threads of its own
+    with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver has threads of its own
         return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released))
 
 

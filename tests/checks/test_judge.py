@@ -8,8 +8,8 @@ from torch import Tensor
 
 from grader.checks.judge import judge
 from grader.checks.plan import plan
-from grader.checks.reference_results import run_here
-from grader.declaration.exercise import Check, Exercise, mistake
+from grader.checks.reference_results import ReferenceResults, run_here
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -45,7 +45,7 @@ def large(double, x: Tensor):
 EXERCISE = Exercise(
     id="9.1",
     title="Double",
-    defines=("double",),
+    reference=(double,),
     points=5,
     difficulty=1,
     minutes=1,
@@ -68,19 +68,20 @@ EXERCISE = Exercise(
             trials=trials(draw_x, {"rows": 7}),
         ),
     ),
-    mistakes=(triples, crashes),
+    mistakes=mistakes_in(globals(), "double"),
     review="Doubling",
 )
-LESSON = Lesson(assignment="9-double", title="Double", exercises=(EXERCISE,), reference={"double": double})
+LESSON = Lesson(assignment="9-double", title="Double", exercises=(EXERCISE,))
 PLANNED = plan(LESSON, "secret", "sha")
+REFERENCE = ReferenceResults(LESSON.reference)
 
 
 def verdict(answer, lesson: Lesson = LESSON, **changes):
     evidence = {
-        one.key: run_here(one.check.probe, {"double": answer}, one.inputs, one.key) for one in PLANNED
+        trial.key: run_here(trial.check, {"double": answer}, trial.inputs, trial.key) for trial in PLANNED
     }
     evidence |= {key: replace(evidence[key], **change) for key, change in changes.items()}
-    return judge(lesson, EXERCISE, PLANNED, evidence)
+    return judge(EXERCISE, PLANNED, evidence, ReferenceResults(lesson.reference))
 
 
 def test_a_right_answer_has_full_points_and_its_map_beside_the_reference() -> None:
@@ -96,7 +97,7 @@ def test_a_right_answer_has_full_points_and_its_map_beside_the_reference() -> No
 
 
 def test_a_well_known_mistake_is_named() -> None:
-    wrong = verdict(triples.replaces["double"])
+    wrong = verdict(triples)
     assert (wrong.outcome, wrong.points, wrong.mistake) == (Outcome.FAILED, 0, "triples")
     assert wrong.hint == "You tripled it."
     assert wrong.message.startswith("2 rows: y: off by ")
@@ -107,7 +108,7 @@ def test_a_mistake_that_raises_is_named_by_its_message_and_not_by_its_class_alon
     def other(x: Tensor) -> Tensor:
         raise ValueError("something else")
 
-    assert verdict(crashes.replaces["double"]).mistake == "crashes"
+    assert verdict(crashes).mistake == "crashes"
     assert verdict(other).mistake is None
     assert verdict(other).message == "2 rows: it raised ValueError: something else"
 
@@ -139,7 +140,7 @@ def test_nothing_is_missing_and_not_wrong() -> None:
 
     assert verdict(unsolved).outcome is Outcome.MISSING
     assert verdict(unsolved).message == "not solved yet"
-    assert judge(LESSON, EXERCISE, PLANNED, {}).outcome is Outcome.MISSING
+    assert judge(EXERCISE, PLANNED, {}, REFERENCE).outcome is Outcome.MISSING
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_how_a_probe_ended_decides_the_outcome(status: Status, outcome: Outcome)
 
 
 def test_a_reference_or_judge_that_fails_is_our_fault_and_not_the_students() -> None:
-    broken = replace(LESSON, reference={"double": crashes.replaces["double"]})
+    broken = replace(LESSON, given={"double": crashes})
     assert verdict(double, lesson=broken).outcome is Outcome.FAULT
 
     def judges_badly(case) -> Finding:
@@ -170,9 +171,9 @@ def test_a_reference_or_judge_that_fails_is_our_fault_and_not_the_students() -> 
     )
     planned = plan(replace(LESSON, exercises=(exercise,)), "secret", "sha")
     evidence = {
-        one.key: run_here(one.check.probe, {"double": double}, one.inputs, one.key) for one in planned
+        trial.key: run_here(trial.check, {"double": double}, trial.inputs, trial.key) for trial in planned
     }
-    assert judge(LESSON, exercise, planned, evidence).outcome is Outcome.FAULT
+    assert judge(exercise, planned, evidence, REFERENCE).outcome is Outcome.FAULT
 
 
 def test_hostile_evidence_is_a_verdict_and_not_an_exception() -> None:
@@ -186,19 +187,21 @@ def test_hostile_evidence_is_a_verdict_and_not_an_exception() -> None:
         float("nan"),
         10**400,
     ):
-        evidence = {one.key: Evidence(key=one.key, status=Status.OK, values={"y": got}) for one in PLANNED}
-        assert judge(LESSON, EXERCISE, PLANNED, evidence).outcome is Outcome.FAILED
+        evidence = {
+            trial.key: Evidence(key=trial.key, status=Status.OK, values={"y": got}) for trial in PLANNED
+        }
+        assert judge(EXERCISE, PLANNED, evidence, REFERENCE).outcome is Outcome.FAILED
 
 
 def test_a_check_without_a_hidden_trial_cannot_be_declared() -> None:
-    with pytest.raises(ValueError, match=r"exercise 9\.1: check 'values' has no hidden trial"):
+    with pytest.raises(ValueError, match=r"exercise 9\.1, checks: 'values' has no hidden trial"):
         replace(EXERCISE, checks=(replace(EXERCISE.checks[0], trials=(), points=5),))
 
 
 def test_the_device_decides_on_the_tolerance() -> None:
     evidence = {
-        one.key: run_here(one.check.probe, {"double": lambda x: 2 * x * (1 + 1.5e-5)}, one.inputs, one.key)
-        for one in PLANNED
+        trial.key: run_here(trial.check, {"double": lambda x: 2 * x * (1 + 1.5e-5)}, trial.inputs, trial.key)
+        for trial in PLANNED
     }
-    assert judge(LESSON, EXERCISE, PLANNED, evidence).outcome is Outcome.FAILED
-    assert judge(LESSON, EXERCISE, PLANNED, evidence, "cuda").outcome is Outcome.PASSED
+    assert judge(EXERCISE, PLANNED, evidence, REFERENCE).outcome is Outcome.FAILED
+    assert judge(EXERCISE, PLANNED, evidence, REFERENCE, "cuda").outcome is Outcome.PASSED

@@ -10,8 +10,8 @@ import pytest
 
 from grader.commands import head_start as module
 from grader.commands.head_start import head_start
-from grader.execution import visible_gpu as gpu
 from grader.execution.errors import IsolationError
+from grader.execution.visible_gpu import VisibleGpu
 
 
 @pytest.mark.parametrize("name", ["grader.cli", "grader.commands.head_start", "papermill"])
@@ -63,8 +63,8 @@ def test_it_is_started_where_it_is_needed_for_sure(
             pass
 
     monkeypatch.setattr(module, "ServerProcess", Started)
-    shown = gpu.Shown(devices=nodes, libraries=(), environment={})
-    monkeypatch.setattr(module.gpu, "shown", lambda: shown)
+    visible = VisibleGpu(devices=nodes, libraries=(), environment={})
+    monkeypatch.setattr(module, "visible_gpu", lambda: visible)
     if graded:
         (tmp_path / ".grader/grades/1-attention").mkdir(parents=True)
         (tmp_path / ".grader/grades/1-attention/abc.json").touch()

@@ -15,13 +15,13 @@ from matplotlib import pyplot as plt
 
 from benchmarks.truth import answers
 from grader.checks.judge import judge
-from grader.checks.plan import plan
+from grader.checks.plan import plan, plan_exercise
 from grader.checks.planned_trial import PlannedTrial
 from grader.checks.reference_results import ReferenceResults, run_here
-from grader.course import lesson_3, lessons
+from grader.course import lessons
 from grader.declaration.exercise import Check
 from grader.declaration.lesson import Lesson
-from grader.execution import visible_gpu as gpu
+from grader.execution.gpu_trouble import gpu_trouble
 from grader.records import Evidence, Outcome, Status
 from tests import second_device
 
@@ -30,10 +30,10 @@ pytestmark = pytest.mark.skipif(
 )
 EXERCISES = [(lesson, exercise) for lesson in lessons().values() for exercise in lesson.exercises]
 IDS = [exercise.id for _, exercise in EXERCISES]
-# Right answers that make something on the CPU and mix it in. A GPU refuses them, so the CPU decides: see execution.gpu.
+# Right answers that make something on the CPU and mix it in. A GPU refuses them, so the CPU decides: see execution.gpu_trouble.
 MIXING = {"2.2": {"scikit-learn", "numpy", "column of ones"}, "2.6": {"einsum"}, "3.P1": {"gather"}}
 # They watch a call through a tensor subclass of their own, which a real device allows and one written in Python does not.
-SUBCLASSING = (lesson_3.window_memory, lesson_3.linear_memory)
+SUBCLASSING = ("window_memory", "linear_memory")
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +50,17 @@ def evidence_there(
     """As the sandbox does it: inputs moved to the device, what comes back moved to the CPU."""
     for one in planned:
         inputs = second_device.moved(one.inputs, device)
-        got = run_here(one.check.probe, names, inputs, one.key)
+        got = run_here(one.check, names, inputs, one.key)
         values = second_device.moved(got.values, "cpu")
         yield Evidence(key=one.key, status=got.status, values=values, error=got.error, message=got.message)
 
 
 def needs_training(lesson: Lesson, check: Check) -> bool:
     """Whether it asks for something that only the notebook's training cell makes."""
-    given = [name for name in signature(check.probe).parameters if name in lesson.reference]
-    return check.at is not None or any(lesson.reference[name] is None for name in given)
+    names = {check.names.get(name, name) for name in signature(check.probe).parameters}
+    return check.at is not None or any(
+        lesson.reference[name] is None for name in names & lesson.reference.keys()
+    )
 
 
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES, ids=IDS)
@@ -74,15 +76,15 @@ def test_right_answers_pass_there_too(lesson, exercise, device):
     checks = tuple(
         check
         for check in exercise.checks
-        if not needs_training(lesson, check) and check.probe not in SUBCLASSING
+        if not needs_training(lesson, check) and check.probe.__name__ not in SUBCLASSING
     )
     part = replace(exercise, checks=checks, points=sum(check.points for check in checks))
-    planned = plan(replace(lesson, exercises=(part,)), "devices", exercise.id)
-    ours, mixing = ReferenceResults(lesson), set()
+    planned = plan_exercise(part, "devices", exercise.id)
+    reference_results, mixing = ReferenceResults(lesson.reference), set()
     for name, names in namespaces.items():
         came_back = {got.key: got for got in evidence_there(planned, names, device)}
-        found = judge(lesson, part, planned, came_back, ours=ours)
-        if gpu.trouble({}, came_back):
+        found = judge(part, planned, came_back, reference_results)
+        if gpu_trouble({}, came_back):
             mixing.add(name)
         else:
             assert found.outcome is Outcome.PASSED, f"{name}: {found.message}"

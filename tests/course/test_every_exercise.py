@@ -114,8 +114,8 @@ def test_probes_stand_alone(lesson: Lesson, exercise: Exercise) -> None:
     for one in sheet(lesson.assignment, exercise.id, "one").planned:
         namespace = dict(there)
         exec(source_of(one.check.probe), namespace)
-        sent = replace(one.check, probe=namespace[one.check.probe.__name__])
-        got = run_here(sent, lesson.reference, one.inputs)
+        check = replace(one.check, probe=namespace[one.check.probe.__name__])
+        got = run_here(check, lesson.reference, one.inputs)
         assert got.error == "", f"{one.key}: {got.message}"
 
 

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from examples.make import classes, colab
 from grader.course import lessons
-from grader.grading.grade import master
+from grader.grading.grade import master_notebook
 from grader.submission.notebook import parse
 from grader.submission.rebuild import Rebuilt, rebuild
 
@@ -39,7 +39,7 @@ def solved(name: str) -> bytes:
 
 def read(name: str, content: bytes) -> Rebuilt:
     """A submission as the grader puts it into the master copy."""
-    return rebuild(lessons()[name], master(ROOT, name), parse(content))
+    return rebuild(lessons()[name], master_notebook(ROOT, name), parse(content))
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -58,7 +58,9 @@ def test_the_save_loses_what_colab_loses() -> None:
     assert "colab" in after.metadata
     assert len(after.cells) == len(before.cells) + 1  # one is there twice
     assert not {cell.id for cell in before.cells} & {cell.id for cell in after.cells}
-    assert not [cell for cell in after.cells if set(cell.metadata) & {"nbgrader", "deletable", "editable", "tags"}]
+    assert not [
+        cell for cell in after.cells if set(cell.metadata) & {"nbgrader", "deletable", "editable", "tags"}
+    ]
     code = [cell for cell in after.cells if cell.cell_type == "code" and cell.id != "doubled"]
     assert code
     assert all("outputId" in cell.metadata for cell in code)

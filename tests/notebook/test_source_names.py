@@ -55,6 +55,8 @@ def test_what_a_cell_takes_from_the_notebook(source: str, names: set[str]) -> No
 def test_a_large_cell_that_stands_in_every_submission_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     source, read = f"provided = 1\n# {'x' * LONG}", []
     with monkeypatch.context() as patched:
-        patched.setattr("grader.notebook.source_names._without_magics", lambda source: read.append(1) or source)
+        patched.setattr(
+            "grader.notebook.source_names._without_magics", lambda source: read.append(1) or source
+        )
         assert [bound(str(source.encode(), "utf-8")) for _ in range(2)] == [{"provided"}] * 2
     assert len(read) == 1

@@ -1,4 +1,4 @@
-"""What happens between execution and grade; the whole line is tested with the example class."""
+"""What happens between execution and grade; the whole way is tested with the example class."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,64 +10,14 @@ from grader.course import lessons
 from grader.execution.engine import Execution, execute
 from grader.execution.server import Server
 from grader.grading import grade as grading
-from grader.grading.grade import Graded, _luckier, _only_training_failed, _unlucky, grade
-from grader.records import CheckResult, Outcome, Status, Verdict
+from grader.grading.grade import Graded, grade, master_notebook
+from grader.records import GradingSettings, Status
 from grader.submission.file import SubmissionFile
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
-TRAINED = {check.name for check in EXERCISE.checks if check.at}
 
-
-def verdict(*failed: str) -> Verdict:
-    checks = tuple(
-        CheckResult(
-            name=check.name,
-            title=check.title,
-            outcome=Outcome.FAILED if check.name in failed else Outcome.PASSED,
-            points=0 if check.name in failed else check.points,
-            max_points=check.points,
-        )
-        for check in EXERCISE.checks
-    )
-    return Verdict(
-        id="1.9",
-        name="pointer_loss",
-        title="",
-        outcome=Outcome.FAILED if failed else Outcome.PASSED,
-        points=sum(check.points for check in checks),
-        max_points=EXERCISE.points,
-        checks=checks,
-    )
-
-
-def test_only_where_the_code_is_right_is_training_repeated() -> None:
-    assert TRAINED
-    code = next(check.name for check in EXERCISE.checks if not check.at)
-    assert _only_training_failed(EXERCISE, verdict(*TRAINED))
-    assert not _only_training_failed(EXERCISE, verdict())
-    assert not _only_training_failed(EXERCISE, verdict(code))
-    assert not _only_training_failed(EXERCISE, verdict(code, *TRAINED))
-    assert not _only_training_failed(EXERCISE, replace(verdict(*TRAINED), outcome=Outcome.FAULT))
-
-
-def test_training_is_not_repeated_where_follow_through_decides() -> None:
-    lesson = lessons()["1-attention"]
-    right = {one.id: replace(verdict(), id=one.id) for one in lesson.exercises}
-    assert _unlucky(lesson, {**right, "1.9": verdict(*TRAINED)}) == ["1.9"]
-    below = replace(right["1.3"], outcome=Outcome.FAILED)
-    assert _unlucky(lesson, {**right, "1.3": below, "1.9": verdict(*TRAINED)}) == []
-
-
-def test_the_better_run_counts_and_says_so() -> None:
-    first, second = verdict(*TRAINED), verdict()
-    assert _luckier(first, second).points == EXERCISE.points
-    assert "another seed" in _luckier(first, second).notes[-1]
-    assert _luckier(first, first) is first
-    assert _luckier(second, first) is second
-
-
-BAD_LUCK = """
+BAD_SEED = """
 draw_fair = draw_scenes
 
 
@@ -79,16 +29,14 @@ def draw_scenes(*arguments, **options):
 
 @pytest.fixture(scope="module")
 def server():
-    with Server() as one:
-        yield one
+    with Server() as started:
+        yield started
 
 
 def grade_solution(server: Server, tmp_path: Path, *own: tuple[str, str]) -> Graded:
     """Grade lesson 1's solution with some cells of a student's own."""
     example = Example(student="s", assignment="1-attention", score=None, about="", own=list(own))
-    (tmp_path / "s.ipynb").write_bytes(content(example))
-    found = SubmissionFile("s", "1-attention", tmp_path, ("s.ipynb",))
-    return grade(found, server=server, secret="test", root=ROOT, device="cpu")
+    return grade_example(server, tmp_path, example)
 
 
 def grade_answers(
@@ -96,21 +44,24 @@ def grade_answers(
 ) -> Graded:
     """Grade lesson 1's solution, or the untouched notebook, with some answers replaced."""
     example = Example(student="s", assignment="1-attention", score=None, about="", base=base, answers=answers)
+    return grade_example(server, tmp_path, example, run_all)
+
+
+def grade_example(server: Server, tmp_path: Path, example: Example, run_all: bool = False) -> Graded:
     (tmp_path / "s.ipynb").write_bytes(content(example))
-    found = SubmissionFile("s", "1-attention", tmp_path, ("s.ipynb",))
-    return grade(found, server=server, secret="test", root=ROOT, device="cpu", run_all=run_all)
+    file = SubmissionFile("s", "1-attention", tmp_path, ("s.ipynb",))
+    settings = GradingSettings(secret="test", device="cpu", tier=server.isolation, run_all=run_all)
+    return grade(file, server=server, settings=settings, released=master_notebook(ROOT, "1-attention"))
 
 
-def test_training_that_failed_by_bad_luck_is_repeated_from_another_seed(
-    server: Server, tmp_path: Path
-) -> None:
-    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_LUCK)).grade
-    assert graded.score == LESSON.max_score, [(one.id, one.message) for one in graded.verdicts]
+def test_training_that_failed_by_chance_is_repeated_from_another_seed(server: Server, tmp_path: Path) -> None:
+    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED)).grade
+    assert graded.score == LESSON.max_score, [(verdict.id, verdict.message) for verdict in graded.verdicts]
     assert "another seed" in graded.verdicts[-1].notes[-1]
 
 
 def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tmp_path: Path) -> None:
-    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_LUCK.replace("if seed", "if False"))).grade
+    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED.replace("if seed", "if False"))).grade
     lost = sum(check.points for check in EXERCISE.checks if check.at)
     assert graded.score == LESSON.max_score - lost
     assert graded.verdicts[-1].notes == ()
@@ -140,13 +91,13 @@ def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
 ) -> None:
     lesson = lessons()["1-attention"]
     quick = tuple(
-        replace(one, checks=tuple(replace(check, seconds=1.0) for check in one.checks))
-        for one in lesson.exercises
+        replace(exercise, checks=tuple(replace(check, seconds=1.0) for check in exercise.checks))
+        for exercise in lesson.exercises
     )
     monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: replace(lesson, exercises=quick)})
     loop = "def stable_softmax(scores, dim=-1):\n    while True:\n        pass"
     graded = grade_answers(server, tmp_path, {"1.3": loop}, run_all=True).grade
-    assert graded.score == 90, [(one.id, one.message) for one in graded.verdicts]
+    assert graded.score == 90, [(verdict.id, verdict.message) for verdict in graded.verdicts]
     first, again = runs
     for cell in ("softmax-facts", "masked-map", "train-pointer"):
         assert first.cells[cell].status is Status.TIMEOUT
@@ -163,7 +114,7 @@ def test_an_untouched_notebook_is_run_once(server: Server, tmp_path: Path, runs)
 def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(
     server: Server, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("grader.grading.judge", lambda *_: 1 / 0)
+    monkeypatch.setattr("grader.grading.grade.judge", lambda *_: 1 / 0)
     graded = grade_solution(server, tmp_path).grade
     assert (graded.status, graded.score) == ("fault", None)
     assert "ZeroDivisionError" in graded.message

@@ -15,19 +15,23 @@ import pytest
 from distributed import Client
 from rich.console import Console
 
-from grader.commands.grade import WRONG_USE, run
+from grader.commands.console import Terminal
+from grader.commands.grade import WRONG_USE, GradeOptions, run
+from grader.grading.grade import Graded
+from grader.records import GradingSettings
 from grader.report.jsonl import to_record
 from grader.submission.file import SubmissionFile
 from grader.submission.intake import find
-from grader.workers import grade_class as classroom
-from grader.workers import worker as job
+from grader.workers import job, worker
 from grader.workers.cluster import NoCluster, cluster_workers
-from grader.workers.grade_class import Course, Done, WorkersLost, grade_class
+from grader.workers.grade_class import WorkersLost, grade_class
+from grader.workers.job import Course, Job, JobMaker, parsed
 from grader.workers.local import local_workers
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("untouched", "no-scaling", "truncated")
-COURSE = Course(root=ROOT, secret="test", device="cpu", tier="full")
+SETTINGS = GradingSettings(secret="test", device="cpu", tier="full")
+COURSE = Course(root=ROOT, settings=SETTINGS)
 
 
 def submissions() -> list[SubmissionFile]:
@@ -35,18 +39,19 @@ def submissions() -> list[SubmissionFile]:
     return [one for one in found if one.student in NAMES]
 
 
-def nothing(one: SubmissionFile, key: str) -> None:
+def nothing(file: SubmissionFile, key: str) -> None:
     """No grade is known."""
 
 
-def comparable(done: Done) -> tuple[str, dict]:
-    record = to_record(done.graded.grade)
+def comparable(done: tuple[Job, Graded]) -> tuple[str, dict]:
+    job, graded = done
+    record = to_record(graded.grade)
     for times in (record, *(check for one in record["exercises"] for check in one["checks"])):
         del times["seconds"]
     for one in record["exercises"]:
         for check in (one["other"] or {}).get("checks", ()):
             del check["seconds"]
-    return done.found.student, record
+    return job.file.student, record
 
 
 class Cluster:
@@ -139,11 +144,11 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(cluster: Cluster, expect
 def test_a_worker_with_another_grader_grades_nothing(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "code_digest", lambda released: "another")
+    monkeypatch.setattr(job, "code_digest", lambda released: "another")
     with cluster_workers(cluster.address, "cpu") as workers:
-        (done,) = grade_class(submissions()[:1], COURSE, workers, nothing)  # no-scaling
-    assert (done.graded.grade.status, done.graded.grade.score) == ("fault", None)
-    assert "another grader" in done.graded.grade.message
+        ((_, graded),) = grade_class(submissions()[:1], COURSE, workers, nothing)  # no-scaling
+    assert (graded.grade.status, graded.grade.score) == ("fault", None)
+    assert "another grader" in graded.grade.message
 
 
 def test_a_gpu_job_asks_for_the_resource(cluster: Cluster) -> None:
@@ -156,16 +161,9 @@ def test_a_gpu_job_asks_for_the_resource(cluster: Cluster) -> None:
 
 
 def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    options = {"assignment": None, "jobs": None, "json": None, "html": None, "gradebook": None}
-    options |= {"device": "auto", "isolation": "auto", "force": False, "run_all": False}
-    code = run(
-        [ROOT / "examples" / "submitted"],
-        root=tmp_path,
-        scheduler="tcp://127.0.0.1:9",
-        out=Console(),
-        err=Console(stderr=True),
-        **options,
-    )
+    paths = [ROOT / "examples" / "submitted"]
+    options = GradeOptions(paths=paths, root=tmp_path, scheduler="tcp://127.0.0.1:9")
+    code = run(options, Terminal(out=Console(), err=Console(stderr=True)))
     said = capsys.readouterr().err
     assert code == WRONG_USE
     assert said.count("\n") == 1, said
@@ -187,14 +185,13 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_was_graded(cluster
     found = [one for one in submissions() if one.student != "truncated"]
     with cluster_workers(cluster.address, "cpu") as workers:
         running = grade_class(found, COURSE, workers, nothing)
-        assert next(running).graded.grade.status == "graded"
+        assert next(running)[1].grade.status == "graded"
         os.killpg(cluster.scheduler.pid, signal.SIGKILL)
         with pytest.raises(WorkersLost, match="are kept"):
             list(running)
 
 
 def test_a_worker_refuses_a_job_of_another_version() -> None:
-    prepare = classroom._Preparation(COURSE)
-    task = prepare.task(prepare(submissions()[0]))
-    with pytest.raises(job.OtherVersion, match="Install the same"):
-        job.run(replace(task.job, code="another"))
+    made = parsed(JobMaker(COURSE)(submissions()[0]))
+    with pytest.raises(worker.OtherVersion, match="Install the same"):
+        worker.run(replace(made, code="another"))

@@ -31,7 +31,7 @@ def skipped(
         nbformat.v4.new_code_cell(source, id=id, metadata={"tags": ["draws"] if id in SHOWS else []})
         for id, source in sources.items()
     ]
-    return set(unneeded_cells(LESSON, nbformat.v4.new_notebook(cells=cells), asked, ["own-001"]))
+    return set(unneeded_cells(LESSON, nbformat.v4.new_notebook(cells=cells), ["own-001"], asked))
 
 
 def test_nothing_that_nobody_needs_is_run() -> None:

@@ -14,7 +14,7 @@ import pytest
 from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
 from grader.records import Limits, Status
-from grader.workers import worker as job
+from grader.workers import servers
 from grader.workers.local import local_workers
 
 TIER = resolve_tier("auto")
@@ -23,7 +23,7 @@ TIER = resolve_tier("auto")
 def run_a_cell() -> tuple[int, Status]:
     """What a worker does with its server: the worker, and how it went. Slow enough that both workers get one."""
     time.sleep(0.5)
-    python = job._servers[threading.get_ident()].spawn(Limits(), seed=0)
+    python = servers._servers[threading.get_ident()].spawn(Limits(), seed=0)
     try:
         return os.getpid(), python.run_cell("1 + 1", seconds=30).status
     finally:
@@ -115,7 +115,7 @@ def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
     with local_workers(jobs, TIER, "cpu", server) as workers:
         pool = workers.start()
         if jobs == 1:
-            assert pool.submit(lambda: job._server(TIER, "cpu").alive()).result()
+            assert pool.submit(lambda: servers.thread_server(TIER, "cpu").alive()).result()
         else:
             assert pool.submit(run_a_cell).result()[1] is Status.OK
         pool.shutdown()

@@ -1,6 +1,7 @@
 """Which exercises are judged again, and with which stand-ins. The run itself is tested with the grader, for real."""
 
 from dataclasses import replace
+from typing import Any
 
 import nbformat
 import pytest
@@ -9,7 +10,7 @@ from torch import Tensor
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
 from grader.declaration.trial import trials
-from grader.grading.follow_through import count, follow_through
+from grader.grading.follow_through import choose_verdict, follow_through
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
@@ -18,11 +19,12 @@ def name(id: str) -> str:
     return f"f{id[-1]}"
 
 
-def exercise(id: str, *builds_on: str) -> Exercise:
+def exercise(id: str, *builds_on: str, reference: Any = None) -> Exercise:
+    """A class has no stand-in but a cell to carry on with; it is the reference where none is given."""
     return Exercise(
         id=id,
         title="",
-        defines=(name(id),),
+        reference=(reference or type(name(id), (), {}),),
         points=0,
         difficulty=1,
         minutes=1,
@@ -41,7 +43,6 @@ LESSON = Lesson(
         exercise("9.4"),
         exercise("9.5", "9.4"),
     ),
-    reference={},
 )
 
 
@@ -142,8 +143,8 @@ def test_what_builds_on_something_that_builds_on_a_failure_is_judged_too() -> No
 
 def test_nothing_is_run_for_what_no_stand_in_can_help() -> None:
     run = Runner()
-    hopeless = frozenset({"9.2", "9.3"})
-    assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0, p3=0), run, hopeless) == {}
+    unsolved = frozenset({"9.2", "9.3"})
+    assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0, p3=0), run, unsolved) == {}
     assert run.asked == []
 
 
@@ -152,16 +153,22 @@ def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:
         verdict("9.2", 0),
         replace(verdict("9.2", 5), stand_ins=("9.1",), other=verdict("9.2", 0)),
     )
-    counted = count(LESSON, alone, followed)
+    counted = choose_verdict(LESSON, alone, followed)
     assert (counted.points, counted.other.points) == (5, 0)
     assert "stand-in for 9.1" in counted.notes[-1]
-    strict = count(replace(LESSON, follow_through=False), alone, followed)
+    strict = choose_verdict(replace(LESSON, follow_through=False), alone, followed)
     assert (strict.points, strict.other.points) == (0, 5)
     assert "would be 5 of 5 points" in strict.notes[-1]
-    assert count(LESSON, alone, None) is alone
+    assert choose_verdict(LESSON, alone, None) is alone
 
 
-def answered_on_this_side(value: Tensor) -> Tensor:
+def f1(value: Tensor) -> Tensor:
+    """Computed by the reference in this process, over the pipe."""
+    return value
+
+
+def f4(value: Tensor) -> Tensor:
+    """Computed by the reference in this process, over the pipe."""
     return value
 
 
@@ -169,13 +176,13 @@ def training_lesson() -> Lesson:
     """9.1 is answered over the pipe, 9.2 has a cell, 9.3 is what training made of both."""
     maps = Check(name="maps", title="", points=0, probe=dict, trials=trials(dict, {}), at="train")
     exercises = (
-        exercise("9.1"),
+        exercise("9.1", reference=f1),
         exercise("9.2", "9.1"),
         replace(exercise("9.3", "9.1", "9.2"), checks=(maps,)),
         exercise("9.4"),
         exercise("9.5", "9.4"),
     )
-    return replace(LESSON, exercises=exercises, reference={name("9.1"): answered_on_this_side})
+    return replace(LESSON, exercises=exercises)
 
 
 def training(*cells: str, **points: float) -> tuple[dict[str, Verdict], Runner]:
@@ -197,7 +204,7 @@ def test_what_trains_does_not_go_back_to_what_failed_as_submitted() -> None:
     """9.2 passes with a stand-in for 9.1. In the next round, for 9.4, the training asks nothing either."""
     one, two, three, four, five = training_lesson().exercises
     three, four = replace(three, builds_on=("9.1", "9.2", "9.4")), replace(four, builds_on=("9.1",))
-    lesson = replace(training_lesson(), exercises=(one, two, three, four, five))
+    lesson = replace(training_lesson(), exercises=(one, two, four, three, five))
     notebook = nbformat.v4.new_notebook(cells=[stuck("9.2"), stuck("9.4")])
     answers = replace(rebuilt(p4="def f4():\n    return f1()"), notebook=notebook)
     run = Runner({"9.2": 5, "9.4": 0}, {"9.3": 0}, {"9.3": 0})
@@ -220,11 +227,13 @@ def test_what_trains_is_not_replaced_where_it_is_judged() -> None:
 
 
 def test_a_stand_in_that_what_trains_does_not_build_on_changes_nothing() -> None:
-    reference = {name("9.4"): answered_on_this_side}
+    one, two, three, four, five = training_lesson().exercises
+    one, four = replace(one, reference=(type(name("9.1"), (), {}),)), replace(four, reference=(f4,))
+    lesson = replace(training_lesson(), exercises=(one, two, three, four, five))
     answers = replace(rebuilt(), notebook=nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2")]))
     run = Runner({"9.2": 5, "9.3": 5, "9.5": 5})
     points = submitted(p1=0, p2=0, p3=0, p4=0, p5=0)
-    follow_through(replace(training_lesson(), reference=reference), answers, points, run)
+    follow_through(lesson, answers, points, run)
     assert run.asked == [({"stuck-9-1", "9.4"}, {"9.2", "9.3", "9.5"})]
 
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from grader.workers import affinity as cores
-from grader.workers.affinity import own_core
+from grader.workers import affinity
+from grader.workers.affinity import reserve_core
 
 EVERY = os.sched_getaffinity(0)
 pytestmark = pytest.mark.skipif(len(EVERY) < 2, reason="one core alone")
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.skipif(len(EVERY) < 2, reason="one core alone")
 @pytest.fixture(autouse=True)
 def names_of_our_own(monkeypatch) -> None:
     """Other tests run beside these, and grade."""
-    real = cores.socket.socket
+    real = affinity.socket.socket
 
     class Socket(real):
         def bind(self, name: str) -> None:
             super().bind(f"{name}-of-test-{os.getpid()}")
 
-    monkeypatch.setattr(cores.socket, "socket", Socket)
+    monkeypatch.setattr(affinity.socket, "socket", Socket)
 
 
 def test_jobs_side_by_side_get_different_cores() -> None:
@@ -32,7 +32,7 @@ def test_jobs_side_by_side_get_different_cores() -> None:
 
     def job() -> None:
         both.wait()
-        with own_core():
+        with reserve_core():
             found.append(os.sched_getaffinity(0))
             both.wait()
 
@@ -48,23 +48,23 @@ def test_jobs_side_by_side_get_different_cores() -> None:
 
 def test_a_core_is_given_back() -> None:
     for _ in range(2 * len(EVERY)):
-        with own_core():
+        with reserve_core():
             assert len(os.sched_getaffinity(0)) == 1
         assert os.sched_getaffinity(0) == EVERY
 
 
 def test_where_all_are_taken_a_job_runs_wherever_it_likes(monkeypatch) -> None:
-    monkeypatch.setattr(cores, "_take", lambda core: None)
-    with own_core():
+    monkeypatch.setattr(affinity, "_take", lambda core: None)
+    with reserve_core():
         assert os.sched_getaffinity(0) == EVERY
 
 
 def test_second_hardware_threads_come_last(monkeypatch) -> None:
     siblings = {0: "0-1", 1: "0-1", 2: "2-3", 3: "2-3", 4: "4,6", 6: "4,6"}
-    monkeypatch.setattr(cores.Path, "is_file", lambda self: True)
-    monkeypatch.setattr(cores.Path, "read_text", lambda self: siblings[int(self.parts[5][3:])])
-    cores._rank.cache_clear()
+    monkeypatch.setattr(affinity.Path, "is_file", lambda self: True)
+    monkeypatch.setattr(affinity.Path, "read_text", lambda self: siblings[int(self.parts[5][3:])])
+    affinity._rank.cache_clear()
     try:
-        assert sorted(siblings, key=cores._rank) == [0, 2, 4, 1, 3, 6]
+        assert sorted(siblings, key=affinity._rank) == [0, 2, 4, 1, 3, 6]
     finally:
-        cores._rank.cache_clear()
+        affinity._rank.cache_clear()
