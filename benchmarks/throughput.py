@@ -116,9 +116,10 @@ def otter(folder: Path, course: Path) -> float:
     """Seconds of `otter run` over the class, after `otter generate` of the same self-checks."""
     (folder / "tests").mkdir(parents=True)
     for exercise in lessons()[NAME].exercises:
-        (folder / "tests" / f"q{exercise.slug.replace('-', '_')}.py").write_text(
+        question = f"q{exercise.id.replace('.', '_')}"
+        (folder / "tests" / f"{question}.py").write_text(
             "from otter.test_files import test_case\n\nOK_FORMAT = False\n"
-            f"name, points = 'q{exercise.slug}', {exercise.points or 1}\n\n\n"
+            f"name, points = '{question.replace('_', '-')}', {exercise.points or 1}\n\n\n"
             f"@test_case()\ndef test_exercise(check):\n    check({exercise.id!r})\n"
         )
     program = [str(SCRIPTS / "otter")]

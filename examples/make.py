@@ -27,6 +27,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.course import lessons
+from grader.notebook.cells import answer_cell, marked_exercises, with_marker
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -97,7 +98,7 @@ def notebook(example: Example) -> NotebookNode:
     book = nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)
     cells = {cell.id: cell for cell in book.cells}
     for id, source in example.answers.items():
-        cells[f"exercise-{id.replace('.', '-')}"].source = f"# @exercise {id}\n{source}"
+        cells[answer_cell(id)].source = with_marker(id, source)
     for number, (behind, source) in enumerate(example.own, 1):
         if behind and behind not in cells:
             raise ValueError(f"{example.student}: no cell {behind!r} in {name}")
@@ -128,7 +129,7 @@ def colab(content: bytes) -> bytes:
             cell["metadata"]["executionInfo"] = {"status": "ok", "elapsed": 12}
             cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["ran in Colab\n"]}]
             cell["execution_count"] = number
-    marked = next(i for i, cell in enumerate(book["cells"]) if "# @exercise" in "".join(cell["source"]))
+    marked = next(i for i, cell in enumerate(book["cells"]) if marked_exercises("".join(cell["source"])))
     twin = json.loads(json.dumps(book["cells"][marked]))
     book["cells"].insert(marked + 1, {**twin, "metadata": {"id": "doubled"}, "id": "doubled"})
     return (json.dumps(book, indent=2) + "\n").encode()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gc
-import sys
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
 from grader.commands.console import Terminal
+from grader.declaration.errors import DeclarationError
 from grader.paths import course_root
 
 app = typer.Typer(
@@ -47,16 +47,15 @@ class Service(StrEnum):
 
 
 def main() -> None:
-    """Entry point of the console script."""
-    # What is imported is no garbage: looking through it takes half a second, and at the end nearly one more.
+    """Run the command line; the entry point of the console script."""
+    # Imported modules are no garbage. The collector would take half a second to look through them, and nearly one more
+    # at the end.
     gc.set_threshold(100_000, 50, 50)
     try:
         app()
-    except ValueError as error:  # the base of DeclarationError, which is not imported before it is needed
-        if type(error).__name__ != "DeclarationError":
-            raise
+    except DeclarationError as error:  # any command may import the lessons
         terminal.complain(error)
-        sys.exit(WRONG_USE)
+        raise SystemExit(WRONG_USE) from error
     finally:
         gc.freeze()
 
@@ -70,7 +69,6 @@ def build(
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
     from grader.build import build as notebooks
     from grader.build.errors import BuildError
-    from grader.declaration.exercise import DeclarationError
 
     root = _root()
     try:
@@ -128,7 +126,8 @@ def grade(
         server = None
         if scheduler is None:
             server = stack.enter_context(head_start(root, device.value, isolation.value, force=force))
-        from grader.commands.grade import GradeOptions, run  # imports torch, too, which takes as long
+        # Imports torch, which takes as long as the fork server's start: both happen at the same time.
+        from grader.commands.grade import GradeOptions, run
 
         options = GradeOptions(
             paths=paths,
@@ -224,11 +223,11 @@ def _root() -> Path:
         _stop(str(error))
 
 
-def _stop(message: str) -> None:
-    """Wrong use: one line on stderr, exit status 2."""
+def _stop(message: str) -> NoReturn:
+    """Print one line on standard error, and exit with status 2: wrong use."""
     terminal.complain(message)
     raise typer.Exit(WRONG_USE)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

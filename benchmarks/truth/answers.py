@@ -29,7 +29,7 @@ from grader.course import lessons
 from grader.declaration.exercise import Check, Exercise, Mistake
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
-from grader.notebook.cells import Role, role
+from grader.notebook.cells import Role, answer_cell, role
 from grader.records import Evidence, Outcome, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def solutions(assignment: str) -> Mapping[str, str]:
     book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
     lesson = lessons()[assignment]
     cells = {cell.id: cell.source for cell in book.cells}
-    return {exercise.id: cells[f"exercise-{exercise.slug}"] for exercise in lesson.exercises}
+    return {exercise.id: cells[answer_cell(exercise.id)] for exercise in lesson.exercises}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""One value against another, and the difference in words that a student can use."""
+"""Compare a value with the expected one, and say the difference in words that a student can use."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from torch import Tensor
 
 from grader.records import Case, Finding, Value
 
-# By the device that the answer was computed on, relative to the scale of the expected tensor. What is expected is
-# always computed on the CPU; the difference is always taken there, in float64.
+# The allowed difference by device of the answer and dtype, relative to the scale of the expected tensor. The reference
+# always runs on the CPU, and the difference is computed there, in float64.
 TOLERANCE = {
     "cpu": {
-        torch.float64: 1e-7,  # keeps 16 digits: anything above is another computation, not rounding
+        torch.float64: 1e-7,  # keeps 16 digits: a larger difference is another computation, not rounding
         torch.float32: 1e-5,  # keeps 7 digits, and a sum of a few hundred products loses one or two of them
         torch.float16: 1e-2,  # keeps 3 digits, and loses one
         torch.bfloat16: 3e-2,  # keeps 2 digits (8 bits): four units in the last place
     },
     "cuda": {
-        torch.float64: 1e-7,  # 16 digits there, too: the order of a sum moves the last one or two
-        # Twice the CPU's. Without TensorFloat-32, which keeps 3 digits and is switched off, only the order of sums and
-        # the last two bits of exp differ: both sides round, and each has the room that the CPU has alone.
+        torch.float64: 1e-7,  # keeps 16 digits, too: the order of a sum moves the last one or two
+        # Twice the CPU's. TensorFloat-32, which keeps 3 digits, is switched off; then only the order of sums and the last
+        # two bits of exp differ. Answer and reference both round, and each may be off by as much as on the CPU.
         torch.float32: 2e-5,
         torch.float16: 1e-2,  # sums are kept in float32 (reduced-precision reductions are off), so no more than above
         torch.bfloat16: 3e-2,
@@ -32,25 +32,25 @@ TOLERANCE = {
 
 
 def equals_reference(case: Case) -> Finding:
-    """The default judge: everything that the reference returns came back, equal within the tolerance."""
+    """Judge a trial by default: every value that the reference returns must come back, equal within the tolerance."""
     return compare(case.got, case.expected(), rtol=case.rtol, device=case.device)
 
 
 def compare(
     got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu"
 ) -> Finding:
-    """Every expected value is there and equal; what else came back does not matter."""
-    found = dict(flatten(got))
+    """Find the first expected value that is missing or differs; values beyond the expected ones do not matter."""
+    values = dict(flatten(got))
     for name, want in flatten(expected):
-        if name not in found:
+        if name not in values:
             return Finding(passed=False, message=f"{name} did not come back")
-        if message := difference(name, found[name], want, rtol, device):
+        if message := difference(name, values[name], want, rtol, device):
             return Finding(passed=False, message=message)
     return Finding(passed=True)
 
 
 def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of nested mappings by dotted name. Lists are leaves, unless they hold tensors."""
+    """Yield the leaves of nested mappings by dotted name. A list is a leaf, unless it holds tensors or mappings."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             yield from flatten(value, f"{prefix}.{name}" if prefix else str(name))
@@ -63,7 +63,7 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu") -> str:
-    """What is wrong with one value; empty if nothing is."""
+    """Say how one value differs from the expected one; empty if it does not."""
     if isinstance(want, Tensor):
         return _tensor_difference(name, got, want, rtol, device)
     if isinstance(got, Tensor):
@@ -75,7 +75,7 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
         return ""
     if name == "inputs unchanged":
         return "the inputs were changed: work on new tensors, not in place"
-    return f"{name}: {_say(got)}, expected {_say(want)}"
+    return f"{name}: {_in_words(got)}, expected {_in_words(want)}"
 
 
 def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str) -> str:
@@ -88,7 +88,7 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
     if isinstance(got, (bool, int, float)) and want.ndim == 0:
         got = torch.tensor(got, dtype=want.dtype)
     if not isinstance(got, Tensor):
-        return f"{name}: {_say(got)}, expected a tensor of shape {shape(want)}"
+        return f"{name}: {_in_words(got)}, expected a tensor of shape {shape(want)}"
     if got.shape != want.shape:
         return f"{name}: shape {shape(got)}, expected {shape(want)}"
     if got.dtype != want.dtype:
@@ -99,7 +99,9 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
     got, exact = got.double(), want.double()
     if exact.isfinite().all() and not got.isfinite().all():
         return f"{name}: some are {'NaN' if got.isnan().any() else 'infinite'}"
-    same = (got == exact) | (got.isnan() & exact.isnan())  # a mistake that gives NaN is recognised by it
+    same = (got == exact) | (
+        got.isnan() & exact.isnan()
+    )  # NaN equals NaN, so that a mistake that gives NaN is recognised
     off = torch.where(same, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
     if not off.numel():
         return ""
@@ -109,14 +111,14 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
 
 
 def scale(tensor: Tensor) -> float:
-    """The largest finite magnitude; 1 where there is none, so that zeros are compared absolutely."""
+    """Return the largest finite magnitude; 1 where there is none, so that zeros are compared absolutely."""
     finite = tensor[tensor.isfinite()].abs()
     largest = finite.max().item() if finite.numel() else 0.0
     return largest or 1.0
 
 
 def shape(tensor: Tensor) -> str:
-    """ "(5, 7)"; a scalar's is "()"."""
+    """Return a tensor's shape as text: "(5, 7)"; a scalar's is "()"."""
     return "(" + ", ".join(map(str, tensor.shape)) + ("," if tensor.ndim == 1 else "") + ")"
 
 
@@ -124,7 +126,7 @@ def _dtype(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _say(value: Any) -> str:
+def _in_words(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {shape(value)}"
     text = "yes" if value is True else "no" if value is False else "nothing" if value is None else repr(value)

@@ -1,8 +1,8 @@
-"""From scratch: an exercise that asks to write a thing may not call the ready-made one.
+"""Find ready-made functions in answers to exercises that ask to write them.
 
-Found twice. In the source, by names: as function, method, module, import under another name, or a string handed to
-getattr. And by the sandbox's tripwire, as what ran while the exercise was probed, whatever it was called. Comments
-and strings elsewhere are fine, and so is every other exercise.
+Two searches. `used_builtins` reads the source: a function, a method, a module, an import under another name, or a string
+that is passed to getattr. `ran_builtins` reads what the sandbox's tripwire saw run while the exercise was probed, by
+whatever name. Comments and other strings may mention the function, and other exercises may call it.
 """
 
 from __future__ import annotations
@@ -13,34 +13,36 @@ from contextlib import suppress
 
 from grader.declaration.builtin_names import ATTENTION_OPERATORS, BUILTINS, HEAD_OPERATORS, operators
 from grader.declaration.exercise import Exercise
-from grader.notebook.source_names import binds, remembered
+from grader.notebook.source_names import cached_by_source, names_bound_by, parse_statements, without_magics
 
 HIDDEN = "something out of sight"
-SWITCHED_OFF = "switched off"  # what the tripwire reports of itself
+SWITCHED_OFF = "switched off"  # the tripwire reports this of itself
 
 
 def ran_builtins(
-    exercise: Exercise, trips: Iterable[tuple[str, str]], flagged: Collection[str]
+    exercise: Exercise, builtin_calls: Iterable[tuple[str, str]], flagged: Collection[str]
 ) -> tuple[str, ...]:
-    """The banned built-ins that ran while an exercise was probed, in words.
+    """List the banned built-ins that ran while an exercise was probed, by the names that students know.
 
     Args:
-        trips: as evidence has them; not to be trusted, and of no use to anybody.
-        flagged: exercises that have paid for theirs already: what runs in their answers is not paid for again.
+        builtin_calls: the tripwire's report, `Evidence.trips`: (operator, exercise in whose answer it ran or ""). It comes
+            from the sandbox and cannot be trusted; a forged one helps nobody.
+        flagged: exercises that were failed for a built-in of their own; a call in their answers costs nothing again.
     """
     banned = {*operators(exercise.bans), SWITCHED_OFF} if exercise.bans else set()
-    ran = [operator for operator, other in trips if operator in banned and other not in flagged]
-    return tuple(dict.fromkeys(_spoken(operator) for operator in ran))
+    ran = [operator for operator, where in builtin_calls if operator in banned and where not in flagged]
+    return tuple(dict.fromkeys(_student_name(operator) for operator in ran))
 
 
 def complaint(used: Sequence[str]) -> str:
-    """What the student is told, in one sentence."""
+    """Return the sentence that tells the student what is wrong."""
     if used[0] == HIDDEN:
         return "it hides what it calls from the grader, so it cannot be seen that you wrote this yourself"
     return f"it calls {used[0]}, which does what this exercise asks you to write"
 
 
-def _spoken(operator: str) -> str:
+def _student_name(operator: str) -> str:
+    """Translate an operator of torch into the name that a student would write."""
     if operator == SWITCHED_OFF:
         return HIDDEN
     if operator in ATTENTION_OPERATORS:
@@ -51,59 +53,59 @@ def _spoken(operator: str) -> str:
 
 
 def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
-    """The banned built-ins that an answer uses, itself or through the student's own helpers.
+    """List the banned built-ins that an answer uses, directly or through the student's own helpers.
 
     Args:
         answer: source of the exercise's cell.
         others: sources of the student's own cells; a helper there counts where the answer, or a helper that it
-            calls, names it. Earlier exercises are judged on their own.
+            calls, mentions it. Earlier exercises are judged on their own.
     """
     banned = frozenset().union(*(BUILTINS[ban] for ban in exercise.bans))
     if not banned:
         return ()
     helpers: dict[str, ast.stmt] = {}
     for source in others:
-        for node in _parse(source):
-            for name in binds(node):
-                helpers[name] = node
-    found: list[str] = []
+        for statement in _statements(source):
+            for name in names_bound_by(statement):
+                helpers[name] = statement
+    used: list[str] = []
     seen: set[int] = set()
-    todo = list(_parse(answer))
-    while todo:
-        node = todo.pop(0)
-        if id(node) in seen:
+    queue = list(_statements(answer))
+    while queue:
+        statement = queue.pop(0)
+        if id(statement) in seen:
             continue
-        seen.add(id(node))
-        for inner in ast.walk(node):
-            found += [name for name in _names(inner) if name in banned and name not in found]
-            if isinstance(inner, ast.Name) and inner.id in helpers:
-                todo.append(helpers[inner.id])
-    return tuple(found)
+        seen.add(id(statement))
+        for node in ast.walk(statement):
+            used += [name for name in _mentioned(node) if name in banned and name not in used]
+            if isinstance(node, ast.Name) and node.id in helpers:
+                queue.append(helpers[node.id])
+    return tuple(used)
 
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
-    """Whether an answer defines the names just as a given cell does, docstrings and annotations aside."""
-    ours, theirs = (
-        {name: bare for name, bare in _definitions(source).items() if name in names}
+    """Tell whether an answer defines the names as a given cell does, docstrings and annotations aside."""
+    in_answer, in_given = (
+        {name: dump for name, dump in _definition_dumps(source).items() if name in names}
         for source in (answer, given)
     )
-    return bool(ours) and ours == theirs
+    return bool(in_answer) and in_answer == in_given
 
 
-@remembered
-def _definitions(source: str) -> Mapping[str, str]:
-    """The functions and classes of a cell, by name: as text without docstrings and annotations."""
-    found = {}
-    for top in _parse(source):
-        for node in [top, *(top.body if isinstance(top, ast.If) else ())]:
+@cached_by_source
+def _definition_dumps(source: str) -> Mapping[str, str]:
+    """Map each function and class of a cell to a dump of its tree without docstrings and annotations."""
+    dumps = {}
+    for statement in _statements(source):
+        for node in [statement, *(statement.body if isinstance(statement, ast.If) else ())]:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 with suppress(RecursionError):  # a sum of a thousand terms: no given cell has one
-                    found[node.name] = ast.dump(_Bare().visit(node))
-    return found
+                    dumps[node.name] = ast.dump(_WithoutNotes().visit(node))
+    return dumps
 
 
-class _Bare(ast.NodeTransformer):
-    """Without docstrings and annotations."""
+class _WithoutNotes(ast.NodeTransformer):
+    """Removes docstrings and annotations from a tree."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
@@ -117,7 +119,8 @@ class _Bare(ast.NodeTransformer):
         return node
 
 
-def _names(node: ast.AST) -> list[str]:
+def _mentioned(node: ast.AST) -> list[str]:
+    """List the names by which one node may reach a function."""
     if isinstance(node, ast.Attribute):
         return [node.attr]
     if isinstance(node, ast.ImportFrom):
@@ -131,32 +134,28 @@ def _names(node: ast.AST) -> list[str]:
             for argument in node.args
             if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
         ]
-    if isinstance(node, (ast.BinOp, ast.JoinedStr)) and (text := _folded(node)):
+    if isinstance(node, (ast.BinOp, ast.JoinedStr)) and (text := _constant_text(node)):
         return [text]  # "scaled_dot_product" + "_attention"
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return [node.slice.value] if isinstance(node.slice.value, str) else []
     return []
 
 
-def _folded(node: ast.AST) -> str:
-    """The text that a sum of string constants, or an f-string of them, comes to; empty if it is none."""
+def _constant_text(node: ast.AST) -> str:
+    """Evaluate a sum of string constants, or an f-string of them; empty where the node is neither."""
     match node:
         case ast.Constant(value=str(text)):
             return text
         case ast.BinOp(op=ast.Add(), left=left, right=right):
-            parts = [_folded(left), _folded(right)]
+            parts = [_constant_text(left), _constant_text(right)]
         case ast.JoinedStr(values=values):
-            parts = [_folded(value) for value in values]
+            parts = [_constant_text(value) for value in values]
         case ast.FormattedValue(value=value):
-            return _folded(value)
+            return _constant_text(value)
         case _:
             return ""
     return "".join(parts) if all(parts) else ""
 
 
-def _parse(source: str) -> list[ast.stmt]:
-    lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    try:
-        return ast.parse("\n".join(lines)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+def _statements(source: str) -> list[ast.stmt]:
+    return parse_statements(without_magics(source)) or []

@@ -1,8 +1,8 @@
-"""Evidence → verdicts: which checks passed, what it is worth, and which mistake it looks like."""
+"""Judge the evidence of an exercise: which checks passed, how many points it earns, which mistake it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from torch import Tensor
 
@@ -30,39 +30,29 @@ def judge(
     reference_results: ReferenceResults,
     device: str = "cpu",
 ) -> Verdict:
-    """The verdict on one exercise.
+    """Judge one exercise.
 
     Args:
         planned: the trials of this exercise.
         evidence: what came back, by key; a trial without evidence counts as missing.
-        device: where it was computed.
         reference_results: shared by all exercises of a submission, so that nothing is computed twice.
+        device: where the evidence was computed.
     """
-    findings = {one.key: _find(one, _evidence(one, evidence), reference_results, device) for one in planned}
-    passed: set[str] = set()
-    results = []
-    for check in exercise.checks:
-        mine = [one for one in planned if one.check is check]
-        result = _check(check, mine, findings, earns=set(check.needs) <= passed)
-        if result.outcome is Outcome.PASSED and set(check.needs) <= passed:
-            passed.add(check.name)
-        results.append(result)
+    findings = {
+        trial.key: _find(trial, _evidence(trial, evidence), reference_results, device) for trial in planned
+    }
+    results = _check_all(exercise, planned, findings)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
-    outcome = Outcome.PASSED if failing is None else failing.outcome
-    if any(result.outcome is Outcome.FAULT for result in results):
-        outcome = Outcome.FAULT
-    elif outcome is not Outcome.PASSED and points > 0:
-        outcome = Outcome.FAILED
     recognised = None
     if failing is not None and failing.outcome is Outcome.FAILED:
-        tried = [one for one in planned if one.check.name == failing.name]
-        recognised = recognise(exercise, tried, evidence, reference_results)
+        failing_trials = [trial for trial in planned if trial.check.name == failing.name]
+        recognised = recognise(exercise, failing_trials, evidence, reference_results)
     return Verdict(
         id=exercise.id,
         name=exercise.name,
         title=exercise.title,
-        outcome=outcome,
+        outcome=_outcome(results, points),
         points=points,
         max_points=exercise.points,
         message=failing.message if failing else "",
@@ -74,66 +64,82 @@ def judge(
     )
 
 
+def _check_all(
+    exercise: Exercise, planned: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]]
+) -> list[CheckResult]:
+    """Return the result of each check; one that needs a failed check earns no points."""
+    passed: set[str] = set()
+    results = []
+    for check in exercise.checks:
+        trials = [trial for trial in planned if trial.check is check]
+        earns = set(check.needs) <= passed
+        result = _check(check, trials, findings, earns)
+        if result.outcome is Outcome.PASSED and earns:
+            passed.add(check.name)
+        results.append(result)
+    return results
+
+
+def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
+    """Return the outcome of an exercise: the first one that is not PASSED, but FAULT first, and FAILED with points."""
+    outcomes = [result.outcome for result in results]
+    if Outcome.FAULT in outcomes:
+        return Outcome.FAULT
+    outcome = next((outcome for outcome in outcomes if outcome is not Outcome.PASSED), Outcome.PASSED)
+    return Outcome.FAILED if outcome is not Outcome.PASSED and points > 0 else outcome
+
+
 def recognise(
     exercise: Exercise,
     failing: Sequence[PlannedTrial],
     evidence: Mapping[str, Evidence],
     reference_results: ReferenceResults,
 ) -> Mistake | None:
-    """The mistake that returns what the student's answer returned, on every trial of the failing check.
+    """Find the mistake that returns what the student's answer returned, on every trial of the failing check.
 
-    Where several do, the first declared is named: they agree on all that was seen.
+    Where several do, the first declared is named: no trial tells them apart.
     """
-    for candidate in exercise.mistakes:
+    for mistake in exercise.mistakes:
         if all(
-            _same(_evidence(one, evidence), reference_results.wrong(one, candidate), one.check.rtol)
-            for one in failing
+            _same(_evidence(trial, evidence), reference_results.wrong(trial, mistake), trial.check.rtol)
+            for trial in failing
         ):
-            return candidate
+            return mistake
     return None
 
 
 def _same(got: Evidence, wrong: Evidence, rtol: float) -> bool:
+    """Tell whether an answer and a mistake returned, or raised, the same."""
     if got.status is Status.RAISED:
-        # One class has many causes; the same text about the same shapes is the same cause.
+        # One class of exception has many causes; the same text about the same shapes has the same cause.
         return wrong.status is Status.RAISED and (got.error, got.message) == (wrong.error, wrong.message)
     if got.status is not Status.OK or wrong.status is not Status.OK:
         return False
     return compare(got.values, wrong.values, rtol=rtol * 10).passed
 
 
-def _evidence(one: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
+def _evidence(trial: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
+    """Return what came back for a trial; where nothing did, what an undefined name would give."""
     missing = Evidence(
-        key=one.key, status=Status.RAISED, error="NameError", message=f"{one.exercise.name} is not defined"
+        key=trial.key,
+        status=Status.RAISED,
+        error="NameError",
+        message=f"{trial.exercise.name} is not defined",
     )
-    return evidence.get(one.key, missing)
+    return evidence.get(trial.key, missing)
 
 
 def _find(
-    one: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
+    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
 ) -> tuple[Outcome, str]:
-    """The outcome of one trial, and what to say about it."""
+    """Return the outcome of one trial, and the message about it."""
     if got.status is Status.OK:
-
-        def expected() -> Mapping[str, Value]:
-            right = reference_results.right(one)
-            if right.status is not Status.OK:
-                raise RuntimeError(f"{one.key}: the reference raised {right.error}: {right.message}")
-            return right.values
-
-        case = Case(inputs=one.inputs, got=got.values, expected=expected, rtol=one.check.rtol, device=device)
-        try:
-            finding: Finding = (one.check.judge or equals_reference)(case)
-        except (
-            Exception
-        ) as error:  # whatever it is, it is reference_results: it must not cost the student anything
-            return Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})"
-        return (Outcome.PASSED, "") if finding.passed else (Outcome.FAILED, finding.message)
+        return _judge_values(trial, got, reference_results, device)
     if got.status is Status.RAISED:
         if got.error == "NotImplementedError" or "NotImplementedError" in got.lineage:
             return Outcome.MISSING, "not solved yet"
-        if got.error == "NameError" and any(f"'{name}'" in got.message for name in one.exercise.defines):
-            return Outcome.MISSING, f"{one.exercise.name} is not defined"
+        if got.error == "NameError" and any(f"'{name}'" in got.message for name in trial.exercise.defines):
+            return Outcome.MISSING, f"{trial.exercise.name} is not defined"
         if got.error == "NameError" and got.message.endswith("is not defined") and "'" not in got.message:
             return Outcome.MISSING, got.message
         return Outcome.FAILED, f"it raised {got.error}: {_first_line(got.message)}"
@@ -144,15 +150,39 @@ def _find(
     return Outcome.FAILED, got.message or "the interpreter ended while it ran"
 
 
+def _judge_values(
+    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
+) -> tuple[Outcome, str]:
+    """Compare returned values with the reference's, or hand them to the check's own judge."""
+
+    def expected() -> Mapping[str, Value]:
+        right = reference_results.right(trial)
+        if right.status is not Status.OK:
+            raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
+        return right.values
+
+    check = trial.check
+    case = Case(inputs=trial.inputs, got=got.values, expected=expected, rtol=check.rtol, device=device)
+    try:
+        finding: Finding = (check.judge or equals_reference)(case)
+    # Whatever is raised here is a fault of the grader: it must not cost the student anything.
+    except Exception as error:
+        return Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})"
+    return (Outcome.PASSED, "") if finding.passed else (Outcome.FAILED, finding.message)
+
+
 def _check(
-    check: Check, mine: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]], earns: bool
+    check: Check, trials: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]], earns: bool
 ) -> CheckResult:
-    failed = [(one, *findings[one.key]) for one in mine if findings[one.key][0] is not Outcome.PASSED]
+    """Return the result of one check over all its trials: the first that failed decides, a fault before all others."""
+    failed = [
+        (trial, *findings[trial.key]) for trial in trials if findings[trial.key][0] is not Outcome.PASSED
+    ]
     worst = next((entry for entry in failed if entry[1] is Outcome.FAULT), failed[0] if failed else None)
     outcome, message = Outcome.PASSED, ""
     if worst is not None:
-        one, outcome, text = worst
-        message = text if outcome is Outcome.MISSING else f"{one.trial.describe}: {text}"
+        trial, outcome, text = worst
+        message = text if outcome is Outcome.MISSING else f"{trial.trial.describe}: {text}"
     return CheckResult(
         name=check.name,
         title=check.title,
@@ -160,29 +190,30 @@ def _check(
         points=check.points if outcome is Outcome.PASSED and earns else 0.0,
         max_points=check.points,
         message=message,
-        trials=len(mine),
+        trials=len(trials),
     )
 
 
 def _heatmaps(
     planned: Sequence[PlannedTrial], evidence: Mapping[str, Evidence], reference_results: ReferenceResults
-):
-    """The attention maps of public examples, reference_results beside theirs; only where the shapes agree."""
-    for one in planned:
-        got = _evidence(one, evidence)
-        if not (one.public and one.check.map and got.status is Status.OK):
+) -> Iterator[Heatmap]:
+    """Yield the attention maps of public examples beside the reference's, where the shapes agree."""
+    for trial in planned:
+        got, name = _evidence(trial, evidence), trial.check.map
+        if not (trial.public and name and got.status is Status.OK):
             continue
-        theirs, right = got.values.get(one.check.map), reference_results.right(one).values.get(one.check.map)
+        weights, right = got.values.get(name), reference_results.right(trial).values.get(name)
         if (
-            isinstance(theirs, Tensor)
+            isinstance(weights, Tensor)
             and isinstance(right, Tensor)
-            and theirs.shape == right.shape
+            and weights.shape == right.shape
             and right.ndim >= 2
         ):
-            yield Heatmap(title=one.trial.describe, got=_rows(theirs), expected=_rows(right))
+            yield Heatmap(title=trial.trial.describe, got=_rows(weights), expected=_rows(right))
 
 
 def _rows(weights: Tensor) -> tuple[tuple[float, ...], ...]:
+    """Return the rows of the first matrix of a batch."""
     matrix = weights.detach().double().reshape(-1, *weights.shape[-2:])[0]
     return tuple(tuple(row) for row in matrix.tolist())
 

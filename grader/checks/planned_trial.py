@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from types import FunctionType
+from types import CodeType, FunctionType
 
 from grader.declaration.builtin_names import operators
 from grader.declaration.exercise import Check, Exercise
@@ -19,13 +19,13 @@ SENT = ("grader.course", "grader.declaration.probes")  # modules whose functions
 
 @cache
 def parameters(probe: Callable) -> tuple[str, ...]:
-    """The names that a probe asks for: inputs, and what the notebook has defined."""
+    """Return the names of a probe's parameters: inputs, and names that the notebook defines."""
     return tuple(inspect.signature(probe).parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTrial:
-    """One trial of one check, drawn."""
+    """One trial of one check, with its inputs drawn."""
 
     key: str  # "1.4/values/hidden/0"
     exercise: Exercise
@@ -33,21 +33,22 @@ class PlannedTrial:
     trial: Trial
     public: bool
     inputs: Inputs
-    cell: str  # id of the cell after which it is run
+    cell: str  # id of the cell after which the probe runs
 
     @property
     def takes(self) -> frozenset[str]:
         """The names that the probe takes from the notebook."""
-        asked = frozenset(parameters(self.check.probe)) - self.inputs.keys()
-        return frozenset(self.check.names.get(name, name) for name in asked)
+        not_inputs = frozenset(parameters(self.check.probe)) - self.inputs.keys()
+        return frozenset(self.check.names.get(name, name) for name in not_inputs)
 
     @property
     def unchanging(self) -> bool:
-        """Whether it asks about functions and classes alone: they are the same after a probe, a trained model may not be."""
+        """Whether the probe takes only what the exercise defines: a probe may change a trained model, but no function."""
         return self.takes <= set(self.exercise.defines)
 
     @property
     def request(self) -> Request:
+        """The request for the sandbox."""
         probe = self.check.probe
         return Request(
             key=self.key,
@@ -63,31 +64,31 @@ class PlannedTrial:
 
 @cache
 def source_of(probe: Callable) -> str:
-    """The source of a probe and of the course's functions that it calls, callees first.
+    """Return the source of a probe and of the course's functions that it calls, callees first.
 
     Raises:
         ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
     """
     if not isinstance(probe, FunctionType) or probe.__closure__ or "<" in probe.__qualname__:
         raise ValueError(f"a probe must be a plain function of module level, not {probe!r}")
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
 
     def visit(function: FunctionType) -> None:
-        if function.__name__ in found:
+        if function.__name__ in sources:
             return
-        found[function.__name__] = ""  # being visited: a cycle ends here
-        for name in sorted(_names(function.__code__)):
+        sources[function.__name__] = ""  # being visited: a cycle of calls ends here
+        for name in sorted(_global_names(function.__code__)):
             called = function.__globals__.get(name)
             if isinstance(called, FunctionType) and called.__module__.startswith(SENT):
                 visit(called)
-        # Re-inserted last, so that what it calls stands above it.
-        del found[function.__name__]
-        found[function.__name__] = textwrap.dedent(inspect.getsource(function))
+        # Inserted again at the end, below the functions that it calls.
+        del sources[function.__name__]
+        sources[function.__name__] = textwrap.dedent(inspect.getsource(function))
 
     visit(probe)
-    return "from __future__ import annotations\n\n" + "\n\n".join(found.values())
+    return "from __future__ import annotations\n\n" + "\n\n".join(sources.values())
 
 
-def _names(code) -> set[str]:
-    nested = (constant for constant in code.co_consts if hasattr(constant, "co_names"))
-    return set(code.co_names).union(*(_names(inner) for inner in nested))
+def _global_names(code: CodeType) -> set[str]:
+    nested = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*(_global_names(inner) for inner in nested))

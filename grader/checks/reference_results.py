@@ -15,9 +15,9 @@ from grader.records import Evidence, Inputs, Status, Value
 
 
 def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key: str = "") -> Evidence:
-    """Run a probe in this process, with definitions of our own: the reference, or a mistake.
+    """Run a probe in this process, on definitions that we trust: the reference, or a recognised mistake.
 
-    The inputs are cloned first. An exception is evidence, as it is in the sandbox.
+    The inputs are cloned first. An exception becomes evidence, as it does in the sandbox.
     """
     arguments = {}
     for parameter in parameters(check.probe):
@@ -26,14 +26,14 @@ def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key:
             arguments[parameter] = _clone(inputs[parameter])
         elif name in namespace:
             arguments[parameter] = namespace[name]
-        else:  # what a training cell would have left behind
+        else:  # a name that only a training cell defines
             message = f"name '{name}' is not defined"
             return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
     try:
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
             torch.default_generator.manual_seed(0)
-            if torch.cuda.is_initialized():  # torch.manual_seed would note a traceback for later if it is not
+            if torch.cuda.is_initialized():  # torch.manual_seed would record a traceback if it is not
                 torch.cuda.manual_seed_all(0)
             return Evidence(key=key, status=Status.OK, values=check.probe(**arguments))
     except Exception as error:
@@ -52,22 +52,22 @@ def _clone(value: Value) -> Value:
 
 
 class ReferenceResults:
-    """What our own definitions return on the trials of one plan: the reference and the mistakes, each run once."""
+    """What the reference and the mistakes return on the trials of one submission; each runs once."""
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
         self._reference = reference
-        self._known: dict[tuple[str, str], Evidence] = {}
+        self._results: dict[tuple[str, str], Evidence] = {}
 
-    def right(self, one: PlannedTrial) -> Evidence:
-        """What the reference returns."""
-        return self._run(one, "", {})
+    def right(self, trial: PlannedTrial) -> Evidence:
+        """Return what the reference returns."""
+        return self._run(trial, "", {})
 
-    def wrong(self, one: PlannedTrial, mistake: Mistake) -> Evidence:
-        """What an answer with this mistake returns."""
-        return self._run(one, mistake.name, mistake.replaces)
+    def wrong(self, trial: PlannedTrial, mistake: Mistake) -> Evidence:
+        """Return what an answer with this mistake returns."""
+        return self._run(trial, mistake.name, mistake.replaces)
 
-    def _run(self, one: PlannedTrial, name: str, replaces: Mapping[str, object]) -> Evidence:
-        if (one.key, name) not in self._known:
+    def _run(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object]) -> Evidence:
+        if (trial.key, name) not in self._results:
             namespace = {**self._reference, **replaces}
-            self._known[one.key, name] = run_here(one.check, namespace, one.inputs, one.key)
-        return self._known[one.key, name]
+            self._results[trial.key, name] = run_here(trial.check, namespace, trial.inputs, trial.key)
+        return self._results[trial.key, name]

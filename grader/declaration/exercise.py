@@ -13,14 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from grader.declaration.builtin_names import BUILTINS
+from grader.declaration.errors import DeclarationError
 from grader.declaration.trial import Trial
 from grader.records import Judge, Value
 
 Wrong = TypeVar("Wrong")
-
-
-class DeclarationError(ValueError):
-    """A lesson's declaration does not fit together; the message names the exercise and the field."""
 
 
 @dataclass(frozen=True, kw_only=True)

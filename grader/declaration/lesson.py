@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from grader.declaration.exercise import DeclarationError, Exercise
+from grader.declaration.errors import DeclarationError
+from grader.declaration.exercise import Exercise
 from grader.records import Limits
 
 

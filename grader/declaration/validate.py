@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from grader.declaration.exercise import Check, DeclarationError, Exercise, mistakes_in
+from grader.declaration.errors import DeclarationError
+from grader.declaration.exercise import Check, Exercise, mistakes_in
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
 

@@ -1,7 +1,8 @@
 """Defer probes until later cells have run, so that several exercises share one fork of the interpreter.
 
-A function is the same after a cell that only defines names which no cell before it mentions. A fork takes 10 ms and
-more, and what runs first in it is slow; batched, the exercises of a lesson need a few forks and not one each.
+A cell that only defines names which no earlier cell mentions cannot change what earlier functions do: their probes may
+run after it. A fork takes 10 ms and more, and the first calls in it are slow; with deferred probes a lesson needs a few
+forks and not one for each exercise.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Collection, Mapping
 
 from nbformat import NotebookNode
 
-from grader.notebook.source_names import bound, remembered, words
+from grader.notebook.source_names import bound_names, cached_by_source, mentioned_names, parse_statements
 from grader.notebook.student_code import student_looks_names_up
 
-CALL_FREE = (
+CALL_FREE = (  # kinds of expression that call nothing by themselves, operators of tensors aside
     ast.Constant,
     ast.Name,
     ast.Attribute,
@@ -40,35 +41,34 @@ def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[
     ]
     if student_looks_names_up(cells, own):
         return {cell.id: cell.id for cell in cells}
-    spoken: set[str] = set()
-    waiting: list[str] = []
-    found = {}
+    mentioned: set[str] = set()
+    batch: list[str] = []  # cells whose probes can run after the current cell
+    probed_after = {}
     for cell in cells:
         names = defined_alone(cell.source)
-        if names is None or names & spoken:
-            waiting = []
-        spoken |= words(cell.source)
-        waiting.append(cell.id)
-        found.update(dict.fromkeys(waiting, cell.id))
-    return found
+        if names is None or names & mentioned:
+            batch = []
+        mentioned |= mentioned_names(cell.source)
+        batch.append(cell.id)
+        probed_after.update(dict.fromkeys(batch, cell.id))
+    return probed_after
 
 
-@remembered
+@cached_by_source
 def defined_alone(source: str) -> frozenset[str] | None:
-    """The functions and classes that a cell defines, if that is all it does; else None."""
-    try:
-        statements = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return bound(source) if all(map(_only_defines, statements)) else None
+    """Return the functions and classes that a cell defines, if it does nothing else; None if it does, or does not parse."""
+    statements = parse_statements(source)
+    return bound_names(source) if statements is not None and all(map(_only_defines, statements)) else None
 
 
 def _only_defines(node: ast.stmt) -> bool:
+    """Tell whether a statement only defines a function or a class, and calls nothing while it does."""
     match node:
-        case ast.FunctionDef(args=asked, decorator_list=[]):
-            every = [*asked.posonlyargs, *asked.args, *asked.kwonlyargs, asked.vararg, asked.kwarg]
-            annotations = [node.returns, *(one.annotation for one in every if one)]
-            return all(map(_calls_nothing, [*annotations, *asked.defaults, *asked.kw_defaults]))
+        case ast.FunctionDef(args=arguments, decorator_list=[]):
+            named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            annotated = [*named, arguments.vararg, arguments.kwarg]
+            annotations = [node.returns, *(argument.annotation for argument in annotated if argument)]
+            return all(map(_calls_nothing, [*annotations, *arguments.defaults, *arguments.kw_defaults]))
         case ast.ClassDef(decorator_list=[], keywords=[]):
             return all(map(_calls_nothing, node.bases)) and all(map(_only_defines, node.body))
         case ast.Expr(value=ast.Constant()) | ast.Pass():
@@ -77,7 +77,7 @@ def _only_defines(node: ast.stmt) -> bool:
 
 
 def _calls_nothing(node: ast.expr | None) -> bool:
-    """An expression that calls nothing."""
+    """Tell whether an expression is absent, or built from call-free kinds alone."""
     return node is None or all(
-        isinstance(one, CALL_FREE) for one in ast.walk(node) if isinstance(one, ast.expr)
+        isinstance(inner, CALL_FREE) for inner in ast.walk(node) if isinstance(inner, ast.expr)
     )

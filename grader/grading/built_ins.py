@@ -12,14 +12,15 @@ from grader.notebook.cells import Role, carry_on_cell, role
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
-Trips = Mapping[str, Sequence[tuple[str, str]]]  # built-ins that the tripwire saw, by exercise id
+# What the tripwire saw while an exercise was probed, by exercise id: (operator, exercise in whose answer it ran or "").
+BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
 HINT = "Write it yourself here, with the operations of the lesson; the built-in is yours afterwards."
 
 
 def refuse_built_ins(
-    lesson: Lesson, rebuilt: Rebuilt, verdicts: Sequence[Verdict], trips: Trips
+    lesson: Lesson, rebuilt: Rebuilt, verdicts: Sequence[Verdict], builtin_calls: BuiltinCalls
 ) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
-    """Fail, and flag, an answer that calls the built-in that its exercise asks to write.
+    """Fail, and flag, answers that call the built-in that their exercise asks to write.
 
     Returns:
         The verdicts in the same order, and the flags.
@@ -31,10 +32,10 @@ def refuse_built_ins(
     flags: list[Flag] = []
     for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
         answer = rebuilt.answers.get(exercise.id, "")
-        paid = [flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise]
-        used = used_builtins(exercise, answer, own) or ran_builtins(
-            exercise, trips.get(exercise.id, ()), paid
-        )
+        # An answer that was failed for a built-in may be called by later ones, which it costs nothing.
+        failed = [flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise]
+        used = used_builtins(exercise, answer, own)
+        used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed)
         if used and verdict.outcome is not Outcome.FAULT:
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
             verdict = _refused(verdict, complaint(used))

@@ -1,49 +1,51 @@
-"""Which exercise depends on which: declared, and by the names that an answer mentions."""
+"""Find out which exercise depends on which: as declared, and by the names that an answer mentions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 from grader.declaration.lesson import Lesson
-from grader.notebook.source_names import definitions, looks_names_up, words
+from grader.notebook.source_names import definitions, looks_names_up, mentioned_names
 
 
 def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Ids of the exercises whose names a source speaks of, itself or through what is defined elsewhere.
+    """Return the ids of the exercises whose names a source mentions, directly or through definitions that it mentions.
 
     Args:
-        defined: name → the names that its definition speaks of.
+        defined: name → the names that its definition mentions.
     """
     reached: frozenset[str] = frozenset()
-    todo = words(source)
-    while todo:
-        reached |= todo
-        todo = frozenset().union(*(defined[name] for name in todo & defined.keys())) - reached
+    new = mentioned_names(source)
+    while new:
+        reached |= new
+        new = frozenset().union(*(defined[name] for name in new & defined.keys())) - reached
     return frozenset(exercise.id for exercise in lesson.exercises if reached & set(exercise.defines))
 
 
 def foundations(lesson: Lesson, id: str) -> frozenset[str]:
-    """Everything that an exercise builds on, directly or not."""
-    found: set[str] = set()
-    todo: list[str] = list(lesson.exercise(id).builds_on)
-    while todo:
-        below = todo.pop()
-        if below not in found:
-            found.add(below)
-            todo += lesson.exercise(below).builds_on
-    return frozenset(found)
+    """Return the ids of all exercises that an exercise builds on, directly or through others."""
+    below: set[str] = set()
+    stack: list[str] = list(lesson.exercise(id).builds_on)
+    while stack:
+        foundation = stack.pop()
+        if foundation not in below:
+            below.add(foundation)
+            stack += lesson.exercise(foundation).builds_on
+    return frozenset(below)
 
 
 def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
-    """What an exercise builds on and its answer can reach: by name, or anything if it looks names up as it runs.
+    """Return the foundations of an exercise that its answer can call: those whose names it mentions.
+
+    All of them, if the answer looks names up as it runs.
 
     Args:
         answers: source of the cell that counts, by exercise id.
-        own: sources of the student's own cells; an answer is taken to use all of them.
+        own: sources of the student's own cells; every answer counts as using all of them.
     """
     below = foundations(lesson, id)
     source = "\n".join([answers.get(id, ""), *own])
     if looks_names_up(source) or any(check.at for check in lesson.exercise(id).checks):
-        return below  # what was trained came of everything
+        return below  # a trained object comes out of all of them
     defined = {name: names for text in answers.values() for name, names in definitions(text).items()}
     return below & mentioned_exercises(lesson, source, defined)

@@ -1,6 +1,6 @@
-"""Follow-through: an exercise that builds on an earlier failed one is judged on its own merit, too.
+"""Follow-through: judge an exercise that builds on a failed one once more, with a stand-in for the failed one.
 
-It is probed again with a stand-in for the earlier one (see stand_ins.py), so that one mistake is not paid for twice.
+So one mistake does not cost points twice. What can stand in for an exercise is found in stand_ins.py.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from grader.grading.stand_ins import StandIns, stand_ins, with_carry_on
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
-ROUNDS = 3  # of stand-ins for failures that only show once earlier ones have theirs
+# Runs with stand-ins. A second and third one are for failures that show only when an earlier one has its stand-in.
+ROUNDS = 3
 
-# Runs a notebook, with some exercises answered on this side, and judges others: by id.
+# Runs a notebook and returns verdicts by id. Arguments: the notebook, the exercises to judge, and the exercises whose
+# functions the reference computes in this process.
 Run = Callable[[NotebookNode, frozenset[str], frozenset[str]], Mapping[str, Verdict]]
 
 
@@ -29,16 +31,16 @@ def follow_through(
     run: Run,
     unsolved: frozenset[str] = frozenset(),
 ) -> dict[str, Verdict]:
-    """The verdicts that change when earlier failures are replaced by stand-ins.
+    """Return the verdicts that improve when stand-ins replace earlier failures.
 
-    Each round runs the notebook once more; none is run that could not change anything.
+    Each round runs the notebook once or twice more; a round that could not change a verdict is left out.
 
     Args:
         verdicts: as submitted, by exercise id.
         unsolved: exercises that no stand-in for another can help: they have no answer, or none that Python can read.
 
     Returns:
-        Verdicts with more points than as submitted, by id; each names its stand-ins and holds the other verdict.
+        By id; each names its stand-ins and carries the verdict as submitted.
     """
     available = stand_ins(lesson, rebuilt.notebook)
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
@@ -47,56 +49,62 @@ def follow_through(
     replaced: frozenset[str] = frozenset()
     for _ in range(ROUNDS):
         failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
-        blamed = frozenset(
+        causes = frozenset(
             id for id in failed & available.all - replaced if not (below[id] & failed - replaced)
         )
-        waiting = frozenset(
-            id for id in failed - blamed - replaced - unsolved if below[id] & (blamed | replaced)
+        affected = frozenset(
+            id for id in failed - causes - replaced - unsolved if below[id] & (causes | replaced)
         )
-        if not blamed or not waiting:
+        if not causes or not affected:
             break
-        replaced |= blamed
-        for ids, instead in _runs(lesson, available, verdicts, waiting, replaced):
-            cells = {available.cells[id] for id in instead & available.cells.keys()}
+        replaced |= causes
+        for ids, replaced_here in _runs(lesson, available, verdicts, affected, replaced):
+            cells = {available.cells[id] for id in replaced_here & available.cells.keys()}
             notebook = with_carry_on(rebuilt.notebook, cells)
-            for id, verdict in run(notebook, ids, instead & available.remote).items():
+            for id, verdict in run(notebook, ids, replaced_here & available.remote).items():
                 judged[id] = verdict
-                before = verdicts[id]
-                passed = (
-                    verdict.outcome is Outcome.PASSED and before.outcome is not Outcome.PASSED
-                )  # practice, too
-                if verdict.outcome is not Outcome.FAULT and (verdict.points > before.points or passed):
-                    used = tuple(sorted(instead & below[id]))
+                if _is_better(verdict, verdicts[id]):
+                    used = tuple(sorted(replaced_here & below[id]))
                     better[id] = replace(verdict, stand_ins=used, other=verdicts[id])
     return better
+
+
+def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
+    """Tell whether a verdict has more points than the submitted one, or passes where that one did not.
+
+    A practice exercise has no points and can pass all the same.
+    """
+    passed = verdict.outcome is Outcome.PASSED and submitted.outcome is not Outcome.PASSED
+    return verdict.outcome is not Outcome.FAULT and (verdict.points > submitted.points or passed)
 
 
 def _runs(
     lesson: Lesson,
     available: StandIns,
     submitted: Mapping[str, Verdict],
-    waiting: frozenset[str],
+    affected: frozenset[str],
     replaced: frozenset[str],
 ) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """The exercises that are judged in one run, and those that are replaced in it.
+    """Split a round into runs: the exercises that each judges, and those that stand-ins replace in it.
 
-    Training would ask a function on this side thousands of times. Where what failed above that function can carry on
-    with a cell, it does, and the training asks nothing: in a run of its own, for what failed is judged in the other.
+    A training would call a function in this process thousands of times over the pipe. Where the failed exercises that
+    the training calls have carry-on cells, those cells replace them, and the training makes no such call. That takes a
+    run of its own, because the other run judges some of these exercises.
     """
-    trained = frozenset(id for id in waiting if any(check.at for check in lesson.exercise(id).checks))
+    trained = frozenset(id for id in affected if any(check.at for check in lesson.exercise(id).checks))
     below = frozenset().union(*(foundations(lesson, id) for id in trained))
     failed = {id for id in below if submitted[id].outcome is not Outcome.PASSED}
-    above = failed & available.cells.keys() - trained
-    if below & replaced & available.remote and above - replaced:
-        if waiting - trained:
-            yield waiting - trained, replaced
-        yield trained, replaced | above
+    with_cells = failed & available.cells.keys() - trained
+    if below & replaced & available.remote and with_cells - replaced:
+        if affected - trained:
+            yield affected - trained, replaced
+        yield trained, replaced | with_cells
     else:
-        yield waiting, replaced
+        yield affected, replaced
 
 
 def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -> Verdict:
-    """Which of two verdicts counts, by the lesson's setting; the other goes with it."""
+    """Choose which of two verdicts counts, by the lesson's setting; it carries the other one."""
     if followed is None:
         return verdict
     names = ", ".join(followed.stand_ins)

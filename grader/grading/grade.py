@@ -1,4 +1,4 @@
-"""One submission from file to grade: plan → run → follow through → assemble."""
+"""Grade one submission, from file to grade: plan → run → follow through → assemble."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from grader.submission.file import SubmissionFile, Unreadable
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
 
-SEED = 0  # injected into every notebook: the lesson's own default
+SEED = 0  # put into every notebook; the default of the lessons, too
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 MOST_DETAIL = 200  # characters of a flag's detail
 
@@ -45,12 +45,12 @@ class Graded:
 
     grade: Grade
     notebook: NotebookNode | None = None
-    cached: bool = False  # the grade was taken from the cache
+    cached: bool = False  # the grade comes from the cache
 
 
 @cache
 def master_notebook(root: Path, assignment: str) -> NotebookNode:
-    """Read the student notebook as it is released; every submission is put into a copy of it.
+    """Read the student notebook as it was released; each submission is put into a copy of it.
 
     Raises:
         FileNotFoundError: it was never built.
@@ -85,24 +85,23 @@ def grade(
         trials = plan(lesson, settings.secret, submission.sha256)
         graded = _Grading(lesson, released, rebuilt, trials, server, settings).grade(file.student)
     except Unreadable as error:
-        graded = Graded(
-            grade=withheld(
-                file, "unreadable", str(error), max_score(file.assignment), server.isolation, settings.device
-            )
-        )
-    except (
-        Exception
-    ) as error:  # a fault of the grader, whatever it is: the class goes on, and the student loses nothing
-        text = f"{type(error).__name__}: {error}"
-        graded = Graded(
-            grade=withheld(file, "fault", text, max_score(file.assignment), server.isolation, settings.device)
-        )
+        graded = _withheld(file, "unreadable", str(error), server, settings)
+    # Any other error is a fault of the grader: the rest of the class is graded, and the student loses nothing.
+    except Exception as error:
+        graded = _withheld(file, "fault", f"{type(error).__name__}: {error}", server, settings)
     seconds = time.monotonic() - started
     return replace(graded, grade=replace(graded.grade, seconds=seconds, submission_sha256=sha))
 
 
+def _withheld(
+    file: SubmissionFile, status: str, message: str, server: InterpreterServer, settings: GradingSettings
+) -> Graded:
+    worth = max_score(file.assignment)
+    return Graded(grade=withheld(file, status, message, worth, server.isolation, settings.device))
+
+
 class _Grading:
-    """The grading of one readable submission: what its stages share."""
+    """The state that the stages of grading one readable submission share."""
 
     def __init__(
         self,
@@ -116,9 +115,8 @@ class _Grading:
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._trials, self._server, self._settings = trials, server, settings
         self._reference_results = ReferenceResults(lesson.reference)
-        self._trips: dict[str, list[tuple[str, str]]] = defaultdict(
-            list
-        )  # what the tripwire saw, by exercise
+        # What the tripwire saw, by exercise.
+        self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
     def grade(self, student: str) -> Graded:
         """Run the notebook, follow failures through, and assemble the grade."""
@@ -141,7 +139,7 @@ class _Grading:
         """Run a notebook and judge some exercises.
 
         Args:
-            remote: exercises that the reference answers from this process.
+            remote: exercises whose functions the reference computes in this process.
         """
         chosen = frozenset(ids)
         trials = [trial for trial in self._trials if trial.exercise.id in chosen]
@@ -152,7 +150,7 @@ class _Grading:
         if execution.fault:
             raise RuntimeError(execution.fault)
         for key, evidence in execution.evidence.items():
-            self._trips[key.partition("/")[0]] += evidence.trips
+            self._builtin_calls[key.partition("/")[0]] += evidence.trips
         verdicts = {
             exercise.id: self._judge(exercise, trials, execution)
             for exercise in self._lesson.exercises
@@ -163,11 +161,12 @@ class _Grading:
     def _run_with_stand_ins(
         self, notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]
     ) -> Mapping[str, Verdict]:
+        """Run a notebook in which stand-ins replace some exercises, and judge others."""
         return self._run(notebook, ids, remote)[1]
 
     def _judge(self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution) -> Verdict:
-        mine = [trial for trial in trials if trial.exercise is exercise]
-        verdict = judge(exercise, mine, execution.evidence, self._reference_results, execution.device)
+        planned = [trial for trial in trials if trial.exercise is exercise]
+        verdict = judge(exercise, planned, execution.evidence, self._reference_results, execution.device)
         if exercise.id not in self._rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")
         return replace(verdict, notes=tuple(self._rebuilt.notes.get(exercise.id, ())))
@@ -175,18 +174,19 @@ class _Grading:
     def _unsolved(self, execution: Execution) -> frozenset[str]:
         """Find the exercises without an answer, or with one that does not parse: no stand-in helps them."""
         stubs = {cell.id: cell.source for cell in self._released.cells}
-        found = set()
+        unsolved = set()
         for exercise in self._lesson.exercises:
             cell = answer_cell(exercise.id)
             answer = self._rebuilt.answers.get(exercise.id, "")
-            ran = execution.cells.get(cell)
-            broken = ran is not None and ran.error in SYNTAX_ERRORS
-            if broken or not answer or same_definitions(answer, stubs.get(cell, ""), exercise.defines):
-                found.add(exercise.id)
-        return frozenset(found)
+            result = execution.cells.get(cell)
+            unparsable = result is not None and result.error in SYNTAX_ERRORS
+            if unparsable or not answer or same_definitions(answer, stubs.get(cell, ""), exercise.defines):
+                unsolved.add(exercise.id)
+        return frozenset(unsolved)
 
     def _assemble(self, student: str, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
-        verdicts, flags = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._trips)
+        """Make the grade from the final verdicts, and put them into the executed notebook."""
+        verdicts, flags = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
         if execution.moved:
             flags = (*flags, Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
         fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
@@ -210,7 +210,7 @@ def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> Noteb
     by_cell = {check_cell(verdict.id): verdict for verdict in verdicts}
     for cell in notebook.cells:
         if verdict := by_cell.get(cell.id):
-            text = f"{verdict.outcome} · {verdict.points:g} of {verdict.max_points:g} points"
-            said = "\n".join(part for part in (text, verdict.message, verdict.hint) if part)
-            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=said + "\n")]
+            head = f"{verdict.outcome} · {verdict.points:g} of {verdict.max_points:g} points"
+            text = "\n".join(line for line in (head, verdict.message, verdict.hint) if line)
+            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text + "\n")]
     return notebook

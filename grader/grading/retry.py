@@ -1,4 +1,4 @@
-"""A second training from another seed, where the code is right and only what it trained is not."""
+"""Repeat a training from another seed, where the code passed and only the trained object did not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTE = "The training was at fault and not the code: it was repeated from another
 def trainings_to_repeat(lesson: Lesson, submitted: Mapping[str, Verdict]) -> list[str]:
     """List the exercises whose training may have failed by chance.
 
-    Where an exercise that it builds on failed too, follow-through decides instead.
+    An exercise that builds on another failed one is left to follow-through.
     """
     failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
     return [
@@ -27,12 +27,12 @@ def trainings_to_repeat(lesson: Lesson, submitted: Mapping[str, Verdict]) -> lis
 
 
 def only_training_failed(exercise: Exercise, verdict: Verdict) -> bool:
-    """Tell whether every check that failed is one of what a given cell trained."""
+    """Tell whether every check that failed is of an object that a given cell trained."""
     trained = {check.name for check in exercise.checks if check.at}
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     return bool(failed) and failed <= trained and verdict.outcome is Outcome.FAILED
 
 
 def better_training(first: Verdict, second: Verdict) -> Verdict:
-    """Return the verdict with more points; the second one with a note that says so."""
+    """Return the verdict with more points; if it is the second, with a note that says so."""
     return first if second.points <= first.points else replace(second, notes=(*first.notes, NOTE))

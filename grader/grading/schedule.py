@@ -1,4 +1,4 @@
-"""What is run in one run of a notebook, when, and what is left out: a pure function from records to a RunPlan."""
+"""Plan one run of a notebook: what it executes, when the probes run, what is left out. Records in, a RunPlan out."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def schedule(
     Args:
         notebook: the rebuilt one, or a copy of it in which carry-on cells are switched on.
         trials: what is probed in this run.
-        remote: exercises that the reference answers from this process.
+        remote: exercises whose functions the reference computes in this process.
     """
     skip = [] if settings.run_all else unneeded_cells(lesson, notebook, rebuilt.own, trials)
     return RunPlan(
@@ -55,7 +55,7 @@ def schedule(
 def _requests(
     notebook: NotebookNode, rebuilt: Rebuilt, trials: Iterable[PlannedTrial], skip: Collection[str]
 ) -> Mapping[str, Sequence[Request]]:
-    """Put each probe behind the cell after which it runs; those that can be deferred share a fork there."""
+    """Map each cell to the probes that run after it; those that can be deferred share a fork of the interpreter."""
     batches = batch_probes(notebook, skip, rebuilt.own)
     requests: dict[str, list[Request]] = defaultdict(list)
     for trial in trials:
@@ -79,15 +79,15 @@ def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]
 
 
 def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, float]:
-    """Return the time limits of given cells; cells of the student's own have the lesson's `cell_seconds`."""
+    """Return the time limits of given cells; the student's own cells have the limit `cell_seconds`."""
     seconds = min(lesson.limits.given_seconds, lesson.limits.cell_seconds)
     return {**{cell.id: seconds for cell in _given_cells(notebook, rebuilt)}, **lesson.cell_seconds}
 
 
 def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
-    """Say what is not run once an exercise has timed out: given cells that call it, and what builds on it.
+    """Say what is not run once an exercise has timed out: given cells that call it, and probes of what builds on it.
 
-    A cell that trains is run all the same, unless follow-through will run it with a stand-in.
+    A cell that trains runs nevertheless, unless follow-through will run it with a stand-in.
     """
     given = _given_cells(rebuilt.notebook, rebuilt)
     provided = {name: names for cell in given for name, names in definitions(cell.source).items()}
@@ -109,7 +109,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
 
 
 def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, Origin]:
-    """Say whose code each cell holds; cells of the student's own are left out."""
+    """Say whose code each cell holds; the student's own cells are left out."""
     given = {cell.id: GIVEN for cell in notebook.cells if cell.id not in rebuilt.own}
     answers = {
         answer_cell(exercise.id): Origin(who=exercise.id, defines=exercise.defines)
@@ -119,7 +119,7 @@ def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[s
 
 
 def _remote_functions(lesson: Lesson, exercises: Iterable[str]) -> RemoteFunctions:
-    """Replace what some exercises define by the reference, right after their cells."""
+    """Replace what some exercises define by the reference's functions, right after their cells."""
     after = {answer_cell(id): lesson.exercise(id).defines for id in exercises}
     functions = {name: lesson.reference[name] for names in after.values() for name in names}
     return RemoteFunctions(after=after, functions=functions)

@@ -1,9 +1,9 @@
-"""What can stand in for a failed exercise: its carry-on cell, or the reference, which answers from this process.
+"""Find what can stand in for a failed exercise: its carry-on cell, or the reference, which runs in this process.
 
-A carry-on cell gives nothing away that the student does not have, and classes, gradients and training work with it as
-they do for the student. Where a lesson has no such cell, functions of tensors and numbers are computed by the reference
-in this process, over the pipe (see grader/execution/stand_ins.py). Either way the reference never enters the sandbox. A
-class, or a function that takes a model, has no stand-in without a cell.
+The student has the carry-on cell, too, so it gives nothing away; classes, gradients and training work with it as they do
+for the student. Where a lesson has no such cell, the reference computes functions of tensors and numbers in this
+process, over the pipe (see grader/execution/stand_ins.py). In neither case does the reference enter the sandbox. A
+class, or a function that takes a model, has no stand-in but a carry-on cell.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class StandIns:
 
 
 def stand_ins(lesson: Lesson, notebook: NotebookNode) -> StandIns:
-    """Find what can stand in for which exercise; a carry-on cell goes before the reference."""
-    there = {cell.id for cell in notebook.cells}
+    """Find the stand-in of each exercise; a carry-on cell is preferred to the reference."""
+    present = {cell.id for cell in notebook.cells}
     cells = {exercise.id: carry_on_cell(exercise.id) for exercise in lesson.exercises}
-    cells = {exercise: cell for exercise, cell in cells.items() if cell in there}
+    cells = {exercise: cell for exercise, cell in cells.items() if cell in present}
     remote = frozenset(
         exercise.id
         for exercise in lesson.exercises
@@ -49,7 +49,7 @@ def stand_ins(lesson: Lesson, notebook: NotebookNode) -> StandIns:
 
 
 def _takes_tensors(reference: Any) -> bool:
-    """Tell whether this is a function whose every required argument is a tensor or a number."""
+    """Tell whether a definition is a function whose every required argument is a tensor or a number."""
     if not isinstance(reference, FunctionType):
         return False
     hints = get_type_hints(reference)

@@ -1,4 +1,4 @@
-"""A submission without a grade: unreadable (its file is at fault) or a fault of the grader."""
+"""The grade of a submission that could not be graded: its file is unreadable, or the grader failed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.submission.file import SubmissionFile
 def withheld(
     file: SubmissionFile, status: str, message: str, max_score: float, isolation: str = "", device: str = ""
 ) -> Grade:
-    """Return the grade that says why there is none.
+    """Make a grade without verdicts, whose message says why there are none.
 
     Args:
         status: "unreadable", which scores 0, or "fault", which has no score.

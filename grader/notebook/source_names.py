@@ -1,6 +1,6 @@
-"""Names in source text: what a cell binds, what it speaks of, and so which exercise uses which.
+"""Names in a cell's source: which ones it binds, reads and mentions.
 
-What is spoken of is rather too much than too little: a name that only stands in a comment counts.
+`mentioned_names` errs on the side of too many: it counts a name that stands in a comment alone.
 """
 
 from __future__ import annotations
@@ -14,109 +14,116 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 LONG = 50_000  # characters of a large cell
-WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # `self.attention` is not `attention`
-# Source with one of these may call what it does not name; `model.eval()` may not.
+WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # `self.attention` does not mention `attention`
+# Source with one of these may use names that it does not mention; `model.eval()` does not.
 DYNAMIC = re.compile(r"(?<![\w.])(globals|locals|vars|eval|exec|getattr|get_ipython|importlib|sys)\b")
+MAGIC = ("%", "!", "?")  # first character of a line that IPython reads, and not Python
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # how Python refuses to parse a source
 
 
 def looks_names_up(source: str) -> bool:
-    """Tell whether source may call names that it does not mention, as `globals()` and `getattr` allow."""
+    """Tell whether source may use names that it does not mention, as `globals()` and `getattr` allow."""
     return DYNAMIC.search(source) is not None
 
 
-def binds(node: ast.stmt) -> list[str]:
-    """The names that a statement binds, in the blocks inside it too, but not in functions and classes."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [_called(alias) for alias in node.names]
-    nested = [*getattr(node, "body", []), *getattr(node, "orelse", []), *getattr(node, "finalbody", [])]
-    nested += [inner for handler in getattr(node, "handlers", []) for inner in handler.body]
-    targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
-    targets += [item.optional_vars for item in getattr(node, "items", [])]
-    names = [name for inner in nested for name in binds(inner)]
+def without_magics(source: str) -> str:
+    """Remove the lines that IPython reads: magics, shell commands and questions."""
+    return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(MAGIC))
+
+
+def parse_statements(source: str) -> list[ast.stmt] | None:
+    """Parse source to its top-level statements; None where Python cannot read it."""
+    try:
+        return ast.parse(source).body
+    except UNREADABLE:
+        return None
+
+
+def names_bound_by(statement: ast.stmt) -> list[str]:
+    """List the names that a statement binds, also in the blocks inside it, but not in functions and classes."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return [_alias_name(alias) for alias in statement.names]
+    blocks = [getattr(statement, block, []) for block in ("body", "orelse", "finalbody")]
+    blocks += [handler.body for handler in getattr(statement, "handlers", [])]
+    targets = [*getattr(statement, "targets", []), getattr(statement, "target", None)]
+    targets += [item.optional_vars for item in getattr(statement, "items", [])]
+    names = [name for block in blocks for inner in block for name in names_bound_by(inner)]
     return names + [
-        name.id
+        node.id
         for target in targets
-        if target is not None and not isinstance(node, ast.Delete)
-        for name in ast.walk(target)
-        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        if target is not None and not isinstance(statement, ast.Delete)
+        for node in ast.walk(target)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
 
 
-def _called(alias: ast.alias) -> str:
+def _alias_name(alias: ast.alias) -> str:
     return (alias.asname or alias.name).partition(".")[0]
 
 
-def remembered(read: Callable[[str], Result]) -> Callable[[str], Result]:
-    """Most cells are the same in every submission. Of large ones, as is the provided code's, only a few are kept."""
+def cached_by_source(read: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Cache a function of source text: 512 cells, and 8 that are as large as those of the provided code.
+
+    Most cells are the same in every submission of a class.
+    """
     small, large = lru_cache(512)(read), lru_cache(8)(read)
     return wraps(read)(lambda source: (small if len(source) < LONG else large)(source))
 
 
-@remembered
-def words(source: str) -> frozenset[str]:
-    """Every name in it that is no attribute."""
+@cached_by_source
+def mentioned_names(source: str) -> frozenset[str]:
+    """Return every name in the text that is no attribute."""
     return frozenset(WORD.findall(source))
 
 
-@remembered
-def bound(source: str) -> frozenset[str] | None:
-    """The names that a cell binds at its top level; None where it does not parse."""
-    try:
-        tree = ast.parse(_without_magics(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+@cached_by_source
+def bound_names(source: str) -> frozenset[str] | None:
+    """Return the names that a cell binds at its top level; None where it does not parse."""
+    statements = parse_statements(without_magics(source))
+    if statements is None:
         return None
-    return frozenset(name for node in tree.body for name in binds(node))
+    return frozenset(name for statement in statements for name in names_bound_by(statement))
 
 
-@remembered
-def imported(source: str) -> frozenset[tuple[str, str]]:
-    """What a cell imports at its top level: the name, and what it stands for. Of one that does not parse: nothing."""
-    if bound(source) is None:
-        return frozenset()
+@cached_by_source
+def imported_names(source: str) -> frozenset[tuple[str, str]]:
+    """Return what a cell imports at its top level, as (name, imported thing); nothing where it does not parse."""
     return frozenset(
-        (_called(alias), ".".join(filter(None, (getattr(node, "module", None), alias.name))))
-        for node in ast.parse(_without_magics(source)).body
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for alias in node.names
+        (_alias_name(alias), ".".join(filter(None, (getattr(statement, "module", None), alias.name))))
+        for statement in parse_statements(without_magics(source)) or ()
+        if isinstance(statement, (ast.Import, ast.ImportFrom))
+        for alias in statement.names
     )
 
 
-@remembered
-def taken(source: str) -> frozenset[str]:
-    """The names that a cell takes from the notebook: read in it, and not bound by it. Of one that does not parse: none."""
+@cached_by_source
+def free_names(source: str) -> frozenset[str]:
+    """Return the names that a cell reads and does not bind; nothing where it does not parse."""
     try:
-        table = symtable.symtable(_without_magics(source), "a cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        table = symtable.symtable(without_magics(source), "a cell", "exec")
+    except UNREADABLE:
         return frozenset()
-    return _read(table) - (bound(source) or frozenset())
+    return _read_names(table) - (bound_names(source) or frozenset())
 
 
-def _read(table: symtable.SymbolTable) -> frozenset[str]:
-    everywhere = table.get_type() == "module"
-    here = {
+def _read_names(table: symtable.SymbolTable) -> frozenset[str]:
+    at_top = table.get_type() == "module"
+    read = {
         symbol.get_name()
         for symbol in table.get_symbols()
-        if symbol.is_referenced() and (everywhere or symbol.is_global())
+        if symbol.is_referenced() and (at_top or symbol.is_global())
     }
-    return frozenset(here).union(*(_read(inner) for inner in table.get_children()))
+    return frozenset(read).union(*(_read_names(child) for child in table.get_children()))
 
 
-def _without_magics(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?")))
-
-
-@remembered
+@cached_by_source
 def definitions(source: str) -> Mapping[str, frozenset[str]]:
-    """The functions and classes that a cell defines at its top level, each with the names that it speaks of."""
-    try:
-        statements = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+    """Map each function and class that a cell defines at its top level to the names that its definition mentions."""
     lines = source.split("\n")
     return {
-        node.name: words("\n".join(lines[node.lineno - 1 : node.end_lineno]))
-        for node in statements
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        statement.name: mentioned_names("\n".join(lines[statement.lineno - 1 : statement.end_lineno]))
+        for statement in parse_statements(source) or ()
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     }

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.notebook.cells import Role, answer_cell, marked_exercises, own_cell, role
-from grader.notebook.source_names import bound
+from grader.notebook.source_names import bound_names
 from grader.submission.file import Cell, Submission, Unreadable
 
 MAX_OWN_CELLS = 300
@@ -122,7 +122,7 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
         strictly: whether a cell that does not parse defines nothing; otherwise a line that begins with `def name`,
             `class name` or `name =` counts.
     """
-    names_bound = bound(source)
+    names_bound = bound_names(source)
     if names_bound is None:
         if strictly:
             return set()

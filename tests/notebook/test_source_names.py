@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.notebook.source_names import LONG, bound, imported, taken
+from grader.notebook.source_names import LONG, bound_names, free_names, imported_names
 
 
 @pytest.mark.parametrize(
@@ -23,18 +23,18 @@ from grader.notebook.source_names import LONG, bound, imported, taken
     ],
 )
 def test_what_a_cell_binds(source: str, names: set[str]) -> None:
-    assert bound(source) == names
+    assert bound_names(source) == names
 
 
-def test_a_module_is_the_same_however_it_is_imported() -> None:
+def test_a_module_is_the_same_however_it_is_imported_names() -> None:
     one, other = "import torch.nn.functional as F", "from torch.nn import functional as F"
-    assert imported(one) == imported(other) == {("F", "torch.nn.functional")}
-    assert imported("from . import a") == {("a", "a")}
+    assert imported_names(one) == imported_names(other) == {("F", "torch.nn.functional")}
+    assert imported_names("from . import a") == {("a", "a")}
 
 
 def test_what_does_not_parse_binds_nothing_known() -> None:
-    assert bound("def f(:") is None
-    assert taken("def f(:") == frozenset()
+    assert bound_names("def f(:") is None
+    assert free_names("def f(:") == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_what_does_not_parse_binds_nothing_known() -> None:
     ],
 )
 def test_what_a_cell_takes_from_the_notebook(source: str, names: set[str]) -> None:
-    assert taken(source) - {"__name__", "__module__", "__qualname__"} == names
+    assert free_names(source) - {"__name__", "__module__", "__qualname__"} == names
 
 
 def test_a_large_cell_that_stands_in_every_submission_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     source, read = f"provided = 1\n# {'x' * LONG}", []
     with monkeypatch.context() as patched:
         patched.setattr(
-            "grader.notebook.source_names._without_magics", lambda source: read.append(1) or source
+            "grader.notebook.source_names.without_magics", lambda source: read.append(1) or source
         )
-        assert [bound(str(source.encode(), "utf-8")) for _ in range(2)] == [{"provided"}] * 2
+        assert [bound_names(str(source.encode(), "utf-8")) for _ in range(2)] == [{"provided"}] * 2
     assert len(read) == 1

@@ -14,6 +14,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from grader.course import lessons
+from grader.notebook.cells import check_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = list(lessons())
@@ -77,7 +78,7 @@ def test_unsolved_only_the_exercises_raise_and_name_themselves(
         found = re.match(r"TODO (\S+?)(:|$)", error.evalue)
         assert found, f"{cell}: {error.evalue}"
         assert found[1] in ids, f"{cell}: {error.evalue}"
-    checks = {f"check-{exercise.slug}" for exercise in lessons()[name].exercises}
+    checks = {check_cell(exercise.id) for exercise in lessons()[name].exercises}
     assert checks <= set(errors), f"these self-checks pass without an answer: {checks - set(errors)}"
 
 

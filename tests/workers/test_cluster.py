@@ -112,14 +112,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def expected() -> dict[str, dict]:
     """What two processes of this machine say."""
-    with local_workers(2, COURSE.tier, COURSE.device) as workers:
+    with local_workers(2, SETTINGS.tier, SETTINGS.device, worker.run) as workers:
         return dict(comparable(done) for done in grade_class(submissions(), COURSE, workers, nothing))
 
 
 def test_two_workers_give_the_grades_of_two_jobs(cluster: Cluster, expected: dict[str, dict]) -> None:
     assert set(expected) == set(NAMES)
     assert expected["no-scaling"]["status"] == "graded"
-    with cluster_workers(cluster.address, "auto") as workers:
+    with cluster_workers(cluster.address, "auto", worker.run) as workers:
         assert workers.device == "cpu"  # no worker offers the resource GPU
         assert "2 workers" in workers.note
         got = dict(comparable(done) for done in grade_class(submissions(), COURSE, workers, nothing))
@@ -130,7 +130,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(cluster: Cluster, expect
     victim = cluster.pids()[0]
     found = [one for one in submissions() if one.student != "no-scaling"]  # they are quick
     twins = [replace(one, student=f"{one.student}-{n}") for n in range(2) for one in found]
-    with cluster_workers(cluster.address, "cpu") as workers:
+    with cluster_workers(cluster.address, "cpu", worker.run) as workers:
         running = grade_class(twins, COURSE, workers, nothing)
         got = [next(running)]
         os.kill(victim, signal.SIGKILL)
@@ -145,14 +145,14 @@ def test_a_worker_with_another_grader_grades_nothing(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job, "code_digest", lambda released: "another")
-    with cluster_workers(cluster.address, "cpu") as workers:
+    with cluster_workers(cluster.address, "cpu", worker.run) as workers:
         ((_, graded),) = grade_class(submissions()[:1], COURSE, workers, nothing)  # no-scaling
     assert (graded.grade.status, graded.grade.score) == ("fault", None)
     assert "another grader" in graded.grade.message
 
 
 def test_a_gpu_job_asks_for_the_resource(cluster: Cluster) -> None:
-    with cluster_workers(cluster.address, "cuda") as workers:
+    with cluster_workers(cluster.address, "cuda", worker.run) as workers:
         assert "--resources GPU=1" in workers.note
         future = workers.start().submit(abs, -1)
         time.sleep(1)
@@ -175,7 +175,7 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
         pytest.raises(NoCluster, match=r"attention-course\[cluster\]"),
-        cluster_workers("tcp://127.0.0.1:9", "cpu"),
+        cluster_workers("tcp://127.0.0.1:9", "cpu", worker.run),
     ):
         pass
 
@@ -183,7 +183,7 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_was_graded(cluster: Cluster) -> None:
     """The last one: it takes the cluster with it."""
     found = [one for one in submissions() if one.student != "truncated"]
-    with cluster_workers(cluster.address, "cpu") as workers:
+    with cluster_workers(cluster.address, "cpu", worker.run) as workers:
         running = grade_class(found, COURSE, workers, nothing)
         assert next(running)[1].grade.status == "graded"
         os.killpg(cluster.scheduler.pid, signal.SIGKILL)

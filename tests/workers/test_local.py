@@ -14,7 +14,7 @@ import pytest
 from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
 from grader.records import Limits, Status
-from grader.workers import servers
+from grader.workers import servers, worker
 from grader.workers.local import local_workers
 
 TIER = resolve_tier("auto")
@@ -38,9 +38,9 @@ def fork_servers() -> set[int]:
 
 def test_workers_share_a_fork_server_and_replace_one_that_dies() -> None:
     before = fork_servers()
-    with local_workers(2, TIER, "cpu") as workers, workers.start() as pool:
+    with local_workers(2, TIER, "cpu", worker.run) as workers, workers.start() as pool:
         done = [one.result() for one in [pool.submit(run_a_cell) for _ in range(4)]]
-        assert len({worker for worker, _ in done}) == 2
+        assert len({pid for pid, _ in done}) == 2
         assert {status for _, status in done} == {Status.OK}
         shared = fork_servers() - before
         assert len({psutil.Process(pid).ppid() for pid in shared} - shared) == 1
@@ -53,7 +53,7 @@ def test_workers_share_a_fork_server_and_replace_one_that_dies() -> None:
 
 def test_where_the_shared_fork_server_never_gets_ready_each_worker_starts_its_own() -> None:
     before = fork_servers()
-    with local_workers(2, TIER, "cpu") as workers:
+    with local_workers(2, TIER, "cpu", worker.run) as workers:
         workers.warm_up()
         for pid in fork_servers() - before:
             os.kill(pid, signal.SIGKILL)
@@ -66,7 +66,7 @@ def test_where_the_shared_fork_server_never_gets_ready_each_worker_starts_its_ow
 @pytest.mark.parametrize("used", [True, False])
 def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
     before = fork_servers()
-    with local_workers(2, TIER, "cpu") as workers:
+    with local_workers(2, TIER, "cpu", worker.run) as workers:
         workers.warm_up()
         workers.warm_up()
         if used:
@@ -83,7 +83,7 @@ def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
 def test_a_fork_server_that_was_started_before_is_used_and_closed(jobs: int) -> None:
     before = fork_servers()
     server = ServerProcess(TIER, "cpu", wait=False)
-    with local_workers(jobs, TIER, "cpu", server) as workers:
+    with local_workers(jobs, TIER, "cpu", worker.run, server) as workers:
         pool = workers.start()
         assert pool.submit(run_a_cell).result()[1] is Status.OK
         assert server.alive()
@@ -95,15 +95,15 @@ def test_a_fork_server_that_was_started_before_is_used_and_closed(jobs: int) -> 
 
 def test_workers_with_a_head_start_are_forks_of_this_process() -> None:
     """What is imported here they need not import: that takes three seconds."""
-    with local_workers(2, TIER, "cpu", ServerProcess(TIER, "cpu", wait=False)) as workers:
+    with local_workers(2, TIER, "cpu", worker.run, ServerProcess(TIER, "cpu", wait=False)) as workers:
         workers.warm_up()
         first = workers.start()
-        worker = first.submit(os.getpid).result()
-        assert psutil.Process(worker).cmdline() == psutil.Process().cmdline()
+        pid = first.submit(os.getpid).result()
+        assert psutil.Process(pid).cmdline() == psutil.Process().cmdline()
         first.shutdown()
         second = workers.start()  # by now this process has threads
-        worker = second.submit(os.getpid).result()
-        assert psutil.Process(worker).ppid() != os.getpid()
+        pid = second.submit(os.getpid).result()
+        assert psutil.Process(pid).ppid() != os.getpid()
         second.shutdown()
 
 
@@ -112,7 +112,7 @@ def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
     before = fork_servers()
     server = ServerProcess(TIER, "cpu", wait=False)
     os.kill(server.pid, signal.SIGKILL)
-    with local_workers(jobs, TIER, "cpu", server) as workers:
+    with local_workers(jobs, TIER, "cpu", worker.run, server) as workers:
         pool = workers.start()
         if jobs == 1:
             assert pool.submit(lambda: servers.thread_server(TIER, "cpu").alive()).result()
@@ -124,5 +124,5 @@ def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
 
 def test_one_of_another_tier_is_closed_and_not_used() -> None:
     server = ServerProcess("none", "cpu", wait=False)
-    with local_workers(2, TIER, "cpu", server):
+    with local_workers(2, TIER, "cpu", worker.run, server):
         assert not server.alive()
