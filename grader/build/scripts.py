@@ -24,6 +24,7 @@ from grader.declaration.lesson import Lesson
 from grader.notebook.cells import (
     DRAWS,
     TOOLS_CELL,
+    ScriptMarker,
     answer_cell,
     carry_on_cell,
     carry_on_source,
@@ -33,7 +34,7 @@ from grader.notebook.cells import (
     with_marker,
 )
 
-MARKERS = {"exercise", "about", "stuck", "provided", "tools", "id", "tags", "hidden", "draws"}
+MARKERS = {marker.value for marker in ScriptMarker}
 UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 SCHEMA = 3  # version of nbgrader's cell metadata
 
@@ -79,14 +80,14 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
         raise ValueError(f"unknown marker {sorted(unknown)}; known are {sorted(MARKERS)}")
     if cell.cell_type == "markdown":
         text = _with_images(cell.source, root)
-        if "about" in marks:
-            exercise = lesson.exercise(marks["about"])
+        if ScriptMarker.ABOUT in marks:
+            exercise = lesson.exercise(marks[ScriptMarker.ABOUT])
             return [_markdown(f"{heading(exercise)}\n\n{text}", task_cell(exercise.id))]
-        return [_markdown(text, marks.get("id", ""))]
-    if "exercise" in marks:
-        return _exercise(lesson.exercise(marks["exercise"]), cell.source)
-    if "stuck" in marks:
-        exercise = lesson.exercise(marks["stuck"])
+        return [_markdown(text, marks.get(ScriptMarker.ID, ""))]
+    if ScriptMarker.EXERCISE in marks:
+        return _exercise(lesson.exercise(marks[ScriptMarker.EXERCISE]), cell.source)
+    if ScriptMarker.STUCK in marks:
+        exercise = lesson.exercise(marks[ScriptMarker.STUCK])
         return [
             _collapsed(
                 carry_on_source(cell.source),
@@ -94,15 +95,15 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
                 carry_on_cell(exercise.id),
             )
         ]
-    if "tools" in marks:
+    if ScriptMarker.TOOLS in marks:
         return [_collapsed(self_check_source(lesson), "Provided: the self-checks", TOOLS_CELL)]
-    if "provided" in marks:
-        what = marks["provided"]
-        name = marks.get("id") or provided_cell(what.partition(":")[0])
+    if ScriptMarker.PROVIDED in marks:
+        what = marks[ScriptMarker.PROVIDED]
+        name = marks.get(ScriptMarker.ID) or provided_cell(what.partition(":")[0])
         return [_collapsed(inline(what), f"Provided: {title_of(what)}", name)]
-    if "hidden" in marks:
-        return [_collapsed(cell.source, marks["hidden"], marks.get("id", ""), marks)]
-    return [_code(cell.source, marks.get("id", ""), marks)]
+    if ScriptMarker.HIDDEN in marks:
+        return [_collapsed(cell.source, marks[ScriptMarker.HIDDEN], marks.get(ScriptMarker.ID, ""), marks)]
+    return [_code(cell.source, marks.get(ScriptMarker.ID, ""), marks)]
 
 
 def heading(exercise: Exercise) -> str:
@@ -146,9 +147,9 @@ def _markdown(source: str, name: str) -> NotebookNode:
 def _code(source: str, name: str, marks: dict | None = None) -> NotebookNode:
     cell = nbformat.v4.new_code_cell(source, id=name or UNNAMED)
     marks = marks or {}
-    if "tags" in marks:
-        cell.metadata["tags"] = list(marks["tags"])
-    if "draws" in marks:
+    if ScriptMarker.TAGS in marks:
+        cell.metadata["tags"] = list(marks[ScriptMarker.TAGS])
+    if ScriptMarker.DRAWS in marks:
         cell.metadata["tags"] = [*cell.metadata.get("tags", []), DRAWS]
     return cell
 
@@ -186,8 +187,8 @@ def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode])
     count = Counter(cell.id for cell in cells)
     for exercise in lesson.exercises:
         wanted = (
-            ("exercise", "# %%", answer_cell(exercise.id)),
-            ("about", "# %% [markdown]", task_cell(exercise.id)),
+            (ScriptMarker.EXERCISE, "# %%", answer_cell(exercise.id)),
+            (ScriptMarker.ABOUT, "# %% [markdown]", task_cell(exercise.id)),
         )
         for kind, marker, cell in wanted:
             if count[cell] != 1:

@@ -1,11 +1,11 @@
-"""The cell protocol: which cell of a notebook is what, and how that is written down.
+"""The cell protocol: the ids, tags and marks that say what a notebook's cell is for.
 
-Every other module asks here; no other module spells these strings. A cell's role follows from its id, which the builder
-sets and a rebuilt submission keeps:
+No other module spells these strings; a test looks for them. A cell's role follows from its id, which the builder sets and
+a rebuilt submission keeps:
 
     exercise-1-4   the student's answer to exercise 1.4; its first line is the marker `# @exercise 1.4`
     check-1-4      the self-check behind it, which carries the points for nbgrader
-    stuck-1-4      "Stuck? Carry on with PyTorch's own": off until the student sets `carry_on` to True
+    stuck-1-4      the carry-on cell, "Stuck? Carry on with PyTorch's own": off until the student sets `carry_on` to True
     about-1-4      the task, in words
     provided-…     code of the repository, put into the notebook
     tools          the self-check machinery
@@ -33,6 +33,20 @@ class Role(StrEnum):
     OTHER = "other"  # prose, and given cells with an id of their own
 
 
+class ScriptMarker(StrEnum):
+    """A marker in a lesson's percent script: the author's side of the protocol, as in `# %% exercise="1.4"`."""
+
+    EXERCISE = "exercise"  # the answer to this exercise
+    ABOUT = "about"  # the task of this exercise
+    STUCK = "stuck"  # the carry-on cell of this exercise
+    PROVIDED = "provided"  # this module of the repository
+    TOOLS = "tools"  # the self-check machinery
+    ID = "id"  # the cell's id
+    TAGS = "tags"  # tags of the cell
+    HIDDEN = "hidden"  # collapsed, under this title
+    DRAWS = "draws"  # only shows something
+
+
 BY_EXERCISE = (Role.ANSWER, Role.CHECK, Role.CARRY_ON, Role.TASK)
 TOOLS_CELL = "tools"
 MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
@@ -54,12 +68,12 @@ def check_cell(exercise: str) -> str:
 
 
 def carry_on_cell(exercise: str) -> str:
-    """Return the id of the cell with which a student goes on without an answer of their own."""
+    """Return the id of the cell that defines what a student without an answer needs to go on."""
     return _cell(Role.CARRY_ON, exercise)
 
 
 def task_cell(exercise: str) -> str:
-    """Return the id of the cell that says what the exercise asks for."""
+    """Return the id of the cell with the task of an exercise."""
     return _cell(Role.TASK, exercise)
 
 
@@ -69,7 +83,7 @@ def provided_cell(module: str) -> str:
 
 
 def own_cell(number: int) -> str:
-    """Return the id of the n-th cell that the student added, from 1."""
+    """Return the id of the n-th cell that the student added, counted from 1: "own-001"."""
     return f"{Role.OWN}-{number:03}"
 
 
@@ -88,7 +102,7 @@ def role(cell: str) -> Role:
 
 
 def exercise_of(cell: str) -> str | None:
-    """Return the exercise that a cell belongs to by its id: "1.4" for "check-1-4", None for any other cell."""
+    """Return the exercise that a cell's id names: "1.4" for "check-1-4", None for a cell of no exercise."""
     return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_EXERCISE else None
 
 
@@ -96,7 +110,7 @@ def exercise_of(cell: str) -> str | None:
 
 
 def with_marker(exercise: str, source: str) -> str:
-    """Put the marker that names the exercise in front of an answer's source."""
+    """Put the marker line of an exercise in front of an answer's source."""
     return f"# @exercise {exercise}\n{source.strip()}"
 
 
@@ -106,12 +120,12 @@ def marked_exercises(source: str) -> set[str]:
 
 
 def stub(exercise: str) -> str:
-    """Return the statement that stands in the place of a solution."""
+    """Return the statement that the student notebook has in place of a solution."""
     return f'raise NotImplementedError("TODO {exercise}")'
 
 
 def only_draws(cell: NotebookNode) -> bool:
-    """Tell whether a given cell is marked as one that only shows something."""
+    """Tell whether a given cell is tagged as one that only shows something."""
     return DRAWS in cell.metadata.get("tags", ())
 
 
