@@ -1,4 +1,4 @@
-"""python -m grader"""
+"""Run the command line by `python -m grader`."""
 
 from grader.cli import main
 

@@ -1,4 +1,4 @@
-"""Where the course is, and the programs beside our Python."""
+"""Find the course and its files, and write files so that nobody reads half of one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ STALE_SECONDS = 3600.0  # age after which a half-written file is a killed run's
 
 
 def course_root() -> Path:
-    """The course's folder: $GRADER_COURSE, else the nearest folder upwards that has solutions/ and notebooks/.
+    """Return the course's folder: $GRADER_COURSE, else the nearest folder upwards that has solutions/ and notebooks/.
 
     Raises:
-        FileNotFoundError: there is none.
+        FileNotFoundError: no folder is a course.
     """
     if chosen := os.environ.get("GRADER_COURSE"):
         return Path(chosen)
@@ -30,7 +30,7 @@ def course_root() -> Path:
 
 @contextmanager
 def tools_on_path() -> Iterator[None]:
-    """nbgrader shells out to `alembic`, which stands beside our Python and not always on PATH."""
+    """Put the folder of this Python on PATH: nbgrader runs `alembic`, which is installed there."""
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:
@@ -40,7 +40,7 @@ def tools_on_path() -> Iterator[None]:
 
 
 def notebook_path(root: Path, assignment: str) -> Path:
-    """Return where an assignment's student notebook lies."""
+    """Return the path of an assignment's student notebook."""
     return root / "notebooks" / assignment / f"{assignment}.ipynb"
 
 
@@ -50,10 +50,10 @@ def cache_path(root: Path) -> Path:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file in one step: a reader, or a killed run, never sees half of it.
+    """Write a file in one step: no reader sees half of it, and a killed run leaves none.
 
     Raises:
-        OSError: there is no room, or no right to write; nothing is left behind.
+        OSError: the disk is full, or the folder is not writable; the partial file is removed.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)

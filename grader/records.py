@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-# What crosses the sandbox's wall in either direction: tensors and JSON values, nested in lists and dicts.
+# What crosses the sandbox's boundary in either direction: tensors and JSON values, nested in lists and dicts.
 Value = Any
 Inputs = Mapping[str, Value]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a submission may use; one place, overridable per lesson. Defaults as in the design."""
+    """What a submission may use. A lesson can override these defaults."""
 
     memory_bytes: int = 4 << 30  # in total, over all processes
     gpu_memory_bytes: int = 4 << 30  # of tensors; the driver takes some more for each process
@@ -28,21 +28,21 @@ class Limits:
     scratch_files: int = 50_000
     seconds: float = 300.0  # wall time of the whole submission
     cell_seconds: float = 60.0  # wall time of one cell
-    given_seconds: float = 30.0  # wall time of a given cell: one that takes long hangs in the student's code
+    given_seconds: float = 30.0  # wall time of a given cell: a longer one hangs in the student's code
     cpu_seconds: float = 600.0  # CPU time of one process
     cell_output_bytes: int = 1 << 20
     output_bytes: int = 8 << 20  # of the whole submission
-    evidence_bytes: int = 16 << 20  # all answers to probes together; the lessons need 3 MB at most
-    threads: int = 1  # torch threads: a class runs side by side
+    evidence_bytes: int = 16 << 20  # what all probes return together; the lessons need 3 MB at most
+    threads: int = 1  # of torch: submissions run side by side
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradingSettings:
-    """How submissions are graded, whoever handed them in."""
+    """How all submissions of a class are graded."""
 
     secret: str = field(repr=False)  # the course secret, which keys the hidden inputs
     device: str  # cpu or cuda
-    tier: str  # of isolation: this one, and no lower
+    tier: str  # of isolation: full, partial or none; grading never falls back to a lower one
     run_all: bool = False  # run given cells that only draw, and the self-checks, too
 
 
@@ -55,30 +55,29 @@ class Status(StrEnum):
     OK = "ok"
     RAISED = "raised"  # Python code raised; type and message are known
     TIMEOUT = "timeout"
-    DIED = "died"  # the interpreter ended: exit, crash, killed by a limit
-    REFUSED = "refused"  # it answered, but with something that is no evidence: too large, no tensor, forged
-    FAULT = "fault"  # the sandbox itself failed: ours
+    DIED = "died"  # the interpreter ended: exit, crash, killed at a limit
+    REFUSED = "refused"  # what came back is no evidence: too large, no tensor, forged
+    FAULT = "fault"  # the sandbox failed: a fault of the grader
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A probe to be run in the sandbox: source text, the function to call, and its inputs."""
+    """A probe for the sandbox to run: source text, the function to call, and its inputs."""
 
     key: str  # "1.4/values/hidden/0", unique within a submission
     source: str
     function: str
     inputs: Inputs
     seconds: float
-    names: Mapping[str, str] = field(
-        default_factory=dict
-    )  # parameter → name in the notebook, where they differ
-    watched: tuple[str, ...] = ()  # built-ins whose use is to be reported, as torch names them
-    group: str = ""  # of requests that share a fork while they follow each other; empty: a fork of its own
+    # Parameter of the function → name in the notebook, where they differ.
+    names: Mapping[str, str] = field(default_factory=dict)
+    watched: tuple[str, ...] = ()  # built-ins whose calls the sandbox reports, as torch names them
+    group: str = ""  # consecutive requests of one group share a fork; empty: a fork for this request alone
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Whose code a cell holds: a given one's ("given"), or an exercise's answer and the names that it defines."""
+    """Whose code a cell holds: given ("given"), or the answer to an exercise with the names that it defines."""
 
     who: str = ""  # empty: the student's own
     defines: tuple[str, ...] = ()
@@ -89,10 +88,10 @@ OWN, GIVEN = Origin(), Origin(who="given")
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """How one cell ended, and what it showed."""
+    """How one cell ended, and its outputs."""
 
     status: Status
-    outputs: tuple[dict, ...] = ()  # as nbformat has them
+    outputs: tuple[dict, ...] = ()  # in nbformat's form
     error: str = ""  # RAISED: the exception's class
     message: str = ""  # RAISED: the exception's text; else what happened
     seconds: float = 0.0
@@ -101,7 +100,7 @@ class CellResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """The answer to a request. `values` is filled where status is OK."""
+    """What came back for a request; it has `values` where status is OK."""
 
     key: str
     status: Status
@@ -110,7 +109,8 @@ class Evidence:
     lineage: tuple[str, ...] = ()  # RAISED: the class and its bases, by name
     message: str = ""  # RAISED: the exception's text; else what happened
     seconds: float = 0.0
-    # Watched built-ins that ran, each with the other exercise in whose answer it ran, or "". It comes from the sandbox.
+    # Watched built-ins that ran, as (operator, another exercise in whose answer it ran, or ""). Reported by the sandbox's
+    # tripwire, so not to be trusted.
     trips: tuple[tuple[str, str], ...] = ()
 
 
@@ -118,11 +118,13 @@ class Evidence:
 
 
 class Outcome(StrEnum):
+    """How an exercise, or one check of it, was judged."""
+
     PASSED = "PASSED"  # full points
     FAILED = "FAILED"  # evidence came back and is wrong, in all or in part
-    MISSING = "MISSING"  # nothing came back: not written, or not solved yet
+    MISSING = "MISSING"  # the answer is not there, or not solved yet
     TIMEOUT = "TIMEOUT"
-    FAULT = "FAULT"  # the grader failed: costs no points, withholds the grade
+    FAULT = "FAULT"  # the grader failed: no points are lost, and the grade is withheld
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,15 +167,13 @@ class Verdict:
     checks: tuple[CheckResult, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
     notes: tuple[str, ...] = ()  # "two cells define attention; the last one counted"
-    stand_ins: tuple[str, ...] = ()  # earlier exercises that failed, for which a stand-in was used
-    other: Verdict | None = (
-        None  # the same exercise judged the other way: as submitted, or with the stand-ins
-    )
+    stand_ins: tuple[str, ...] = ()  # earlier exercises that failed and that a stand-in replaced
+    other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """Something that a person should look at; costs nothing by itself."""
+    """A remark for the instructor, who decides; a flag by itself costs no points."""
 
     kind: str
     exercise: str | None
@@ -182,12 +182,12 @@ class Flag:
 
 @dataclass(frozen=True, kw_only=True)
 class Grade:
-    """One submission, graded, unreadable, or a fault of ours."""
+    """The result of one submission: graded, unreadable, or a fault of the grader."""
 
     student: str
     assignment: str
     status: str  # graded, unreadable, fault
-    score: float | None  # null for a fault
+    score: float | None  # None for a fault
     max_score: float
     verdicts: tuple[Verdict, ...] = ()
     flags: tuple[Flag, ...] = ()
@@ -203,19 +203,19 @@ class Grade:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a judge says of one trial."""
+    """What a judge returns for one trial."""
 
     passed: bool
-    message: str = ""  # for the student, in words: what came back and how far off; empty when passed
+    message: str = ""  # for the student: what came back and how far off it is; empty when passed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One trial with everything a judge may look at."""
+    """One trial, with everything that a judge may need."""
 
     inputs: Inputs
     got: Mapping[str, Value]  # the evidence: what the probe returned in the sandbox
-    expected: Callable[[], Mapping[str, Value]]  # what it returns with the reference
+    expected: Callable[[], Mapping[str, Value]]  # computes what the probe returns with the reference
     rtol: float  # multiplies the tolerance of dtype and device
     device: str = "cpu"  # where the submission ran
 

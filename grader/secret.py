@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 class SecretError(Exception):
-    """The course secret cannot be had; the message says where and what to do."""
+    """The course secret cannot be read or made; the message names the file and what to do."""
 
 
 def course_secret(root: Path) -> str:
-    """$GRADER_SECRET, or .grader/secret, which is made on first use and readable by its owner alone.
+    """Return $GRADER_SECRET, or the content of .grader/secret, which is made on first use and private to its owner.
 
     The same secret gives the same hidden inputs on every machine.
 

@@ -7,7 +7,7 @@ import importlib
 import inspect
 from pathlib import Path
 
-from grader.notebook.source_names import binds
+from grader.notebook.source_names import names_bound_by
 
 
 def inline(what: str) -> str:
@@ -33,7 +33,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     tree = ast.parse(source)
     lines = source.splitlines()
     statements = [node for node in tree.body if not _is_docstring(node) and not _is_import_of_project(node)]
-    defined = {name: node for node in statements for name in binds(node)}
+    defined = {name: node for node in statements for name in names_bound_by(node)}
     if missing := [name for name in wanted if name not in defined]:
         raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
     keep: set[ast.stmt] = set()

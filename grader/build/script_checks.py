@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from grader.build.errors import BuildError
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
-from grader.notebook.source_names import taken
+from grader.notebook.source_names import free_names
 
 HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 
@@ -57,7 +57,7 @@ def _review_problems(exercise: Exercise, headings: Sequence[str]) -> Iterator[st
 
 
 def _builds_on_problems(exercise: Exercise, lesson: Lesson, solution: str) -> Iterator[str]:
-    used = taken(solution)
+    used = free_names(solution)
     for other in lesson.exercises:
         names = [name for name in other.defines if name in used]
         if names and other is not exercise and other.id not in exercise.builds_on:

@@ -1,4 +1,4 @@
-"""`grader check`: one notebook, verdicts on the terminal, nothing recorded."""
+"""`grader check`: grade one notebook, show the verdicts on the terminal, record nothing."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class CheckOptions:
 
 
 def run(options: CheckOptions, terminal: Terminal) -> int:
-    """Grade one notebook; returns the exit status."""
+    """Grade one notebook; return the exit status."""
     known = tuple(lessons())
     if complaint := wrong_assignment(options.assignment, known):
         terminal.complain(complaint)
         return 2
     try:
-        found = list(find(options.notebook, known, options.assignment))
-        if len(found) != 1:
+        files = list(find(options.notebook, known, options.assignment))
+        if len(files) != 1:
             raise Unreadable(
-                f"{options.notebook} holds {len(found)} submissions; `grader grade` grades a class"
+                f"{options.notebook} holds {len(files)} submissions; `grader grade` grades a class"
             )
-        graded = _grade(found[0], options)
+        graded = _grade(files[0], options)
     except Unreadable as error:
         terminal.complain(error)
         return 1

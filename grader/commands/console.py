@@ -1,4 +1,4 @@
-"""Where a command prints: results on standard output, everything else on standard error."""
+"""Print results on standard output, and everything else on standard error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Terminal:
         self.out.print(str(text), markup=False, soft_wrap=True)
 
     def complain(self, text: object) -> None:
-        """Print what is wrong, or worth knowing, on standard error."""
+        """Print a problem, or a remark, on standard error."""
         self.err.print(f"grader: {text}", markup=False, soft_wrap=True)
 
     def note(self, text: object) -> None:
@@ -29,7 +29,7 @@ class Terminal:
 
 
 def wrong_assignment(assignment: str | None, known: Collection[str]) -> str:
-    """Say what is wrong with the assignment that was asked for; empty if nothing is."""
+    """Return the message about an assignment that does not exist; empty if it does, or none was chosen."""
     if assignment is None or assignment in known:
         return ""
     return f"no assignment {assignment!r}; there are {', '.join(known)}"

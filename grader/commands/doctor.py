@@ -1,4 +1,4 @@
-"""`grader doctor`: what this machine is good for."""
+"""`grader doctor`: report what this machine can do, and what is missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from grader.execution.doctor import examine
 
 
 def run(terminal: Terminal) -> int:
-    """Print what was found; returns the exit status."""
+    """Print the report; return the exit status."""
     for line in examine():
         terminal.say(line)
     return 0

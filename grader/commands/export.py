@@ -1,4 +1,4 @@
-"""`grader export`: the kept grades in a service's format."""
+"""`grader export`: write the cached grades in a service's format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.secret import SecretError, course_secret
 
 
 def run(service: str, *, root: Path, to: Path | None, assignment: str | None, terminal: Terminal) -> int:
-    """Write the export; returns the exit status."""
+    """Write the export; return the exit status."""
     grades = [grade for grade in GradeCache(cache_path(root)).all() if assignment in (None, grade.assignment)]
     if not grades:
         terminal.complain("no grade is kept here yet; run: grader grade PATH")
@@ -32,11 +32,11 @@ def run(service: str, *, root: Path, to: Path | None, assignment: str | None, te
 def write_autograder(
     to: Path, *, root: Path, assignment: str | None, isolation: str, terminal: Terminal
 ) -> int:
-    """Write the zip that grades one assignment at Gradescope; returns the exit status."""
+    """Write the zip that grades one assignment at Gradescope; return the exit status."""
     known = tuple(lessons())
     if assignment not in known:
-        said = f"no assignment {assignment!r}" if assignment else "which assignment? Pass --assignment"
-        terminal.complain(f"{said}; there are {', '.join(known)}")
+        problem = f"no assignment {assignment!r}" if assignment else "which assignment? Pass --assignment"
+        terminal.complain(f"{problem}; there are {', '.join(known)}")
         return 2
     try:
         content = autograder(root, assignment=assignment, isolation=isolation, secret=course_secret(root))

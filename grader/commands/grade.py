@@ -1,4 +1,4 @@
-"""`grader grade`: a class, from paths to gradebook, feedback, JSON and table."""
+"""`grader grade`: grade a class, and write gradebook, feedback pages, JSON lines and a table."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from grader.commands.console import Terminal, wrong_assignment
 from grader.course import lessons
@@ -64,10 +65,10 @@ class GradeOptions:
 
 
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
-    """Grade, record and report; returns the exit status.
+    """Grade, record and report; return the exit status.
 
     Args:
-        server: a fork server that had a head start; it is used where tier and device fit.
+        server: a fork server that was started early; it is used where tier and device fit.
     """
     known = tuple(lessons())
     if complaint := wrong_assignment(options.assignment, known):
@@ -75,15 +76,15 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         return WRONG_USE
     with ExitStack() as stack:
         try:
-            files, unfound = _find(options.paths, known, options.assignment)
+            files, unreadable = _find(options.paths, known, options.assignment)
             course, workers = _prepare(options, len(files), stack, server)
-        except (SecretError, NoDevice, IsolationError, NoCluster, Twice) as error:
+        except (SecretError, NoDevice, IsolationError, NoCluster, DuplicateSubmission) as error:
             terminal.complain(error)
             return WRONG_USE
         if workers.note:
             terminal.complain(workers.note)
         try:
-            grades = _grade(files, unfound, course, workers, options, terminal)
+            grades = _grade(files, unreadable, course, workers, options, terminal)
             report = _write_report(options.pages, grades)
         except (RecordError, WorkersLost, OSError) as error:
             terminal.complain(error)
@@ -103,7 +104,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
 def _prepare(
     options: GradeOptions, submissions: int, stack: ExitStack, server: ServerProcess | None
 ) -> tuple[Course, Workers]:
-    """Find out where and how to grade, and open the workers on the stack."""
+    """Choose device, tier and workers; the stack closes the workers."""
     secret = course_secret(options.root)
     if options.scheduler is None:
         device, tier = usable_device(options.device, options.isolation), resolve_tier(options.isolation)
@@ -120,39 +121,46 @@ def _prepare(
 
 def _grade(
     files: Sequence[SubmissionFile],
-    unfound: Sequence[Grade],
+    unreadable: Sequence[Grade],
     course: Course,
     workers: Workers,
     options: GradeOptions,
     terminal: Terminal,
 ) -> list[Grade]:
-    """Grade and record; returns what the table shows of each grade, by assignment and student."""
-    grades = list(unfound)
+    """Grade and record; return a summary of each grade, sorted by assignment and student."""
+    grades = list(unreadable)
     cache = GradeCache(cache_path(course.root))
     cache.trim()
     if course.force or cache.empty():
         workers.warm_up()
     masters = {name: master_notebook(course.root, name) for name in lessons()}
-    # nbgrader takes a second to import; the workers start meanwhile.
+    # nbgrader takes a second to import; the workers start at the same time.
     from grader.gradebook.config import course_id, late_penalty
     from grader.gradebook.writer import open_gradebook
     from grader.results.writer import ResultsWriter, summary_of
 
     with ExitStack() as stack:
-        # Opened before the first grade: what cannot be recorded is found out now, not after an hour.
-        settings = {"course": course_id(course.root), "late_penalty": late_penalty(course.root)}
-        writer = stack.enter_context(open_gradebook(options.gradebook_url, lessons(), masters, **settings))
+        # Opened before the first grade: a gradebook that cannot be written is reported now, not after an hour.
+        writer = stack.enter_context(
+            open_gradebook(
+                options.gradebook_url,
+                lessons(),
+                masters,
+                course=course_id(course.root),
+                late_penalty=late_penalty(course.root),
+            )
+        )
         results = ResultsWriter(course.root, options.html, cache, writer)
-        lines = stack.enter_context(_lines(options.json)) if options.json else None
-        for grade in unfound:
+        lines = stack.enter_context(_open_lines(options.json)) if options.json else None
+        for grade in unreadable:
             _write_line(lines, to_json(grade))
         advance = stack.enter_context(progress(len(files), terminal.err))
-        # Closed here, whatever happens: it ends the workers.
+        # The stack closes the generator whatever happens, and that ends the workers.
         graded_class = stack.enter_context(closing(grade_class(files, course, workers, results.cached)))
         for job, graded in graded_class:
             try:
                 line = results.record(job, graded)
-            except StudentNameError as error:  # of this one; the others go on
+            except StudentNameError as error:  # only this grade is not recorded; the others are
                 terminal.complain(error)
                 line = to_json(graded.grade)
             _write_line(lines, line)
@@ -169,37 +177,37 @@ def _write_report(pages: Path, grades: Sequence[Grade]) -> Path:
     return report
 
 
-class Twice(Exception):
-    """One student's assignment was found in two places."""
+class DuplicateSubmission(Exception):
+    """Two files are one student's submission of the same assignment."""
 
 
 def _find(
     paths: Sequence[Path], known: tuple[str, ...], only: str | None
 ) -> tuple[list[SubmissionFile], list[Grade]]:
-    """Find what is there to grade, and make an unreadable grade for each path that holds nothing to grade."""
-    found: dict[tuple[str, str], SubmissionFile] = {}
-    unfound = []
+    """Find the submissions, and make an unreadable grade for each path that holds none."""
+    files: dict[tuple[str, str], SubmissionFile] = {}
+    unreadable = []
     for path in paths:
         try:
             for file in find(path, known, only):
                 key = (file.student, file.assignment)
-                if key in found:
-                    raise Twice(
-                        f"{file.student} handed in {file.assignment} twice: {found[key].path} and {file.path}"
+                if key in files:
+                    raise DuplicateSubmission(
+                        f"{file.student} handed in {file.assignment} twice: {files[key].path} and {file.path}"
                     )
-                found[key] = file
+                files[key] = file
         except Unreadable as error:
-            nothing = SubmissionFile(path.stem, only or "", path.parent, (path.name,))
-            unfound.append(withheld(nothing, "unreadable", str(error), max_score=0.0))
-    return list(found.values()), unfound
+            file = SubmissionFile(path.stem, only or "", path.parent, (path.name,))
+            unreadable.append(withheld(file, "unreadable", str(error), max_score=0.0))
+    return list(files.values()), unreadable
 
 
-def _lines(path: Path):
+def _open_lines(path: Path) -> TextIO:
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.open("w", encoding="utf-8")
 
 
-def _write_line(lines, line: str) -> None:
+def _write_line(lines: TextIO | None, line: str) -> None:
     if lines is not None:
         lines.write(line + "\n")
         lines.flush()

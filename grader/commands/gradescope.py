@@ -1,7 +1,7 @@
-"""One submission inside Gradescope's container: `python -m grader.commands.gradescope /autograder`.
+"""Grade one submission inside Gradescope's container: `python -m grader.commands.gradescope /autograder`.
 
-Reads source/settings.json and submission/, writes results/results.json. The zip that brings it there is made by
-`grader export gradescope --autograder`.
+It reads source/settings.json and submission/, and writes results/results.json. `grader export gradescope --autograder`
+makes the zip that installs it there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STUDENT = "submission"  # Gradescope knows whose it is
 
 
 def main(root: Path) -> int:
-    """Grade what lies in submission/; whatever happens, results.json says so. Returns the exit status."""
+    """Grade the file in submission/, and write results.json whatever happens; return the exit status."""
     assignment = ""
     try:
         settings = json.loads((root / "source" / "settings.json").read_text("utf-8"))
@@ -32,9 +32,9 @@ def main(root: Path) -> int:
         graded = _grade(root / "submission", settings)
     except Unreadable as error:
         graded = _without(assignment, "unreadable", str(error))
-    except Exception as error:  # ours: no score is given, and the instructor reads why
+    except Exception as error:  # a fault of the grader: no score, and the instructor reads why
         graded = _without(assignment, "fault", f"{type(error).__name__}: {error}")
-    # Standard output is the instructor's; students see results.json alone.
+    # Instructors read standard output; students see results.json alone.
     print(f"status {graded.status}, isolation {graded.isolation or 'unknown'}, score {graded.score}")
     if graded.message:
         print(graded.message)
@@ -45,18 +45,18 @@ def main(root: Path) -> int:
 
 def _grade(folder: Path, settings: dict) -> Grade:
     device = resolve_device("auto")
-    found = find_one(folder, settings["assignment"])
+    file = find_one(folder, settings["assignment"])
     with Server(isolation=settings["isolation"], device=device) as server:
-        asked = GradingSettings(secret=settings["secret"], device=device, tier=server.isolation)
-        released = master_notebook(course_root(), found.assignment)
-        return grade(found, server=server, settings=asked, released=released).grade
+        grading = GradingSettings(secret=settings["secret"], device=device, tier=server.isolation)
+        released = master_notebook(course_root(), file.assignment)
+        return grade(file, server=server, settings=grading, released=released).grade
 
 
 def find_one(folder: Path, assignment: str) -> SubmissionFile:
-    """The notebook among what was handed in: the only one, or the only one that is named after the assignment.
+    """Find the notebook among the uploaded files: the only one, or the only one that is named after the assignment.
 
     Raises:
-        Unreadable: there is none, or more than one that it may be.
+        Unreadable: no notebook was uploaded, or several that may be meant.
     """
     notebooks = sorted(
         path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.name[:2] != "._"

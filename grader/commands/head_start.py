@@ -1,4 +1,4 @@
-"""The fork server imports torch while this process does: what grades does not wait for one after the other."""
+"""Start the fork server before this process imports torch: both imports happen at the same time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from grader.results.cache import GradeCache
 
 @contextmanager
 def head_start(root: Path, device: str, isolation: str, *, force: bool) -> Iterator[ServerProcess | None]:
-    """A fork server that is on its way; None where it may not be needed, or not on this device.
+    """Start a fork server and do not wait for it; None where it may not be needed, or not on this device.
 
-    It is needed for sure where nothing was graded before. What goes wrong here will go wrong again, and is told then.
+    It will be needed if no grade is cached, or all are computed again. An error here is not reported: the workers start
+    a server of their own, meet the same error, and report it.
     """
     on_cpu = device == "cpu" or (device == "auto" and not visible_gpu().devices)
     if not on_cpu or not (force or GradeCache(cache_path(root)).empty()):

@@ -1,4 +1,4 @@
-"""`grader report`: the class, from the grades that are kept."""
+"""`grader report`: show the class, from the cached grades."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.results.cache import GradeCache
 
 
 def run(*, root: Path, html: Path | None, terminal: Terminal) -> int:
-    """Show the class on the terminal, or write its page; returns the exit status."""
+    """Show the class on the terminal, or write its page; return the exit status."""
     grades = list(GradeCache(cache_path(root)).all())
     if not grades:
         terminal.complain("no grade is kept here yet; run: grader grade PATH")

@@ -1,7 +1,7 @@
-"""A core for each job.
+"""Reserve a CPU core for each job.
 
-The two sides of a job, this process and its sandbox, take turns a hundred times in a submission. On one core they find
-their data in its cache, and neither waits for another core to wake up.
+The grader and its sandbox take turns about a hundred times in a submission. On one core, both find their data in its
+cache, and neither waits until another core leaves its idle state.
 """
 
 from __future__ import annotations
@@ -16,36 +16,37 @@ from pathlib import Path
 
 @contextmanager
 def reserve_core() -> Iterator[None]:
-    """This thread on a core that no other job of this machine has, meanwhile; where all are taken, wherever it likes."""
-    before = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set()
-    held = next(filter(None, map(_take, sorted(before, key=_rank))), None) if len(before) > 1 else None
-    if held is None:
+    """Pin this thread to a core that no other job of this machine uses; where all are reserved, do not pin it."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set()
+    cores = sorted(allowed, key=_rank) if len(allowed) > 1 else []
+    reservation = next(filter(None, map(_reserve, cores)), None)
+    if reservation is None:
         yield
         return
-    core, claim = held
-    with claim:
+    core, name = reservation
+    with name:
         os.sched_setaffinity(0, {core})
         try:
             yield
         finally:
-            os.sched_setaffinity(0, before)
+            os.sched_setaffinity(0, allowed)
 
 
-def _take(core: int) -> tuple[int, socket.socket] | None:
-    """A claim on a core: a name that one process of the machine can have, and that goes with it."""
-    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+def _reserve(core: int) -> tuple[int, socket.socket] | None:
+    """Reserve a core by binding an abstract socket; the kernel frees it on exit. None where another process has it."""
+    name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        claim.bind(f"\0attention-course-core-{core}")
+        name.bind(f"\0attention-course-core-{core}")
     except OSError:
-        claim.close()
+        name.close()
         return None
-    return core, claim
+    return core, name
 
 
 @cache
 def _rank(core: int) -> tuple[bool, int]:
-    """Two hardware threads of one core come one after the other: the second of each once all first ones are taken."""
-    place = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
-    siblings = place.read_text() if place.is_file() else ""
+    """Sort key of a core: the first hardware thread of each physical core, and only then the second ones."""
+    path = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
+    siblings = path.read_text() if path.is_file() else ""
     first = siblings.replace("-", ",").partition(",")[0].strip()
     return first.isdigit() and int(first) != core, core

@@ -1,4 +1,4 @@
-"""Jobs on the workers of a Dask cluster."""
+"""Run jobs on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from grader.workers.workers import Workers
 
 PATIENCE = 10.0  # seconds until a scheduler that does not answer counts as unreachable
-LOOK_AGAIN = 5.0  # seconds between two questions how many workers a cluster has
+LOOK_AGAIN = 5.0  # seconds for which the number of a cluster's threads is cached
 
 
 class NoCluster(Exception):
@@ -19,10 +19,10 @@ class NoCluster(Exception):
 
 @contextmanager
 def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Iterator[Workers]:
-    """The workers of the Dask scheduler at this address.
+    """Connect to the Dask scheduler at this address, and use its workers.
 
     Args:
-        device: where it is cuda, each job asks for the resource GPU; auto is cuda where a worker offers that.
+        device: with cuda, each job asks for the resource GPU; auto means cuda where a worker offers that resource.
 
     Raises:
         NoCluster: dask.distributed is not installed, or no scheduler answers.
@@ -35,7 +35,7 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
         ) from error
     import logging
 
-    # It logs every attempt to connect, with tracebacks; what matters is said once, by us.
+    # Dask logs every attempt to connect, with tracebacks; NoCluster says once what matters.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
@@ -46,11 +46,11 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
         ) from error
     try:
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        graphics = sum("GPU" in worker["resources"] for worker in workers)
+        with_gpu = sum("GPU" in worker["resources"] for worker in workers)
         if device == "auto":
-            device = "cuda" if graphics else "cpu"
+            device = "cuda" if with_gpu else "cpu"
         wanted = {"resources": {"GPU": 1}} if device == "cuda" else {}
-        able = graphics if wanted else len(workers)
+        usable = with_gpu if wanted else len(workers)
         missing = (
             "with the resource GPU; start them with `dask worker --resources GPU=1`" if wanted else "yet"
         )
@@ -59,8 +59,8 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
             grade=grade,
             ahead=_Ahead(client),
             device=device,
-            note=f"{address}: {able} workers"
-            if able
+            note=f"{address}: {usable} workers"
+            if usable
             else f"{address} has no worker {missing}; waiting for one",
         )
     finally:
@@ -69,17 +69,19 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
 
 
 class _Ahead:
-    """Two jobs for each thread of the cluster, which may grow and shrink meanwhile."""
+    """Computes how many jobs to hand out: two for each thread of the cluster, which may grow and shrink."""
 
     def __init__(self, client: Any) -> None:
-        self._client, self._known, self._when = client, 2, -LOOK_AGAIN
+        self._client, self._jobs, self._counted_at = client, 2, -LOOK_AGAIN
 
     def __call__(self) -> int:
-        if time.monotonic() - self._when >= LOOK_AGAIN:
-            with suppress(OSError, RuntimeError, AttributeError):  # lost: the jobs that are out will say so
-                self._known = 2 * max(1, sum(self._client.nthreads().values()))
-            self._when = time.monotonic()
-        return self._known
+        if time.monotonic() - self._counted_at >= LOOK_AGAIN:
+            with suppress(
+                OSError, RuntimeError, AttributeError
+            ):  # the connection is lost: the jobs that were handed out report that
+                self._jobs = 2 * max(1, sum(self._client.nthreads().values()))
+            self._counted_at = time.monotonic()
+        return self._jobs
 
 
 def _first_line(error: Exception) -> str:

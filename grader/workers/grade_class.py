@@ -1,9 +1,9 @@
-"""A class of submissions, graded side by side; each comes back as soon as it is done."""
+"""Grade a class of submissions side by side; each grade is yielded as soon as it is there."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -16,7 +16,7 @@ from grader.submission.file import SubmissionFile
 from grader.workers.job import Course, Job, JobMaker, parsed
 from grader.workers.workers import Workers
 
-ATTEMPTS = 2  # how often a submission is given to a worker that does not come back
+ATTEMPTS = 2  # how often a submission is handed to a worker, if the worker dies
 
 
 class WorkersLost(Exception):
@@ -28,21 +28,22 @@ def grade_class(
     course: Course,
     workers: Workers,
     cached: Callable[[SubmissionFile, str], Grade | None],
-) -> Iterator[tuple[Job, Graded]]:
-    """Grade a class; each submission once, as soon as it is done. Only a few are in memory at a time.
+) -> Generator[tuple[Job, Graded]]:
+    """Grade a class, and yield each submission's job and grade once. Only a few jobs are in memory at a time.
 
     Args:
-        cached: returns the grade that was given under a key already, if its record is whole.
+        cached: returns the grade of a submission under a key from the cache; None where it has none, or where what
+            was recorded with it is incomplete.
 
     Raises:
-        WorkersLost: the cluster's scheduler is gone; what was yielded stands.
+        WorkersLost: the cluster's scheduler is gone; the grades that were yielded are valid.
     """
     make_job = JobMaker(course)
-    rest = iter(files)
+    remaining = iter(files)
     queue = _Queue(workers)
     try:
         while True:
-            while queue.has_room() and (file := next(rest, None)) is not None:
+            while queue.has_room() and (file := next(remaining, None)) is not None:
                 job = make_job(file)
                 if not course.force and (grade := cached(file, job.key)) is not None:
                     yield job, Graded(grade=grade, cached=True)
@@ -65,18 +66,19 @@ def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Grade
     job = parsed(JobMaker(course)(file))
     try:
         return job, grade(job)
-    except Exception as error:  # as where a worker fails: a fault of the grader, and told as one
+    except Exception as error:  # a fault of the grader, reported like a worker's
         return job, _lost(job, error)
 
 
 class _Queue:
-    """The jobs that are with workers, and those that are tried again alone because a worker died."""
+    """The jobs that workers have, and those that run again, one at a time, because a worker died."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._executor: Executor | None = None
         self._waiting: dict[Future, Job] = {}
-        self._suspects: deque[Job] = deque()  # a worker died under one of them; which one is not known
+        # One of these jobs killed its worker, and it is not known which: they run again one at a time.
+        self._suspects: deque[Job] = deque()
         self.finished = False
 
     def has_room(self) -> bool:
@@ -84,7 +86,7 @@ class _Queue:
         return not self._suspects and len(self._waiting) < self._workers.ahead()
 
     def is_empty(self) -> bool:
-        """Tell whether nothing is left to wait for; a suspect is handed out first, once it would be alone."""
+        """Tell whether no job is left. Where only suspects are left, hand out the first of them."""
         if self._suspects and not self._waiting:
             self.submit(self._suspects.popleft())
         return not self._waiting
@@ -100,7 +102,7 @@ class _Queue:
         self._waiting[future] = job
 
     def done(self) -> Iterator[tuple[Job, Graded]]:
-        """Wait for some jobs and yield them with their grades; those whose worker died are tried again."""
+        """Wait for a job to end, and yield all that ended with their grades; queue those whose worker died again."""
         wait(self._waiting, return_when=FIRST_COMPLETED)
         for future in [future for future in self._waiting if future.done()]:
             job = self._waiting.pop(future)
@@ -115,13 +117,18 @@ class _Queue:
             yield job, _lost(job, error) if error else future.result()
 
     def close(self) -> None:
-        """End the workers; those that still work are only waited for where all is done."""
+        """End the workers. Wait for them if all jobs are done; else they are ended while they work."""
         if self._executor is not None:
             with suppress(RuntimeError, OSError):  # a cluster may be gone already
                 self._executor.shutdown(wait=self.finished)
 
 
 def _error(future: Future) -> BaseException | None:
+    """Return the error with which a job ended, if any.
+
+    Raises:
+        WorkersLost: the cluster's scheduler is gone.
+    """
     try:
         return future.exception()
     except CancelledError as error:
@@ -132,7 +139,7 @@ def _error(future: Future) -> BaseException | None:
 
 
 def _lost(job: Job, error: BaseException) -> Graded:
-    """Return the fault of a job whose worker failed."""
+    """Make the grade of a job whose worker failed: a fault."""
     return _withheld(
         job, "fault", f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
     )

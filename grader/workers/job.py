@@ -1,7 +1,7 @@
-"""One submission as a job: all that a worker needs travels with it, and no file is shared.
+"""One submission as a job, with all that a worker needs: worker and coordinator share no file.
 
-The worker has the grader installed, in the coordinator's version. The submission's code, the student notebook that it is
-put into and the course secret travel with the job.
+The worker has the same version of the grader installed. A job holds the submission's code, the student notebook that it
+is put into, and the course secret.
 """
 
 from __future__ import annotations
@@ -21,40 +21,42 @@ from grader.submission.notebook import parse
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What grading needs beside the submissions."""
+    """What grading a class needs beside the submissions."""
 
     root: Path
     settings: GradingSettings
-    force: bool = False  # grade what is in the cache, too
+    force: bool = False  # grade again what is in the cache
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A submission, and everything that it is graded with."""
+    """A submission, and everything that is needed to grade it."""
 
     file: SubmissionFile
-    key: str  # what the grade depends on: its key in the cache
-    content: bytes = field(default=b"", repr=False)  # the file as it was handed in, until it is parsed
-    released: bytes = field(repr=False)  # the student notebook, packed
+    key: str  # of the grade in the cache: a digest of all that the grade depends on
+    content: bytes = field(
+        default=b"", repr=False
+    )  # the file as the student handed it in, until it is parsed
+    released: bytes = field(repr=False)  # the student notebook, compressed
     code: str  # digest of the coordinator's grader, declaration and packages
     settings: GradingSettings
-    attempts: int = 1  # how often it was given to a worker, this time included
+    attempts: int = 1  # how often a worker was handed this job, this time included
 
 
 def pack(notebook: bytes) -> bytes:
-    """Compress a notebook for the way to a worker."""
+    """Compress a notebook, as a job holds it."""
     return zlib.compress(notebook, 9)
 
 
 class JobMaker:
-    """Read submissions and make jobs of them."""
+    """Reads submissions and makes jobs of them."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
         self._released: dict[str, tuple[bytes, str]] = {}  # student notebook and code digest, by assignment
 
     def __call__(self, file: SubmissionFile) -> Job:
-        """Read a submission, without parsing it, and find the key of its grade."""
+        """Read a submission, without parsing it, and compute the key of its grade."""
         raw = b""
         try:
             raw = content(file)
@@ -68,6 +70,7 @@ class JobMaker:
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 
     def _of_assignment(self, assignment: str) -> tuple[bytes, str]:
+        """Return an assignment's compressed student notebook and code digest; they are read once."""
         if assignment not in self._released:
             path = notebook_path(self._course.root, assignment)
             raw = path.read_bytes() if path.is_file() else b""  # an unknown assignment has none
@@ -76,7 +79,7 @@ class JobMaker:
 
 
 def parsed(job: Job) -> Job:
-    """Parse a job's submission: what travels to the worker is its code, or the reason why it cannot be read."""
+    """Replace a job's file content by the parsed submission, or by the reason why it cannot be read."""
     file = job.file
     if not file.problem:
         try:

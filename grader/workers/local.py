@@ -1,4 +1,4 @@
-"""Where jobs run: in this process, in processes of this machine, or on a Dask cluster; all behind one interface."""
+"""Run jobs in this process, or in worker processes of this machine that share one fork server."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from grader.execution.process import ServerProcess
 from grader.workers import servers
 from grader.workers.workers import Workers
 
-WORKER_BYTES = 3 << 30  # what one job may take at most times: a fork server, a submission and its judge
+WORKER_BYTES = 3 << 30  # memory of one job in nearly all cases: a fork server, a submission and its judge
 
 
 def default_jobs(submissions: int) -> int:
-    """One per core, as far as memory and work reach."""
+    """Return the number of jobs to run side by side: one per core, as far as memory and submissions allow."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return max(1, min(os.cpu_count() or 1, memory // WORKER_BYTES, submissions))
 
@@ -33,44 +33,47 @@ def default_jobs(submissions: int) -> int:
 def local_workers(
     jobs: int, tier: str, device: str, grade: Callable[..., Any], server: ServerProcess | None = None
 ) -> Iterator[Workers]:
-    """This process for one job at a time; else so many processes, with one fork server of this tier and device.
+    """Use this process for one job at a time, or start several worker processes; they share one fork server.
 
     Args:
-        server: one that was started already, to be used first. It is closed with the workers that use it. Whoever
-            gives one has done nothing else yet: workers that are warmed up are forks of this process, and import nothing.
+        jobs: how many run side by side.
+        server: a fork server that runs already. It is used first, if it has this tier and device, and closed at the
+            end. A caller that passes one has not started threads or used torch yet: `warm_up` then forks this process,
+            and the workers need not import anything.
     """
     if server is not None and (server.tier, server.device) != (tier, device):
         server.close()
         server = None
-    given = [server] if server is not None else []
-    warm: list[_Processes] = []
+    early_servers = [server] if server is not None else []
+    early_pools: list[_Processes] = []
 
-    def make(context: BaseContext) -> _Processes:
-        server = given.pop() if given else ServerProcess(tier, device, wait=False)
+    def make_pool(context: BaseContext) -> _Processes:
+        server = early_servers.pop() if early_servers else ServerProcess(tier, device, wait=False)
         return _Processes(jobs, server, context)
 
     def warm_up() -> None:
-        if jobs > 1 and not warm:
-            young = given and sys.platform == "linux"  # elsewhere a fork may not use what was imported
-            warm.append(make(get_context("fork") if young else _apart()))
+        if jobs > 1 and not early_pools:
+            # Only on Linux can a fork use the modules that were imported before it.
+            can_fork = early_servers and sys.platform == "linux"
+            early_pools.append(make_pool(get_context("fork") if can_fork else _forkserver_context()))
 
     def start() -> Executor:
         if jobs == 1:
-            return _Here(given.pop() if given else None)
-        return warm.pop() if warm else make(_apart())
+            return _InThisProcess(early_servers.pop() if early_servers else None)
+        return early_pools.pop() if early_pools else make_pool(_forkserver_context())
 
     try:
-        # A few ahead of the workers, not the whole class: the coordinator's memory does not grow with it.
+        # Two jobs for each worker, not the whole class: the coordinator's memory does not grow with the class.
         yield Workers(start=start, grade=grade, ahead=lambda: 1 if jobs == 1 else 2 * jobs, warm_up=warm_up)
     finally:
-        for unused in warm:
-            unused.shutdown(wait=False)
-        for left in given:
-            left.close()
+        for pool in early_pools:
+            pool.shutdown(wait=False)
+        for unused in early_servers:
+            unused.close()
 
 
-class _Here(Executor):
-    """Runs a job where it is handed in."""
+class _InThisProcess(Executor):
+    """Runs each job in this process, before `submit` returns."""
 
     def __init__(self, server: ServerProcess | None) -> None:
         self._server, self._ready = server, False
@@ -93,33 +96,35 @@ class _Here(Executor):
 
 
 def _share(server: ServerProcess) -> None:
-
-    with suppress(IsolationError):  # then the job starts one of its own, and says why it cannot
+    """Let this thread use a fork server once it is ready."""
+    # Where it never gets ready, the job starts a server of its own, and reports why that fails.
+    with suppress(IsolationError):
         server.wait()
         servers.share(server.shared(), server.tier, server.device)
 
 
-def _apart() -> BaseContext:
-    """Worker processes are forks of another one: this one has threads by now, or has used torch's."""
+def _forkserver_context() -> BaseContext:
+    """Return the context whose workers are forks of another process: this one has threads by now, or used torch's."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.workers.worker"])
     return context
 
 
 class _Processes(ProcessPoolExecutor):
-    """Processes of this machine. What is not waited for is ended: a submission may take minutes."""
+    """Worker processes with one fork server. `shutdown(wait=False)` ends them: a submission may take minutes."""
 
     def __init__(self, jobs: int, server: ServerProcess, context: BaseContext) -> None:
         self._server, self._ready = server, False
         self._control = self._server.shared()
-        told = (self._control, server.tier, server.device)
-        super().__init__(jobs, context, initializer=_begin, initargs=told)
+        arguments = (self._control, server.tier, server.device)
+        super().__init__(jobs, context, initializer=_begin_worker, initargs=arguments)
         for _ in range(jobs):
-            super().submit(int)  # starts one
+            super().submit(int)  # each call starts a worker
 
     def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
         if not self._ready:
-            with suppress(IsolationError):  # then each worker tries to start its own, and says why it cannot
+            # Where it never gets ready, each worker starts a server of its own, and reports why that fails.
+            with suppress(IsolationError):
                 self._server.wait()
             self._ready = True
         return super().submit(call, *arguments, **named)
@@ -133,20 +138,22 @@ class _Processes(ProcessPoolExecutor):
         self._server.close()
 
 
-def _begin(control: socket.socket, tier: str, device: str) -> None:
-    """What a worker does first."""
-
+def _begin_worker(control: socket.socket, tier: str, device: str) -> None:
+    """Prepare a worker process."""
     _watch_parent()
     servers.share(control, tier, device)
-    gc.freeze()  # what is imported by now stays: nobody need look through it for garbage
+    gc.freeze()  # the imported modules stay: the collector need not look through them
 
 
 def _watch_parent() -> None:
-    """A worker ends with its coordinator, even where that is killed: its sandboxes then end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator sees it, and ends the workers
+    """End this worker when the coordinator ends, even if it is killed; the worker's sandboxes end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles it, and ends the workers
+    coordinator = parent_process()
+    if coordinator is None:
+        return  # this process is no worker
 
     def watch() -> None:
-        connection.wait([parent_process().sentinel])
+        connection.wait([coordinator.sentinel])
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -1,4 +1,4 @@
-"""A job, graded in this process."""
+"""Grade one job in this process, which is a worker or the coordinator itself."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from grader.workers.servers import thread_server
 
 
 class OtherVersion(Exception):
-    """This worker's grader is not the coordinator's: it would give another grade."""
+    """This worker's grader is not the coordinator's, and would give other grades."""
 
 
 def run(job: Job) -> Graded:
     """Grade a job in this process.
 
     Raises:
-        OtherVersion: the grader here is another one.
-        IsolationError: this machine does not reach the tier that was asked for.
+        OtherVersion: this machine has another version of the grader, course or packages.
+        IsolationError: this machine does not reach the tier of the settings.
     """
     if _digest(job.released) != job.code:
         raise OtherVersion(
@@ -36,7 +36,7 @@ def run(job: Job) -> Graded:
         )
     settings = job.settings
     server = thread_server(settings.tier, settings.device)
-    with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver has threads of its own
+    with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver runs threads, too
         return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released))
 
 

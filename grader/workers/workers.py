@@ -1,4 +1,4 @@
-"""A place where jobs run, behind one interface: this process, processes of this machine, or a cluster."""
+"""The interface of all places where jobs run: this process, processes of this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 class Workers:
     """A place where jobs run."""
 
-    start: Callable[[], Executor]  # once more where the executor broke
-    grade: Callable[..., Any]  # what each job is handed to: takes a Job, returns a Graded
-    ahead: Callable[[], int]  # how many jobs to hand out at a time
-    warm_up: Callable[[], None] = lambda: None  # start now what will be needed, and do not wait for it
-    device: str = ""  # a cluster's: what `auto` came to
-    note: str = ""  # for the operator
+    start: Callable[[], Executor]  # starts an executor; called again when one broke
+    grade: Callable[..., Any]  # grades a job: takes a Job, returns a Graded
+    ahead: Callable[[], int]  # returns how many jobs may be handed out at a time
+    warm_up: Callable[[], None] = lambda: None  # starts workers in the background, before the first job
+    device: str = ""  # of a cluster: cpu or cuda, also where `auto` was asked for
+    note: str = ""  # what the operator should know

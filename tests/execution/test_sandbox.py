@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from grader.records import GIVEN, OWN, Limits, Origin, Request, Status
-from grader.workers.affinity import own_core
+from grader.workers.affinity import reserve_core
 
 
 def request(
@@ -349,7 +349,7 @@ def test_the_whole_submission_has_a_limit(spawn):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_sandbox_is_where_its_other_side_is(threads: int, server) -> None:
     every = os.sched_getaffinity(0)
-    with own_core():
+    with reserve_core():
         mine = os.sched_getaffinity(0)
         sandbox = server.spawn(Limits(threads=threads), seed=0)
         result = sandbox.run_cell("import os; sorted(os.sched_getaffinity(0))", seconds=20)

@@ -54,7 +54,7 @@ def test_a_core_is_given_back() -> None:
 
 
 def test_where_all_are_taken_a_job_runs_wherever_it_likes(monkeypatch) -> None:
-    monkeypatch.setattr(affinity, "_take", lambda core: None)
+    monkeypatch.setattr(affinity, "_reserve", lambda core: None)
     with reserve_core():
         assert os.sched_getaffinity(0) == EVERY
 
