@@ -46,6 +46,24 @@ class Service(StrEnum):
     csv = "csv"
 
 
+# The option of several commands, and those that would make `grade` too long.
+IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
+AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
+JobsOption = Annotated[
+    int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")
+]
+SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
+JsonOption = Annotated[
+    Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
+]
+HtmlOption = Annotated[
+    Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
+]
+GradebookOption = Annotated[
+    str | None, typer.Option(help="The gradebook's URL; default: gradebook.db in the course.")
+]
+
+
 def main() -> None:
     """Run the command line; the entry point of the console script."""
     # Imported modules are no garbage. The collector would take half a second to look through them, and nearly one more
@@ -91,26 +109,14 @@ def grade(
             metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."
         ),
     ],
-    assignment: Annotated[
-        str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")
-    ] = None,
+    assignment: AssignmentOption = None,
     device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")
-    ] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")] = None,
-    isolation: Annotated[
-        Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")
-    ] = Isolation.auto,
-    json: Annotated[
-        Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
-    ] = None,
-    gradebook: Annotated[
-        str | None, typer.Option(help="The gradebook's URL; default: gradebook.db in the course.")
-    ] = None,
+    jobs: JobsOption = None,
+    scheduler: SchedulerOption = None,
+    isolation: IsolationOption = Isolation.auto,
+    json: JsonOption = None,
+    html: HtmlOption = None,
+    gradebook: GradebookOption = None,
     force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
     run_all: Annotated[
         bool, typer.Option("--run-all", help="Run given cells that only draw, and the self-checks, too.")
@@ -152,9 +158,7 @@ def check(
     notebook: Annotated[Path, typer.Argument(help="A notebook.")],
     assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None,
     device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = Device.auto,
-    isolation: Annotated[
-        Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")
-    ] = Isolation.auto,
+    isolation: IsolationOption = Isolation.auto,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
     from grader.commands.check import CheckOptions, run
