@@ -14,6 +14,7 @@ from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
 from grader.course import lessons
 from grader.declaration.lesson import Lesson
+from grader.declaration.validate import validate_probes
 from grader.paths import notebook_path, write_atomically
 
 LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
@@ -48,6 +49,7 @@ def generated(root: Path) -> dict[Path, str]:
     made: dict[Path, str] = {}
     repository = repository_of(root)
     for lesson in lessons().values():
+        validate_probes(lesson)
         name = lesson.assignment
         script = root / "solutions" / f"{name}.py"
         solution = with_badge(solution_notebook(script, lesson, root), repository.colab(name))

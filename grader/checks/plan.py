@@ -8,6 +8,7 @@ from grader.checks.planned_trial import PlannedTrial
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
+from grader.declaration.validate import refuse_unknown_names
 from grader.notebook.cells import answer_cell
 
 
@@ -16,10 +17,16 @@ def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTr
 
     The course secret and the submission's content key the hidden inputs: a student cannot predict them, and a regrade
     draws the same ones. Public inputs are the same for every submission, and stand in the notebook's self-check.
+
+    Raises:
+        DeclarationError: a probe asks for a name that is neither an input nor one of the lesson's.
     """
-    return tuple(
+    trials = tuple(
         trial for exercise in lesson.exercises for trial in plan_exercise(exercise, secret, submission_sha256)
     )
+    for trial in trials:
+        refuse_unknown_names(lesson, trial.exercise, trial.check, trial.inputs.keys())
+    return trials
 
 
 def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:

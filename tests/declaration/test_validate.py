@@ -13,11 +13,12 @@ import pytest
 from torch import Tensor
 
 import grader.course
+from grader.checks.plan import plan
 from grader.declaration.exercise import Check, DeclarationError, Exercise, mistake, mistakes_in
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
-from grader.declaration.validate import validate
+from grader.declaration.validate import validate, validate_probes
 
 
 def double(x: Tensor) -> Tensor:
@@ -100,7 +101,7 @@ def test_an_exercise_must_have_a_reference(forgotten: dict[str, Any]) -> None:
 def test_a_probe_must_ask_for_inputs_and_known_names() -> None:
     check = replace(CHECK, probe=asks_for_a_stranger)
     with pytest.raises(DeclarationError) as error:
-        validate(lesson(replace(EXERCISE, checks=(check,))), {})
+        validate_probes(lesson(replace(EXERCISE, checks=(check,))))
     assert message(error) == (
         "9-doubling: exercise 9.1, checks: 'values' asks for 'y', which is neither an input (x) nor a name that the "
         "lesson defines or gives"
@@ -163,14 +164,6 @@ def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
             id="reference",
         ),
         pytest.param(
-            "softmax",
-            "def softmax_along_dim(function,",
-            "def softmax_along_dim(fuction,",
-            "1-attention: exercise 1.3, checks: 'dims' asks for 'fuction', which is neither an input "
-            "(arguments, returns) nor a name that the lesson defines or gives",
-            id="parameter of a probe",
-        ),
-        pytest.param(
             "scores",
             '@mistake("scaled_scores", "These are the plain',
             '@mistake("scaled_score", "These are the plain',
@@ -189,3 +182,21 @@ def test_a_typo_in_a_lesson_is_one_line_when_the_lessons_are_imported(
     with pytest.raises(DeclarationError) as error:
         grader.course.lessons.__wrapped__()
     assert message(error) == said
+
+
+def test_an_unknown_name_in_a_probe_is_one_line_when_notebooks_are_built_or_trials_are_drawn(
+    copied_lesson: Path,
+) -> None:
+    path = copied_lesson / "softmax.py"
+    text = path.read_text("utf-8")
+    path.write_text(
+        text.replace("def softmax_along_dim(function,", "def softmax_along_dim(fuction,"), "utf-8"
+    )
+    typo = grader.course.lessons.__wrapped__()["1-attention"]
+    for refuse in (validate_probes, lambda lesson: plan(lesson, "secret", "sha")):
+        with pytest.raises(DeclarationError) as error:
+            refuse(typo)
+        assert message(error) == (
+            "1-attention: exercise 1.3, checks: 'dims' asks for 'fuction', which is neither an input "
+            "(arguments, returns) nor a name that the lesson defines or gives"
+        )
