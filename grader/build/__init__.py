@@ -1,7 +1,8 @@
 """Make the notebooks: solution notebooks from a lesson's script and its declaration, then student notebooks.
 
 In: `solutions/*.py`, the declared lessons, modules of `source/` that a script provides. Out: the notebooks of
-`solutions/` and `notebooks/` (nbgrader makes the latter), the README's table of lessons, the zip for students and the zip
-for Gradescope. The same input gives the same bytes. A fault in a script is a BuildError that names file and cell.
+`solutions/` and `notebooks/` (nbgrader makes the latter), the generated parts of README.md, docs/students.md
+and docs/classroom/grade.yml, the zip for students and the zip for Gradescope. The same input gives the same
+bytes. A fault in a script is a BuildError that names file and cell.
 May import: course, declaration, checks, notebook, records, paths.
 """

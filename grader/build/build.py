@@ -1,4 +1,8 @@
-"""What `grader build` does: write the solution and student notebooks, or say where the committed ones differ."""
+"""What `grader build` does: write all generated files, or say where the committed files differ from them.
+
+Generated are the solution and student notebooks, the tables of lessons in README.md and docs/students.md, and
+two lines of docs/classroom/grade.yml.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +22,15 @@ from grader.declaration.validate import validate_probes
 from grader.paths import notebook_path, write_atomically
 
 LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
-TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # in docs/classroom/grade.yml
+TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # two lines of docs/classroom/grade.yml
 COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
 
 
 def build(root: Path) -> list[Path]:
-    """Write every notebook whose content changed.
+    """Write every generated file whose content changed.
 
     Returns:
-        The notebooks that were written.
+        The paths of the files that were written.
 
     Raises:
         BuildError: a script and its declaration do not fit.
@@ -40,12 +44,12 @@ def build(root: Path) -> list[Path]:
 
 
 def drift(root: Path) -> list[str]:
-    """Say for each generated file in one line where it differs from what script and declaration make of it."""
+    """Return for each generated file that is missing or out of date one line: where the file differs."""
     return [line for path, text in generated(root).items() if (line := _difference(root, path, text))]
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Return the text of every generated notebook, and of every page with a generated part, by path."""
+    """Return by path the text of every generated notebook, and of every other file with a generated part."""
     made: dict[Path, str] = {}
     repository = repository_of(root)
     for lesson in lessons().values():
@@ -69,7 +73,7 @@ def _text(notebook: NotebookNode) -> str:
 
 
 def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository) -> str:
-    """Replace the tables of lessons in the README or the students' page."""
+    """Replace the tables of lessons in the text of README.md or docs/students.md."""
     rows, links = [], []
     for lesson in declared:
         name, colab = lesson.assignment, repository.colab(lesson.assignment)
@@ -83,19 +87,19 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository) 
 
 
 def with_repository(workflow: str, repository: Repository) -> str:
-    """Replace the repository and the branch in the workflow for GitHub Classroom."""
+    """Replace the repository and the branch in the text of the workflow for GitHub Classroom."""
     values = {"COURSE": repository.name, "BRANCH": repository.branch}
     return TEMPLATE.sub(lambda match: match[1] + values[match[1].strip(" :")], workflow)
 
 
 def _replace_table(marks: re.Pattern[str], lines: list[str], page: str) -> str:
-    """Put lines between the two marks that the pattern matches."""
+    """Replace what stands between two marks of a page by lines; the pattern matches marks and old lines."""
     text = "\n".join(lines)
     return marks.sub(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)
 
 
 def _difference(root: Path, path: Path, text: str) -> str:
-    """Say where a file differs from its generated text; empty if it does not."""
+    """Say where a file differs from its generated text; return "" if it does not."""
     name = path.relative_to(root)
     if not path.is_file():
         return f"{name} is missing; run: grader build"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.build.student_zip import pack
 
-COURSE = "course"  # where the repository's files lie in the zip
+COURSE = "course"  # the folder of the repository's files in the zip
 SETTINGS = "settings.json"
 FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
 CODE = ("grader", "source/attention")
@@ -69,7 +69,7 @@ fi
 
 
 def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> bytes:
-    """Make the zip for one assignment. It holds the course secret and the reference: upload it to Gradescope only.
+    """Make the zip for one assignment; upload it to Gradescope only: it holds the course secret.
 
     Raises:
         FileNotFoundError: the assignment's notebook is not built.
@@ -89,5 +89,6 @@ def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> b
 
 
 def _code_files(root: Path) -> list[str]:
+    """List the files of the folders in CODE, relative to root, without __pycache__."""
     files = [path for folder in CODE for path in (root / folder).rglob("*") if path.is_file()]
     return [path.relative_to(root).as_posix() for path in files if "__pycache__" not in path.parts]

@@ -1,4 +1,4 @@
-"""Reads the course's repository on GitHub from pyproject.toml, and makes the links that open notebooks in Colab."""
+"""Reads the course's GitHub repository from pyproject.toml, and makes links that open notebooks in Colab."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Repository:
 
 
 def repository_of(root: Path) -> Repository:
-    """Read [tool.course] of pyproject.toml.
+    """Read the repository and the branch from [tool.course] of pyproject.toml.
 
     Raises:
-        BuildError: it is missing, or holds a character that a link cannot hold.
+        BuildError: one of the two is missing, or has a character that is not allowed in a link.
     """
     path = root / "pyproject.toml"
     try:
@@ -53,11 +53,11 @@ def repository_of(root: Path) -> Repository:
 
 
 def badge(link: str) -> str:
-    """Return the badge as Markdown."""
+    """Return Colab's badge as Markdown; a click on it opens the link."""
     return f"[![Open in Colab]({BADGE})]({link})"
 
 
 def with_badge(notebook: NotebookNode, link: str) -> NotebookNode:
-    """Put the badge in front of a notebook."""
+    """Return a notebook with the badge as a new first cell; the given notebook does not change."""
     cells = [nbformat.v4.new_markdown_cell(badge(link), id="colab"), *notebook.cells]
     return NotebookNode({**notebook, "cells": cells})

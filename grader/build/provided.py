@@ -11,7 +11,9 @@ from grader.notebook.source_names import names_bound_by
 
 
 def inline(what: str) -> str:
-    """Return the source of a module, or of some of its names and all that they use, without imports of this project.
+    """Return the source of a module, or of some of its names and all that they use.
+
+    The source has no imports of this project: `extract` leaves them out.
 
     Args:
         what: "attention.digits" for the whole module, "attention.plots:show_map show_curve" for some names.
@@ -29,7 +31,17 @@ def inline(what: str) -> str:
 
 
 def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module") -> str:
-    """Keep the statements of a module that define the wanted names, or all names, and the names that these use."""
+    """Return a module's statements that define the wanted names and all names that these use, in order.
+
+    The result has neither the module's docstring nor imports from this project.
+
+    Args:
+        wanted: the names; empty for all names of the module.
+        what: the value of the script's marker, for the message.
+
+    Raises:
+        ValueError: the module does not define a wanted name.
+    """
     tree = ast.parse(source)
     lines = source.splitlines()
     statements = [node for node in tree.body if not _is_docstring(node) and not _is_import_of_project(node)]
@@ -61,13 +73,13 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
 
 
 def title_of(what: str) -> str:
-    """Return the first line of a module's docstring, the title of the cell that holds it."""
+    """Return the first line of a module's docstring, without full stop: the title of the module's cell."""
     module = importlib.import_module(what.partition(":")[0])
     return (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 def _join(parts: list[tuple[str, bool]]) -> str:
-    """Join statements, each with a mark for functions and classes, which get blank lines around them."""
+    """Join the texts of statements; where the flag is true (function or class), with blank lines around."""
     text, after_block = "", False
     for part, is_block in parts:
         gap = "" if not text else "\n\n\n" if is_block or after_block else "\n"
@@ -76,7 +88,7 @@ def _join(parts: list[tuple[str, bool]]) -> str:
 
 
 def _used_imports(node: ast.Import | ast.ImportFrom, keep: set[ast.stmt]) -> str:
-    """Reduce an import to the names that the kept statements use."""
+    """Return the text of an import, reduced to the names that the kept statements use."""
     used = {
         inner.id
         for statement in keep
@@ -98,6 +110,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _is_import_of_project(node: ast.stmt) -> bool:
+    """Tell whether a statement imports from this project, or from __future__: `extract` adds that itself."""
     packages = ("attention", "grader")
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] in (*packages, "__future__")
@@ -107,7 +120,7 @@ def _is_import_of_project(node: ast.stmt) -> bool:
 
 
 def _first_line(node: ast.stmt) -> int:
-    """Return the line where a statement begins, with its decorators."""
+    """Return the number of the line where a statement begins; its decorators belong to it."""
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
 
 

@@ -1,4 +1,4 @@
-"""What only the script of a lesson can show to be wrong in its declaration: `review` and `builds_on`."""
+"""Checks the fields `review` and `builds_on` of a declaration against the lesson's script."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 
 
 def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[NotebookNode]) -> None:
-    """Refuse a `review` that is no heading of the script, and a `builds_on` without an exercise that a solution uses.
+    """Refuse a `review` that is no heading of the script, and a `builds_on` that leaves out an exercise.
+
+    An exercise must be in `builds_on` if the solution uses a name that this exercise defines.
 
     Args:
-        script: its path, for the message.
+        script: the script's path, for the message only.
         cells: the cells of the script, with their markers as metadata.
 
     Raises:

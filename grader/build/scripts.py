@@ -1,7 +1,7 @@
 """Builds the solution notebook from a lesson's percent script and its declaration, with nbgrader's metadata.
 
-Each cell of the script says by a marker what it is for, as in `# %% exercise="1.4"`. README, "Change a lesson", lists the
-markers; CONTRIBUTING.md shows how to add an exercise.
+Each cell of the script says by a marker what it is for, as in `# %% exercise="1.4"`. README, "Change a
+lesson", lists the markers; CONTRIBUTING.md shows how to add an exercise.
 """
 
 from __future__ import annotations
@@ -119,6 +119,7 @@ def heading(exercise: Exercise) -> str:
 
 
 def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
+    """Make the answer cell, with the solution, and the self-check cell, with nbgrader's metadata."""
     if "### BEGIN SOLUTION" not in source:
         raise ValueError(f"exercise {exercise.id} has no '### BEGIN SOLUTION' … '### END SOLUTION'")
     answer = _code(with_marker(exercise.id, source), answer_cell(exercise.id))
@@ -129,6 +130,7 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
 
 
 def _nbgrader(grade_id: str, *, solution: bool = False, points: float | None = None) -> dict:
+    """Return nbgrader's metadata of an answer cell (`solution`) or of a self-check cell with its points."""
     metadata = {
         "grade": not solution,
         "grade_id": grade_id,
@@ -145,6 +147,7 @@ def _markdown(source: str, name: str) -> NotebookNode:
 
 
 def _code(source: str, name: str, marks: dict | None = None) -> NotebookNode:
+    """Make a code cell; the script's markers `marks` give its tags."""
     cell = nbformat.v4.new_code_cell(source, id=name or UNNAMED)
     marks = marks or {}
     if ScriptMarker.TAGS in marks:
@@ -155,6 +158,7 @@ def _code(source: str, name: str, marks: dict | None = None) -> NotebookNode:
 
 
 def _collapsed(source: str, title: str, name: str, marks: dict | None = None) -> NotebookNode:
+    """Make a code cell of which Colab and Jupyter show only the title until somebody opens it."""
     future = "from __future__ import annotations\n"
     # Colab reads the title from the first line; Python wants __future__ before any other statement.
     cell = _code(
@@ -183,7 +187,10 @@ def _with_images(text: str, root: Path) -> str:
 
 
 def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
-    """Refuse a script without exactly one answer and one task for each exercise, or without a cell that a check names."""
+    """Refuse a script without exactly one answer and one task for each exercise.
+
+    Refuse also a script without the cell after which a check of an exercise is run.
+    """
     count = Counter(cell.id for cell in cells)
     for exercise in lesson.exercises:
         wanted = (
@@ -204,7 +211,7 @@ def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode])
 
 
 def _name_cells(script: Path, cells: list[NotebookNode]) -> None:
-    """Number the cells without an id of their own by kind: text-01, code-01, …."""
+    """Give each UNNAMED cell an id: text-01, code-01, …; raise BuildError if two cells have the same id."""
     counts: Counter[str] = Counter()
     for cell in cells:
         if cell.id == UNNAMED:

@@ -24,7 +24,7 @@ from grader.records import Evidence, Inputs, Status, Value
 
 
 def self_check_source(lesson: Lesson) -> str:
-    """Return the source of the cell."""
+    """Return the source of a lesson's cell of self-checks; it ends by defining `check`."""
     compare = inline("grader.checks.compare:difference flatten shape")
     helper = inline("grader.build.self_check")
     data = {exercise.id: _examples(lesson, exercise) for exercise in lesson.exercises}
@@ -65,7 +65,7 @@ def _examples(lesson: Lesson, exercise: Exercise) -> dict:
 def _example(lesson: Lesson, exercise: Exercise, trial: PlannedTrial) -> dict:
     """Compute one example: its inputs, what the reference returns, and how each mistake is recognised."""
     inputs = pack(dict(trial.inputs))
-    # The notebook computes with the rounded inputs and not with those that were drawn.
+    # `pack` rounded the drawn inputs. The notebook computes with the rounded ones; do the same here.
     rounded = unpack(inputs)
     right, expected = run_reproducibly(trial, lesson.reference, rounded)
     if right.status is not Status.OK:
@@ -89,10 +89,12 @@ def _example(lesson: Lesson, exercise: Exercise, trial: PlannedTrial) -> dict:
 
 
 def run_reproducibly(trial: PlannedTrial, names: Mapping[str, Any], inputs: Inputs) -> tuple[Evidence, Value]:
-    """Run a probe; return its values and their JSON, with digits that are the same on every processor.
+    """Run a probe; return its evidence, and its values as JSON, with the same digits on every processor.
 
-    The last digits of sums in float32 differ between processors, and rounding can make the difference visible; so the
-    values are computed in float64. The JSON keeps the dtypes that the probe returned.
+    The last digits of sums in float32 differ between processors, and rounding can make the difference
+    visible. So run the probe with the given inputs and again with float64 inputs, and take the float64 values
+    where both results agree up to rounding. The JSON keeps the dtypes of the first run. If either run fails,
+    return the first run's results alone.
     """
     plain = run_here(trial.check, names, inputs)
     exact = run_here(trial.check, names, _in_float64(inputs))
@@ -104,7 +106,7 @@ def run_reproducibly(trial: PlannedTrial, names: Mapping[str, Any], inputs: Inpu
 
 
 def _with_dtypes(packed: Value, plain: Value) -> Value:
-    """Give the tensors of one JSON value the dtypes of those of another."""
+    """Return the JSON value `packed`, but with the dtypes that its tensors have in the JSON value `plain`."""
     if isinstance(packed, dict) and "tensor" in packed:
         return {**packed, "tensor": plain["tensor"]}
     if isinstance(packed, dict):
@@ -117,7 +119,7 @@ def _with_dtypes(packed: Value, plain: Value) -> Value:
 
 
 def _in_float64(value: Value) -> Value:
-    """Convert all tensors of floats to float64."""
+    """Return a value whose tensors of floats are converted to float64."""
     if isinstance(value, Tensor):
         return value.double() if value.is_floating_point() else value
     if isinstance(value, Mapping):
@@ -126,7 +128,7 @@ def _in_float64(value: Value) -> Value:
 
 
 def _prefer_exact(plain: Value, exact: Value) -> Value:
-    """Take the exact value, in float64, wherever it differs from the plain one only by rounding."""
+    """Return `plain`, with the parts of `exact`, in float64, where the two agree up to rounding."""
     if isinstance(plain, Mapping) and isinstance(exact, Mapping):
         return {name: _prefer_exact(value, exact.get(name)) for name, value in plain.items()}
     if isinstance(plain, (list, tuple)) and isinstance(exact, (list, tuple)) and len(plain) == len(exact):
@@ -146,7 +148,7 @@ def _prefer_exact(plain: Value, exact: Value) -> Value:
 
 
 def _definitions(*sources: str, without: tuple[str, ...] = ()) -> str:
-    """Join the definitions of several sources, each once and in order, without imports and without some names."""
+    """Join the definitions of several sources, each name once; leave out imports and the names `without`."""
     definitions: dict[str, str] = {}
     for source in sources:
         for node in ast.parse(source).body:

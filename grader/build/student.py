@@ -51,7 +51,10 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
 
 
 def release_config(root: str) -> Config:
-    """Return the configuration of nbgrader_config.py for a course in another folder."""
+    """Return the configuration to build student notebooks in `root`, with this course's folders.
+
+    The folders must be the same as in nbgrader_config.py; this function does not read that file.
+    """
     config = Config()
     config.CourseDirectory.root = root
     config.CourseDirectory.source_directory = "solutions"
@@ -63,6 +66,6 @@ def release_config(root: str) -> Config:
 
 
 def preprocessors() -> list:
-    """Return nbgrader's preprocessors for generate_assignment, with `NameTheTodo` in the place of ClearSolutions."""
+    """Return the preprocessors of nbgrader generate_assignment, with `NameTheTodo` for ClearSolutions."""
     standard = GenerateAssignment.class_traits()["preprocessors"].default_args[0]
     return [NameTheTodo if preprocessor is ClearSolutions else preprocessor for preprocessor in standard]

@@ -1,7 +1,7 @@
 """Makes the zip that students get: `make release`, or `python -m grader.build.student_zip dist`.
 
-The same files give the same bytes on every machine: the members are sorted, have one fixed date, and are not compressed,
-because compressed bytes depend on the library.
+The same files give the same bytes on every machine: the members are sorted, have one fixed date, and are not
+compressed, because compressed bytes depend on the library.
 """
 
 from __future__ import annotations
@@ -48,12 +48,16 @@ def student_zip(root: Path) -> tuple[str, bytes]:
 
 
 def pack(files: dict[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
-    """Make a zip of files; the same files give the same bytes."""
+    """Make a zip of files, given by path; the same files give the same bytes.
+
+    Args:
+        executable: the paths of files that may be run as programs.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for path, content in sorted(files.items()):
             info = zipfile.ZipInfo(path, DATE)
-            info.create_system = 3  # Unix, wherever it is made
+            info.create_system = 3  # Unix, also where the zip is made on Windows
             info.external_attr = (0o100755 if path in executable else 0o100644) << 16
             archive.writestr(info, content)
     return buffer.getvalue()
@@ -74,10 +78,12 @@ def _student_requirements(project: dict) -> list[str]:
 
 
 def _requirements(project: dict) -> str:
+    """Return the text of requirements.txt."""
     return "\n".join(["# python -m pip install -r requirements.txt", *_student_requirements(project), ""])
 
 
 def _environment(project: dict) -> str:
+    """Return the text of environment.yml for conda."""
     python = project["project"]["requires-python"]
     return (
         "# conda env create -f environment.yml\n"
@@ -87,7 +93,7 @@ def _environment(project: dict) -> str:
 
 
 def main() -> None:
-    """Write the zip into the folder of the first argument, or dist, and print its path."""
+    """Write the zip into the folder that the first argument names, or into dist, and print its path."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
     try:
         name, content = student_zip(course_root())

@@ -10,7 +10,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u20
 
 
 def plain(value: Any, most: int = 2000) -> str:
-    """Return at most `most` characters of a text, without lone surrogates and control characters; "" for no text."""
+    """Replace lone surrogates, remove control characters, cut to `most` characters; "" for other types."""
     if not isinstance(value, str):
         return ""
     text = value[: most + 1].encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,8 @@
-"""Converts trees of tensors and JSON values to bytes and back, on the trusted side.
+"""Converts trees of tensors and JSON values to bytes and back, in the trusted process outside the sandbox.
 
-Incoming bytes are not trusted: sizes are checked before anything is parsed, nothing is unpickled, and every defect is an
-EvidenceError whose message the student can read. execution/guest/values.py does the same inside the sandbox.
+Incoming bytes are not trusted: sizes are checked before anything is parsed, nothing is unpickled, and every
+defect is an EvidenceError whose message the student can read. execution/guest/values.py does the same inside
+the sandbox.
 """
 
 from __future__ import annotations
@@ -40,10 +41,12 @@ class EvidenceError(Exception):
 
 
 def encode(value: Value) -> tuple[Any, bytes]:
-    """Convert a value to a tree for JSON, and its tensors, which the tree names, to safetensors.
+    """Split a value into a tree for JSON and the bytes of its tensors in the safetensors format.
+
+    In the tree, {"tensor": name} stands for a tensor.
 
     Raises:
-        TypeError: a part of it is neither a tensor nor a JSON value: a fault of the grader.
+        TypeError: a part of the value is neither a tensor nor a JSON value: a fault of the grader.
     """
     tensors: dict[str, torch.Tensor] = {}
 
@@ -72,7 +75,7 @@ def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
     """Parse the JSON object with which an answer begins.
 
     Raises:
-        EvidenceError: it is too large, or no JSON object.
+        EvidenceError: the header is too large, or no JSON object.
     """
     if len(header) > most:
         raise EvidenceError(f"an answer of {len(header) / 2**20:.0f} MiB beside its tensors came back")
@@ -88,10 +91,10 @@ def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
 
 
 def decode(tree: Any, blob: memoryview | bytes) -> Value:
-    """Convert a tree and its tensors back to a value of CPU tensors and JSON values.
+    """Convert the two results of `encode` back to a value of CPU tensors and JSON values.
 
     Raises:
-        EvidenceError: they are forged, or hold something that no probe may return.
+        EvidenceError: tree or tensors are forged, or hold something that no probe may return.
     """
     tensors = _tensors(blob)
 
@@ -112,7 +115,8 @@ def decode(tree: Any, blob: memoryview | bytes) -> Value:
             return [build(item, depth + 1) for item in node]
         match list(node.items()):
             case [("tensor", str(name))] if name in tensors:
-                return tensors.pop(name)  # each once: a small tree cannot become a large value by repetition
+                # `pop`, so that a small tree cannot become a large value by repeating a tensor.
+                return tensors.pop(name)
             case [("float", "nan" | "inf" | "-inf" as text)]:
                 return float(text)
             case [("dict", dict(items))]:
@@ -123,7 +127,7 @@ def decode(tree: Any, blob: memoryview | bytes) -> Value:
 
 
 def _tensors(blob: memoryview | bytes) -> dict[str, torch.Tensor]:
-    """Read the safetensors format without the library: with one copy only, and with every size checked."""
+    """Read the safetensors format without the library: check every size, and copy the data only once."""
     blob = memoryview(blob)
     if not blob:
         return {}
@@ -150,6 +154,7 @@ def _tensors(blob: memoryview | bytes) -> dict[str, torch.Tensor]:
 
 
 def _tensor(dtype_name: str, shape: list, data: memoryview) -> torch.Tensor:
+    """Copy bytes into a tensor; raise EvidenceError unless their number fits dtype and shape."""
     dtype = DTYPES.get(dtype_name)
     if dtype is None:
         raise EvidenceError(f"a tensor of dtype {plain(dtype_name, 20)} came back; use a real one")

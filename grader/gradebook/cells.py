@@ -17,21 +17,21 @@ from grader.notebook.cells import Role, answer_cell, check_cell, role
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """One assignment's rows in the gradebook, by their ids."""
+    """The ids of one assignment's rows in the gradebook: every value below is the id of a row."""
 
     assignment: str
     notebook: str
-    grades: Mapping[str, str]  # exercise id → grade cell
-    comments: Mapping[str, str]  # exercise id → solution cell
-    other_grades: tuple[str, ...]  # the instructor's own cells, graded by hand
-    other_comments: tuple[str, ...]
+    grades: Mapping[str, str]  # exercise id → row of its self-check, which gets the points
+    comments: Mapping[str, str]  # exercise id → row of its answer, which gets the comment
+    other_grades: tuple[str, ...]  # rows of the cells that the instructor added, to grade by hand
+    other_comments: tuple[str, ...]  # rows of the cells that the instructor added, to comment by hand
 
 
 def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> Cells:
     """Add the lesson, its notebook and every cell to the gradebook, or update them, as nbgrader does.
 
     Args:
-        url: for messages.
+        url: the gradebook's address, for messages only.
         master: the student notebook; without it only the exercises' cells are declared, without sources.
 
     Raises:
@@ -49,7 +49,7 @@ def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: Notebook
 
 
 def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: NotebookNode | None) -> None:
-    """Refuse a gradebook with an exercise that the lesson no longer declares, because its points would count."""
+    """Raise RecordError for an exercise that the lesson no longer declares: its points would count."""
     declared = {check_cell(exercise.id) for exercise in lesson.exercises}
     declared |= {grade_id for grade_id, _ in _nbgrader_cells(master)}
     stored = {cell.name for cell in notebook.grade_cells if role(cell.name) is Role.CHECK}
@@ -62,7 +62,7 @@ def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: N
 
 
 def _declare_source_cells(gradebook: api.Gradebook, name: str, master: NotebookNode | None) -> None:
-    """Store the source of every cell that nbgrader would store, so that it finds nothing changed."""
+    """Store the source of every cell that nbgrader would store, so that nbgrader finds nothing changed."""
     for grade_id, cell in _nbgrader_cells(master):
         locked = utils.is_locked(cell)
         if locked or utils.is_grade(cell) or utils.is_solution(cell):
@@ -78,7 +78,7 @@ def _declare_source_cells(gradebook: api.Gradebook, name: str, master: NotebookN
 
 
 def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> None:
-    """Store the exercises' cells, and the cells that the instructor added to the notebook to grade by hand."""
+    """Store the cells of the exercises, and those that the instructor added to grade them by hand."""
     name = lesson.assignment
     graded = [exercise for exercise in lesson.exercises if exercise.points]
     points = {check_cell(exercise.id): float(exercise.points) for exercise in graded}
@@ -99,7 +99,7 @@ def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: Note
 
 
 def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Lesson) -> Cells:
-    """Find the rows of all cells, and complete the submissions that came in before a cell was declared."""
+    """Return the ids of all cells' rows, and give earlier submissions the rows that they lack."""
     grades = {cell.name: cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)}
     comments = {cell.name: cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)}
     _complete_submissions(gradebook, notebook.id, grades.values(), comments.values())
@@ -110,14 +110,14 @@ def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Les
         notebook=notebook.id,
         grades={id: grades.pop(cell) for id, cell in checks.items() if cell in grades},
         comments={id: comments.pop(cell) for id, cell in answers.items() if cell in comments},
-        # What the two lines above did not take out.
+        # The cells that the two lines above did not pop: those that the instructor added.
         other_grades=tuple(grades.values()),
         other_comments=tuple(comments.values()),
     )
 
 
 def _nbgrader_cells(master: NotebookNode | None) -> Iterator[tuple[str, NotebookNode]]:
-    """Yield the cells with nbgrader's metadata, each with its grade id."""
+    """Yield grade id and cell for each cell with nbgrader's metadata; nothing without a notebook."""
     for cell in () if master is None else master.cells:
         if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
             yield grade_id, cell
@@ -126,7 +126,7 @@ def _nbgrader_cells(master: NotebookNode | None) -> Iterator[tuple[str, Notebook
 def _complete_submissions(
     gradebook: api.Gradebook, notebook: str, grades: Iterable[str], comments: Iterable[str]
 ) -> None:
-    """Give every submission of the notebook a row for each cell that was declared after it came in."""
+    """Insert for every submission of the notebook the rows of those cells that were declared after it."""
     submitted = api.SubmittedNotebook.__table__
     submissions = select(submitted.c.id).where(submitted.c.notebook_id == notebook)
     for table, cells in ((api.Grade.__table__, grades), (api.Comment.__table__, comments)):

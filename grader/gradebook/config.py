@@ -13,13 +13,17 @@ from grader.gradebook.writer import LatePenalty
 
 
 def course_id(root: Path) -> str:
-    """Return the course's name in nbgrader_config.py; without such a file nbgrader's default."""
+    """Return the course's name in nbgrader_config.py; without file or name nbgrader's default."""
     return _configuration(root).CourseDirectory.get("course_id", "default_course")
 
 
 def late_penalty(root: Path) -> LatePenalty:
-    """Return the penalty function of the plugin that nbgrader_config.py names; nbgrader's own takes nothing off."""
-    if str(root) not in sys.path:  # as nbgrader does, so that a plugin may lie beside its configuration
+    """Return the penalty function of the late-submission plugin that nbgrader_config.py names.
+
+    Without a name that is nbgrader's default plugin, which takes no points off.
+    """
+    # nbgrader does the same, so that a plugin may lie beside nbgrader_config.py.
+    if str(root) not in sys.path:
         sys.path.append(str(root))
     return penalty_plugin(_configuration(root))
 
@@ -32,6 +36,7 @@ def penalty_plugin(config: Config) -> LatePenalty:
 
 
 def _configuration(root: Path) -> Config:
+    """Load nbgrader_config.py; return an empty configuration without such a file."""
     try:
         return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     except ConfigFileNotFound:

@@ -35,6 +35,7 @@ def connect(url: str, course: str) -> api.Gradebook:
 
 
 def _parse(url: str) -> URL:
+    """Parse a database URL, or raise RecordError; add to an SQLite URL how long SQLite waits for a lock."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
@@ -48,6 +49,7 @@ def _parse(url: str) -> URL:
 
 
 def _open(url: URL, course: str) -> api.Gradebook:
+    """Open the gradebook, with `newest_revision` in the place of nbgrader's own function."""
     original, api.get_alembic_version = api.get_alembic_version, newest_revision
     try:
         return api.Gradebook(url.render_as_string(hide_password=False), course_id=course)
@@ -57,10 +59,10 @@ def _open(url: URL, course: str) -> api.Gradebook:
 
 @cache
 def newest_revision() -> str | None:
-    """Return the schema version of a new gradebook.
+    """Return the newest version of nbgrader's database schema, with which it marks a new gradebook.
 
-    nbgrader starts the program `alembic` for it, which takes seconds, and which is not on PATH unless the
-    environment is activated.
+    nbgrader's own function starts the program `alembic`, which takes seconds, and which is not on PATH unless
+    the environment is activated. This function calls alembic as a library.
     """
     from alembic.config import Config  # slow to import, and only a new gradebook needs it
     from alembic.script import ScriptDirectory
@@ -70,10 +72,10 @@ def newest_revision() -> str | None:
 
 
 def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
-    """Call `work` and return its result; retry while the database is locked.
+    """Call `work` and return its result; retry while another program locks or creates the database.
 
     Args:
-        undo: called after each failure.
+        undo: a function that is called after each failure, for instance a rollback.
 
     Raises:
         StudentNameError: a student's name cannot be encoded.
@@ -99,6 +101,7 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
 
 
 def _explain(reason: str, error: Exception) -> str:
+    """Return the message for the instructor: why the gradebook could not be written, and what to do."""
     if isinstance(error, UnicodeEncodeError):
         return "a student id holds bytes that are no text. Its grade was not recorded. Rename the folder."
     advice = {
@@ -116,7 +119,7 @@ def _explain(reason: str, error: Exception) -> str:
 
 @contextmanager
 def _quiet(log: logging.Logger) -> Iterator[None]:
-    """Disable a log: nbgrader logs a traceback before it raises, and the error is reported once, by `attempt`."""
+    """Disable a log in a `with` block: `attempt` reports each error, so nbgrader need not log a traceback."""
     before = log.disabled
     log.disabled = True
     try:

@@ -25,6 +25,7 @@ def read_marks(url: str, course: str, student: str, assignment: str) -> ManualMa
 
 
 def _marks(notebook: api.SubmittedNotebook) -> ManualMarks:
+    """Collect from a submitted notebook what people decided by hand; the score is reduced by the penalty."""
     penalty = notebook.late_submission_penalty or 0.0
     return ManualMarks(
         score=notebook.score - penalty,
@@ -43,5 +44,5 @@ def _marks(notebook: api.SubmittedNotebook) -> ManualMarks:
 
 
 def _exercise(cell: str) -> str:
-    """Return the exercise of a self-check or an answer; a cell of the instructor keeps its own name."""
+    """Return the exercise of an answer's or a self-check's grade id; return other grade ids unchanged."""
     return exercise_of(cell) or cell

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-MOST_BYTES = 200  # that are read of a timestamp
+MOST_BYTES = 200  # `submitted_at` reads no more than these of timestamp.txt
 
 
 def submitted_at(notebook: Path) -> datetime | None:
-    """Return when a notebook was submitted, by nbgrader's timestamp.txt beside it; None if that gives no time.
+    """Return the time in nbgrader's timestamp.txt beside a submitted notebook; None without a valid time.
 
     A student may have written the file: a link is not followed, and only the file's first bytes are read.
     """

@@ -1,7 +1,8 @@
 """Writes grades into nbgrader's gradebook, so that its export and formgrader show them.
 
-One process writes, with one transaction per grade. Queries use the tables' unique keys and not nbgrader's mapped
-objects: the computed columns of those read whole tables, and the cost of a class would grow with its square.
+One process writes, with one transaction per grade. Queries use the tables' unique keys and not nbgrader's
+mapped objects: the computed columns of those objects read whole tables, and the time would grow with the
+square of the number of students.
 
 How a grade changes the scores in the gradebook:
 
@@ -38,8 +39,9 @@ WITHHELD = (
 LatePenalty = Callable[[str, float, float], float | None]
 
 
-# The queries of a rerun are built once: SQLAlchemy takes longer to build a query than SQLite to answer it. Each selects by
-# the first columns of its tables' indices: the cost of a query that reads a whole table grows with the class.
+# The queries of a rerun are built once: SQLAlchemy takes longer to build a query than SQLite to answer it.
+# Each selects by the first columns of its tables' indices: the cost of a query that reads a whole table grows
+# with the class.
 _submitted_assignments, _submitted_notebooks, _assignments = (
     mapped.__table__ for mapped in (api.SubmittedAssignment, api.SubmittedNotebook, api.Assignment)
 )
@@ -68,7 +70,7 @@ COLUMNS = ((api.Grade, ("auto_score", "needs_manual_grade")), (api.Comment, ("au
 
 
 def _row_queries(cells: Cells) -> tuple[Select, ...]:
-    """Build the queries for a submitted notebook's rows of grades and of comments."""
+    """Build the two queries that select a submitted notebook's rows of grades and of comments."""
     queries = []
     for (mapped, names), ids in zip(COLUMNS, _cells_by_table(cells), strict=True):
         columns = mapped.__table__.c
@@ -98,10 +100,11 @@ def open_gradebook(
     Args:
         url: a database URL, e.g. sqlite:///gradebook.db
         lessons: by assignment.
-        masters: the student notebooks, by assignment. Their cells are declared as nbgrader declares them, so that
-            `nbgrader generate_assignment` on the same gradebook finds nothing changed.
+        masters: the student notebooks, by assignment. Their cells are declared as nbgrader declares them, so
+            that `nbgrader generate_assignment` on the same gradebook finds nothing changed.
         course: nbgrader's course_id.
-        late_penalty: the penalty function of nbgrader's late-submission plugin; None leaves penalties as they are.
+        late_penalty: the penalty function of nbgrader's late-submission plugin; None leaves penalties as they
+            are.
 
     Raises:
         RecordError: the gradebook cannot be opened.
@@ -168,7 +171,7 @@ class GradeWriter:
         attempt(self.url, lambda: self._write(grade, timestamp), undo=self.gradebook.db.rollback)
 
     def set_timestamp(self, student: str, assignment: str, timestamp: datetime | None) -> None:
-        """Set the time of the submission to which a student's scores belong.
+        """Set the time of submission that the gradebook stores for a student's scores.
 
         Raises:
             RecordError: the gradebook is locked or read-only.
@@ -185,6 +188,7 @@ class GradeWriter:
         self.gradebook.db.commit()
 
     def _write(self, grade: Grade, timestamp: datetime | None) -> None:
+        """Write one grade in one transaction; declare its lesson before the first grade of an assignment."""
         if grade.assignment not in self._cells:
             self._cells[grade.assignment] = declare(
                 self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
@@ -209,7 +213,11 @@ class GradeWriter:
         self.gradebook.db.commit()
 
     def _is_recorded(self, grade: Grade, timestamp: datetime | None, cells: Cells) -> bool:
-        """Tell whether the gradebook holds all of a grade already: the common case of a rerun, by three short queries."""
+        """Tell by three short queries whether the gradebook has all of a grade already, as in most reruns.
+
+        The answer is no for a fault, and for a submission that is late or has a penalty: `_write` then does
+        all.
+        """
         if grade.status == "fault":
             return False
         keys = {"assignment": cells.assignment, "notebook": cells.notebook, "student": grade.student}
@@ -246,11 +254,18 @@ class GradeWriter:
         return row["id"], True
 
     def _fill(self, mapped: Any, notebook: str, wanted: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write a submitted notebook's rows, given by cell; only rows that differ are written."""
+        """Insert a submitted notebook's missing rows into a table, and update those that differ.
+
+        Args:
+            mapped: nbgrader's class of the table.
+            notebook: the id of the submitted notebook.
+            wanted: the id of each cell → the columns to set in its row.
+        """
         table = mapped.__table__
         of_notebook = and_(table.c.cell_id.in_(wanted), table.c.notebook_id == notebook)
         stored = {row.cell_id: row for row in self.gradebook.db.execute(select(table).where(of_notebook))}
-        new: dict[tuple[str, ...], list[dict[str, Any]]] = {}  # by the columns that are set
+        # Names of the columns that are set → rows to insert together.
+        new: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for cell, values in wanted.items():
             if cell not in stored:
                 row = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values}
@@ -261,6 +276,7 @@ class GradeWriter:
             self.gradebook.db.execute(insert(table), rows)
 
     def _set(self, mapped: Any, id: str, **values: Any) -> None:
+        """Set columns of the row with this id; write nothing if the row has these values already."""
         table = mapped.__table__
         changed = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
         self.gradebook.db.execute(update(table).where(table.c.id == id, changed).values(**values))
@@ -268,7 +284,11 @@ class GradeWriter:
     def _set_penalty(
         self, late_penalty: LatePenalty, student: str, cells: Cells, submission: str, notebook: str
     ) -> None:
-        """Set the penalty as nbgrader's AssignLatePenalties does: the plugin's if the submission was late, else none."""
+        """Set the penalty as nbgrader's AssignLatePenalties does.
+
+        A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
+        and at most the score. Any other submission gets no penalty.
+        """
         row = self.gradebook.db.execute(
             select(
                 _submitted_assignments.c.timestamp, _submitted_assignments.c.extension, _assignments.c.duedate
@@ -303,7 +323,7 @@ class GradeWriter:
 
 
 def _wanted_rows(grade: Grade, cells: Cells) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return what to set in nbgrader's rows of grades and of comments, by cell."""
+    """Return for the tables of grades and comments: each cell's id → the columns to set in its row."""
     verdicts = {verdict.id: verdict for verdict in grade.verdicts}
     return (
         {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()},
@@ -311,11 +331,12 @@ def _wanted_rows(grade: Grade, cells: Cells) -> tuple[dict[str, dict[str, Any]],
     )
 
 
-# An exercise without a verdict is withheld and is no zero: the absence of a verdict never gives a score.
+# An exercise without a verdict is marked "needs manual grade" and keeps its stored score: a missing verdict
+# does not set a score.
 
 
 def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
-    """Return what to set in an exercise's row of grades; `manual_score` and `extra_credit` are never set."""
+    """Return the columns to set in an exercise's row of grades; never `manual_score` and `extra_credit`."""
     if grade.status == "unreadable":
         return {"auto_score": 0.0, "needs_manual_grade": False}
     if verdict is None or _is_withheld(grade, verdict):
@@ -324,7 +345,7 @@ def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
-    """Return what to set in an exercise's row of comments."""
+    """Return the columns to set in an exercise's row of comments."""
     if grade.status == "unreadable":
         return {"auto_comment": grade.message}
     if verdict is None or _is_withheld(grade, verdict):
@@ -335,9 +356,10 @@ def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
 
 
 def _is_withheld(grade: Grade, verdict: Verdict) -> bool:
+    """Tell whether a fault of the grader left the exercise without a score."""
     return grade.status == "fault" or verdict.outcome is Outcome.FAULT
 
 
 def _utc(moment: datetime | None) -> datetime | None:
-    """Convert a time to UTC without a time zone, as nbgrader stores it."""
+    """Convert a time to UTC without a zone, as nbgrader stores it; a time without a zone is UTC already."""
     return moment if moment is None or moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)

@@ -1,6 +1,8 @@
 """What nbgrader loads: `autograde`, `generate_feedback` and `zip_collect` as this grader does them.
 
-In: nbgrader's calls, its configuration and its folders. Out: what nbgrader's own steps would leave: graded notebooks,
-feedback pages, collected submissions, rows of the gradebook. Submissions are read and run by the other folders only.
-May import: course, execution, gradebook, grading, report, results, submission, workers, records, paths, secret.
+In: nbgrader's calls, its configuration and its folders. Out: what nbgrader's own steps would leave: graded
+notebooks, feedback pages, collected submissions, rows of the gradebook. Submissions are read and run by the
+other folders only.
+May import: course, execution, gradebook, grading, report, results, submission, workers, records, paths,
+secret.
 """

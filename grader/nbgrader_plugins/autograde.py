@@ -1,8 +1,9 @@
-"""What `nbgrader autograde` and formgrader's button call: this grader, with its sandbox, in the place of nbgrader's own.
+"""What `nbgrader autograde` and formgrader's button call: this grader instead of nbgrader's own.
 
-nbgrader finds the submissions, keeps its folders and reports failures. It opens no submission and runs none: the exporter
-passes on an empty notebook, the first preprocessor replaces it by the graded one, and the second one records the grade.
-nbgrader makes one exporter for each run, and new preprocessors for each notebook.
+nbgrader finds the submissions, keeps its folders and reports failures. It opens no submission and runs none:
+`SubmissionExporter` passes an empty notebook to the preprocessors, `GradeSubmission` grades the submission
+and replaces the empty notebook by the executed one, and `RecordGrade` records the grade. nbgrader makes one
+exporter for each run, and new preprocessors for each notebook.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ from grader.workers import worker
 from grader.workers.grade_class import grade_one
 from grader.workers.job import Course, Job, JobMaker
 
-# What nbgrader keeps beside a graded notebook, to tell what is new and whose feedback is whose.
+# The files that nbgrader needs beside a graded notebook: one shows whether the submission is new, the other
+# whose feedback is whose.
 KEPT = ("timestamp.txt", "submission_secret.txt")
 
 
@@ -50,14 +52,18 @@ class NotGraded(Exception):
 
 
 class SubmissionExporter(NotebookExporter):
-    """One run of `nbgrader autograde`: what its preprocessors share."""
+    """Passes each submission of one run of `nbgrader autograde` through the two preprocessors.
+
+    Its attributes are what they share: course and settings, the cache of grades, the times of earlier
+    submissions.
+    """
 
     device = Unicode("auto", help="Where the notebooks run: auto, cpu or cuda.").tag(config=True)
     isolation = Unicode("auto", help="The sandbox's tier: auto, full, partial or none.").tag(config=True)
 
     def __init__(self, *arguments, parent: BaseConverter | None = None, **options) -> None:
         super().__init__(*arguments, parent=parent, **options)
-        if parent is None:  # nbgrader makes an instance to list the settings of the class
+        if parent is None:  # nbgrader made this instance only to list the settings of the class
             return
         self.coursedir = parent.coursedir
         root = Path(self.coursedir.root)
@@ -80,9 +86,11 @@ class SubmissionExporter(NotebookExporter):
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **_: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Return the text of the graded notebook; only the intake opens the submitted file.
+        """Grade a submission by the two preprocessors; return the executed notebook as text, and `resources`.
 
-        A grade is put into the cache as `grader grade` does it: valid as long as its notebook is unchanged.
+        The submitted file itself is not opened here: grader/submission reads it. The grade goes into the
+        cache with a digest of the notebook: a later run takes it from the cache as long as that notebook is
+        unchanged.
         """
         text, results = self.from_notebook_node(nbformat.v4.new_notebook(), resources=resources)
         text = text.encode("utf-8", "replace").decode()  # a lone surrogate in an output cannot be encoded
@@ -92,7 +100,7 @@ class SubmissionExporter(NotebookExporter):
         return text, results
 
     def submission_file(self, student: str, assignment: str, notebook: str) -> SubmissionFile:
-        """Return where a submission lies in nbgrader's submitted folder."""
+        """Return the record of a submission in nbgrader's submitted folder; open nothing."""
         folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, assignment))
         top = Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", "."))
         parts = (*folder.relative_to(top).parts, f"{notebook}.ipynb")
@@ -103,7 +111,7 @@ class SubmissionExporter(NotebookExporter):
         return Path(self.coursedir.format_path(self.coursedir.autograded_directory, student, assignment))
 
     def _remove_stale(self, converter: BaseConverter) -> None:
-        """Delete graded folders that are out of date or half written: nbgrader skips every folder that exists."""
+        """Delete graded folders that are out of date or half written: nbgrader skips all that exist."""
         pattern = self.coursedir.format_path(
             self.coursedir.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
         )
@@ -121,7 +129,7 @@ class SubmissionExporter(NotebookExporter):
 
 
 class GradeSubmission(NbGraderPreprocessor):
-    """Replaces the empty notebook by the executed one, each verdict beside its exercise."""
+    """Grades the submission, and replaces the empty notebook by the executed one with the verdicts in it."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         run: SubmissionExporter = self.parent
@@ -141,7 +149,11 @@ class GradeSubmission(NbGraderPreprocessor):
 
 
 class RecordGrade(NbGraderPreprocessor):
-    """Records the grade in the gradebook, then raises a fault of the grader, so that nbgrader counts it as no grade."""
+    """Records the grade in the gradebook, and deletes what nbgrader copied into the graded folder.
+
+    After a fault of the grader it restores the earlier submission's time and raises NotGraded, so that
+    nbgrader reports the submission as failed.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         run: SubmissionExporter = self.parent
@@ -149,7 +161,8 @@ class RecordGrade(NbGraderPreprocessor):
         graded: Graded = resources["graded"]
         grade, when = graded.grade, submitted_at(job.file.path)
         masters = {}
-        if grade.status != "fault":  # the cause of a fault may be the student notebook itself
+        # A broken student notebook may have caused a fault: do not read it again then.
+        if grade.status != "fault":
             path = notebook_path(run.course.root, grade.assignment)
             masters[grade.assignment] = nbformat.read(path, as_version=4)
         with open_gradebook(
@@ -161,7 +174,7 @@ class RecordGrade(NbGraderPreprocessor):
         ) as gradebook:
             gradebook.record(grade, when)
             if grade.status == "fault":
-                # nbgrader has set the new timestamp already, and the earlier submission's score would look new.
+                # nbgrader has stored the new submission's time already: the earlier score would look new.
                 before = run.earlier_times.get((grade.student, grade.assignment), when)
                 gradebook.set_timestamp(grade.student, grade.assignment, before)
         if grade.status == "fault":
@@ -171,7 +184,8 @@ class RecordGrade(NbGraderPreprocessor):
                 f"{grade.message}. See `grader doctor`, then autograde it again."
             )
         for stray in run.graded_folder(grade.student, grade.assignment).iterdir():
-            # nbgrader copies everything that a student submitted, the targets of links too, and would return it.
+            # nbgrader copies everything that a student submitted, the targets of links too, and would return
+            # the copies to the student.
             if stray.name not in (*KEPT, f"{grade.assignment}.ipynb"):
                 rmtree(str(stray)) if stray.is_dir() else remove(str(stray))
         return nb, resources

@@ -13,13 +13,14 @@ from grader.submission.intake import find
 
 
 class TrustedExtractor(ExtractorPlugin):
-    """Extracts the notebooks, and nothing else, from the downloaded zips; one folder for each student.
+    """Extracts the notebooks, and nothing else, from the downloaded zips; makes one folder for each student.
 
-    A zip that cannot be trusted is refused whole; a student with several candidate notebooks is left out.
+    It refuses the whole zip if a member cannot be trusted, and leaves out a student with several notebooks for
+    the assignment.
     """
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        """Write <student>/<assignment>.ipynb below extracted_path."""
+        """Write the notebooks in archive_path's zips to extracted_path/<student>/<assignment>.ipynb."""
         assignment = self.parent.coursedir.assignment_id
         for path in sorted(Path(archive_path).rglob("*.zip")):
             try:
@@ -33,7 +34,7 @@ class TrustedExtractor(ExtractorPlugin):
                 self.parent.fail(f"{path}: {error}")
 
     def _target(self, folder: str, student: str, assignment: str) -> Path:
-        """Make the student's folder and return the path of the notebook; fail if there is one already."""
+        """Make the student's folder and return the path of its notebook; stop the run if that file exists."""
         path = Path(folder, student, f"{assignment}.ipynb")
         if path.exists():
             self.parent.fail(f"{student} is there twice for {assignment}. Remove one of the files.")

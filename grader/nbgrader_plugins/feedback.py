@@ -28,10 +28,10 @@ class FeedbackExporter(Exporter):
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **_: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Return the page of the submission that `resources` names.
+        """Return the page of the submission that `resources` names, and `resources`; read no notebook.
 
         Raises:
-            RecordError: the cache holds no grade of it, or the gradebook cannot be read.
+            RecordError: the cache has no grade of the submission, or the gradebook cannot be read.
         """
         coursedir = self.parent.coursedir
         _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)

@@ -61,12 +61,12 @@ def _section(assignment: str, grades: Sequence[Grade]) -> dict[str, Any]:
 
 
 def _scores(graded: Sequence[Grade]) -> dict[str, Any] | None:
-    """Describe how the scores are spread; None if nothing was graded."""
+    """Return histogram, mean, median and number of full scores; None if nothing was graded."""
     if not graded:
         return None
     scores = [grade.score or 0.0 for grade in graded]
     max_score = max(grade.max_score for grade in graded) or 1.0
-    # Full marks count in the last bin, not in a bin of their own.
+    # A full score counts in the last bin; without `min` it would be in an eleventh.
     bins = Counter(min(int(score / max_score * BINS), BINS - 1) for score in scores)
     counts = [bins[index] for index in range(BINS)]
     edges = [number(max_score * index / BINS) for index in range(BINS + 1)]
@@ -82,7 +82,7 @@ def _scores(graded: Sequence[Grade]) -> dict[str, Any] | None:
 
 
 def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> Markup | None:
-    """Draw how each exercise ended; None if nothing was graded."""
+    """Draw the bars that show how each exercise ended; return None if nothing was graded."""
     if not ids:
         return None
     titles = {verdict.id: verdict.title for grade in graded for verdict in grade.verdicts}
@@ -120,7 +120,7 @@ def _count_unnamed(graded: Sequence[Grade]) -> int:
 
 
 def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
-    """Sum up the grading times in seconds; None if nothing was graded."""
+    """Return median, 95th percentile, longest and total grading time in seconds; None without grades."""
     seconds = [grade.seconds for grade in graded]
     if not seconds:
         return None

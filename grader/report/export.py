@@ -2,12 +2,13 @@
 
 canvas      Gradebook import: https://community.canvaslms.com/t5/Instructor-Guide/ta-p/807, as
             lib/gradebook_importer.rb of canvas-lms reads it.
-moodle      The assignment's grading worksheet where the ids are Moodle's own numbers (they come from its zip),
+moodle      The assignment's grading worksheet if the ids are Moodle's own numbers (they come from its zip),
             else a file for the gradebook's CSV import: https://docs.moodle.org/en/Grade_import
 gradescope  results.json: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 csv         One table with everything.
 
-A student whose grade is withheld by a fault of the grader is left out: in Canvas an empty cell would clear a score.
+The files for Canvas and Moodle leave out a student with a grade that a fault of the grader withholds: in
+Canvas an empty cell would clear a score. Gradescope's file and the table have such a grade, without a score.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _canvas(grades: Sequence[Grade]) -> str:
         ["    Points Possible", "", "", "", "", *(number(worth[name]) for name in names)],
     ]
     for student, scores in _by_student(grades):
-        # Canvas's number of the student, as in its zip, or the student's login name.
+        # The student's id is Canvas's own number, as in its zip, or else the student's login name.
         identity = [student, "", ""] if _is_number(student) else ["", "", student]
         rows.append([student, *identity, "", *(_score(scores.get(name)) for name in names)])
     return _table(rows)
@@ -81,7 +82,7 @@ def _assignments(grades: Sequence[Grade]) -> list[str]:
 
 
 def _by_student(grades: Sequence[Grade]) -> list[tuple[str, dict[str, Grade]]]:
-    """Return each student's grades by assignment, without students who have a withheld grade."""
+    """Return each student's grades by assignment; leave out students with any grade that has no score."""
     by_student: dict[str, dict[str, Grade]] = {}
     for grade in grades:
         if grade.assignment:
@@ -105,10 +106,11 @@ def _score(grade: Grade | None) -> str:
 
 
 def _gradescope(grades: Sequence[Grade]) -> str:
-    """Return results.json of one submission, or an object that holds one for each of several submissions."""
+    """Return results.json of a single submission; for several, one object for each, by student."""
     if len(grades) == 1:
         return _json(_results(grades[0]))
-    one_each = len({grade.student for grade in grades}) == len(grades)  # one submission for each student
+    # The key is the student's id; if a student has several submissions, the key is student/assignment.
+    one_each = len({grade.student for grade in grades}) == len(grades)
     names = [grade.student if one_each else f"{grade.student}/{grade.assignment}" for grade in grades]
     return _json(dict(zip(names, map(_results, grades), strict=True)))
 
@@ -130,7 +132,7 @@ def _results(grade: Grade) -> dict[str, Any]:
         },
     }
     if grade.status == "fault":
-        # Without score and tests, Gradescope gives no grade and tells the instructor.
+        # Without score and tests in the results, Gradescope gives no grade and tells the instructor.
         results["output"] = "The grader failed; this costs you nothing. Your instructor will run it again."
         return results
     return {**results, "score": grade.score, "tests": [_test(verdict) for verdict in grade.verdicts]}
@@ -172,12 +174,13 @@ def _csv(grades: Sequence[Grade]) -> str:
 
 
 def _table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:
-    """Return CSV as RFC 4180 defines it, with an apostrophe before each cell that a spreadsheet would run as a formula.
+    """Return CSV as RFC 4180 defines it.
 
-    Numbers get no apostrophe, not even negative ones: a platform could not read them.
+    An apostrophe stands before each cell that a spreadsheet would run as a formula. Negative numbers get no
+    apostrophe, although they begin with "-": a platform could not read them.
 
     Args:
-        trusted: cells that get no apostrophe.
+        trusted: texts of cells that are written as they are.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
@@ -186,7 +189,8 @@ def _table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> st
 
 
 def _without_formula(cell: str) -> str:
-    # A printable cell is not cleaned: `clean` would remove the indentation that Canvas expects.
+    """Put an apostrophe before a cell that a spreadsheet would run; replace unprintable characters."""
+    # Clean only cells with unprintable characters: `clean` would remove the indentation that Canvas expects.
     text = cell if cell.isprintable() else clean(cell)
     formula = text.lstrip().startswith(FORMULA_STARTS) and not NUMBER.fullmatch(text)
     return f"'{text}" if formula else text

@@ -1,4 +1,4 @@
-"""Draws an attention map beside the reference's and their difference, as inline SVG with one scale."""
+"""Draws a student's attention map, the reference's on the same scale, and their difference, as inline SVG."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from grader.report.colour import DIVERGING, VIRIDIS, ink, shade
 
 Matrix = tuple[tuple[float, ...], ...]
 
-CELL = 44  # drawing units; the page scales the whole
-LARGEST = 48  # most rows or columns of a drawn map: with more, a cell is smaller than a pixel on a phone
+CELL = 44  # side of a cell in drawing units; the page scales the drawing
+# Most rows or columns of a drawn map: it may be as narrow as 9.5rem, which is 3 pixels for each of 48 cells.
+LARGEST = 48
 MOST_COLUMNS_WITH_NUMBERS = 8  # a wider map has no values in its cells
 
 
@@ -37,7 +38,10 @@ class Figure:
 
 
 def figure(heatmap: Heatmap) -> Figure | None:
-    """Draw the answer's map, the reference's, and their difference; None if the maps cannot be drawn together."""
+    """Draw the answer's map, the reference's, and their difference.
+
+    Return None if their sizes differ, or if a map is empty or larger than LARGEST.
+    """
     got, expected = heatmap.got, heatmap.expected
     rows, columns = len(expected), len(expected[0]) if expected else 0
     too_large = rows > LARGEST or columns > LARGEST
@@ -108,7 +112,7 @@ def _legend(stops: tuple[str, ...], low: float, high: float) -> Markup:
 
 @cache
 def _colour_bar(stops: tuple[str, ...]) -> str:
-    # Steps instead of a gradient: a gradient would need an id, and ids collide between the figures of a page.
+    # Rectangles and not a gradient: a gradient needs an id, and two figures of a page would have the same.
     steps = 24
     bar = "".join(
         f'<rect x="{step * 4}" width="4.5" height="6" fill="{shade(stops, step / (steps - 1))}"/>'
@@ -118,6 +122,7 @@ def _colour_bar(stops: tuple[str, ...]) -> str:
 
 
 def _scale_end(value: float) -> str:
+    """Format a value for an end of the colour scale."""
     return f"{value:.2g}".replace("-", "−")
 
 

@@ -14,7 +14,10 @@ from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
 
 
 def to_json(grade: Grade) -> str:
-    """Return a grade as one line; in ASCII, so that no character of a submission ends the line or breaks an encoding."""
+    """Return a grade as one line of JSON, without the newline.
+
+    The line is ASCII, so that no character of a submission can end the line or break an encoding.
+    """
     return json.dumps(to_record(grade), allow_nan=False)
 
 
@@ -31,7 +34,7 @@ def from_json(line: str) -> Grade:
 
 
 def to_record(grade: Grade) -> dict[str, Any]:
-    """Convert a grade to JSON values; its `verdicts` are called `exercises` there."""
+    """Convert a grade to a dict of JSON values; its key for the field `verdicts` is `exercises`."""
     record = _values(grade)
     del record["verdicts"]
     return {
@@ -90,17 +93,17 @@ def _field_names(record_type: type) -> tuple[str, ...]:
 
 
 def _values(value: Any) -> dict[str, Any]:
-    """Return a record's fields by name, not those of the records in it."""
+    """Return a record's fields by name; values that are records themselves stay records."""
     return {name: getattr(value, name) for name in _field_names(value.__class__)}
 
 
 def _fields_in(record_type: type, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those entries that are fields of the record type."""
+    """Return those entries of a mapping whose keys are fields of the record type."""
     return {name: record[name] for name in _field_names(record_type) if name in record}
 
 
 def _numbers(matrix: tuple[tuple[float, ...], ...]) -> list[list[float | str]]:
-    # JSON has no NaN and no infinity; float() reads their names back.
+    # JSON has no NaN and no infinity: write their names, which float() reads in `_matrix`.
     return [[value if isfinite(value) else str(value) for value in row] for row in matrix]
 
 

@@ -1,4 +1,4 @@
-"""Makes the feedback page of a submission: what was tried, what came back, how far off it is, what to read again."""
+"""Makes a submission's feedback page: what was tried, what came back, how far off it is, what to read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def feedback_page(grade: Grade, marks: ManualMarks | None = None) -> str:
     """Return one HTML file that needs no other file: no script, font or picture.
 
     Args:
-        marks: what people decided; None if nobody has looked at the submission.
+        marks: what people decided by hand; None if nobody has looked at the submission.
     """
     score = grade.score if marks is None or grade.status == "fault" else marks.score
     return (
@@ -51,7 +51,7 @@ def feedback_page(grade: Grade, marks: ManualMarks | None = None) -> str:
 
 @cache
 def templates() -> Environment:
-    """Return the template environment of all pages: it escapes everything, and an unknown name is an error."""
+    """Return the jinja environment of all pages: it escapes all text, and an unknown name is an error."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -66,11 +66,12 @@ def templates() -> Environment:
 
 
 def _clean_text(value: Any) -> Any:
-    """Remove from text what no page can show; Markup is the grader's own SVG and stays as it is."""
+    """Clean text; return Markup, which is the grader's own SVG, and all other values unchanged."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _greeting(grade: Grade) -> str:
+    """Return the first sentences of the page: how the submission did, and what to do next."""
     graded = [verdict for verdict in grade.verdicts if verdict.max_points]
     full = sum(verdict.outcome is Outcome.PASSED for verdict in graded)
     if grade.status == "unreadable":
@@ -105,7 +106,7 @@ def _exercise(verdict: Verdict) -> dict[str, Any]:
 
 
 def _message(verdict: Verdict) -> str:
-    """Return the message for the whole exercise; a check's message is shown with the check and not repeated."""
+    """Return the message for the whole exercise; "" if a check has the same: the page shows it there."""
     if verdict.outcome is Outcome.FAULT:
         return "This exercise could not be graded. The fault is ours and costs you nothing."
     if verdict.outcome is Outcome.MISSING:
@@ -116,7 +117,8 @@ def _message(verdict: Verdict) -> str:
 def _check(check: CheckResult) -> dict[str, Any]:
     """Collect what the template shows of one check."""
     passed = check.outcome is Outcome.PASSED
-    # A check that passes may still wait for another check: batches of wrong numbers are worth nothing.
+    # A check may pass and still give no points until another check passes: if the values are wrong, it is
+    # worth nothing that a batch of inputs gives the same wrong values as each input alone.
     waiting = passed and check.points < check.max_points
     message = check.message
     if check.outcome is Outcome.FAULT:

@@ -24,8 +24,8 @@ def histogram(counts: Sequence[int], edges: Sequence[str], label: str) -> Markup
     """Draw bars from left to right, each with its count on top, and the edges of the bins below.
 
     Args:
-        counts: one for each of n bins.
-        edges: n + 1 of them.
+        counts: the height of each of n bars.
+        edges: the n + 1 texts below the bars' edges.
         label: a description of the plot, for screen readers.
     """
     height, base, top = 180, 150, 20
@@ -53,10 +53,12 @@ def histogram(counts: Sequence[int], edges: Sequence[str], label: str) -> Markup
 
 
 def outcome_bars(rows: Sequence[tuple[str, Mapping[str, int]]], label: str) -> Markup:
-    """Draw one bar for each exercise, divided by how it ended, with the share of full points at its right.
+    """Draw one bar for each exercise, divided by how the exercise ended in the submissions.
+
+    The text at the right of a bar is the percentage of submissions with full points.
 
     Args:
-        rows: the exercise's name, and the number of submissions for each key of SYMBOLS.
+        rows: for each exercise its name, and the number of submissions for each key of SYMBOLS.
         label: a description of the plot, for screen readers.
     """
     left, right, row_height = 210, 56, 26
@@ -94,7 +96,7 @@ def _short(name: str) -> str:
 
 
 def _svg(parts: Sequence[str], width: int, height: int, label: str) -> Markup:
-    # The margins at both sides keep the numbers under the first and the last edge whole.
+    # Without the margins at both sides the numbers under the first and the last edge would be cut off.
     return Markup(
         f'<svg class="plot" viewBox="-14 0 {width + 28} {height}" role="img" aria-label="{escape(label)}" '
         f'font-size="13">{"".join(parts)}</svg>'

@@ -30,11 +30,11 @@ COLOURS = {
     "timeout": "magenta",
     "fault": "bold red",
 }
-REPORT_EVERY = 10.0  # seconds between two lines of progress where the output is no terminal
+REPORT_EVERY = 10.0  # at least so many seconds between two lines of progress if the output is no terminal
 
 
 def table(grades: Sequence[Grade]) -> RenderableType:
-    """Show a class: for each assignment a table with one symbol for each exercise, and a summary line."""
+    """Lay out a class: for each assignment a table with a symbol for each exercise and a summary."""
     parts: list[RenderableType] = []
     for assignment, group in assignments(grades).items():
         parts += [_assignment(assignment, group), Text(summary(group)), Text()]
@@ -57,7 +57,9 @@ def _assignment(assignment: str, grades: Sequence[Grade]) -> Table:
     shown.add_column(Text(" ".join(id.partition(".")[2] or id for id in ids)), no_wrap=True)
     shown.add_column("notes", overflow="fold", ratio=1)
     for grade in grades:
-        shown.add_row(Text(_short(grade.student, 32)), _score(grade), _marks(grade, ids), Text(_notes(grade)))
+        shown.add_row(
+            Text(_short(grade.student, 32)), _score(grade), _symbols(grade, ids), Text(_notes(grade))
+        )
     return shown
 
 
@@ -69,7 +71,8 @@ def _score(grade: Grade) -> Text:
     )
 
 
-def _marks(grade: Grade, ids: Sequence[str]) -> Text:
+def _symbols(grade: Grade, ids: Sequence[str]) -> Text:
+    """Return the symbols of one student, each as wide as its exercise's number in the head of the table."""
     kinds = {verdict.id: kind(verdict) for verdict in grade.verdicts}
     marks = Text()
     for id in ids:
@@ -95,7 +98,7 @@ def _short(text: str, longest: int) -> str:
 
 
 def details(grade: Grade) -> RenderableType:
-    """Show one submission: every exercise with its failed checks and its hint."""
+    """Lay out one submission: every exercise with its failed checks, hint and notes, then the flags."""
     lines = Text()
     score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
     lines.append(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}\n", style="bold")
@@ -110,7 +113,7 @@ def details(grade: Grade) -> RenderableType:
         )
         lines.append(f"  {worth}\n")
         for check in verdict.checks:
-            # An exercise that is not solved yet gets one message, not one for each check.
+            # An exercise that is not solved yet gets one message and not the same message for each check.
             if check.outcome is Outcome.PASSED or verdict.outcome is Outcome.MISSING:
                 continue
             lines.append(f"    {clean(check.title)}: {clean(check.message)}\n")
@@ -133,7 +136,7 @@ def details(grade: Grade) -> RenderableType:
 
 
 class _Rate(ProgressColumn):
-    """The rate of the last submissions, as a column of the progress bar."""
+    """The column of the progress bar with the speed, in submissions per second."""
 
     def render(self, task: Task) -> Text:
         return Text(f"{task.speed:.2f}/s" if task.speed else "", style="dim")
@@ -187,6 +190,6 @@ def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
 
 
 def _duration(seconds: float) -> str:
-    """Format a duration: "1:05" for 65 seconds, "1:01:05" for an hour more."""
+    """Format a duration: "1:05" for 65 seconds, "1:01:05" for 3665 seconds."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

@@ -1,4 +1,4 @@
-"""Formats words and numbers, and puts grades in order, for all reports."""
+"""Formats words and numbers, and sorts grades and exercises, for all reports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ def kind(verdict: Verdict) -> str:
 
 
 def summary(grades: Sequence[Grade]) -> str:
-    """Sum up a class in one line: "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100"."""
+    """Sum up a class in one line.
+
+    "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100"
+    """
     parts = []
     for status, plural in (("graded", "graded"), ("unreadable", "unreadable"), ("fault", "faults")):
         if count := sum(grade.status == status for grade in grades):
@@ -57,7 +60,7 @@ def summary(grades: Sequence[Grade]) -> str:
 
 
 def assignments(grades: Sequence[Grade]) -> dict[str, list[Grade]]:
-    """Group grades by assignment; assignments and students in alphabetical order."""
+    """Group grades by assignment; sort assignments and, within each, students alphabetically."""
     groups: dict[str, list[Grade]] = {}
     for grade in sorted(grades, key=lambda grade: (grade.assignment, grade.student)):
         groups.setdefault(grade.assignment, []).append(grade)
@@ -65,6 +68,6 @@ def assignments(grades: Sequence[Grade]) -> dict[str, list[Grade]]:
 
 
 def exercise_ids(grades: Sequence[Grade]) -> list[str]:
-    """List the ids of the exercises in their lesson's order, practice last."""
+    """List the ids of all exercises in the grades, each once, by number; practice exercises ("P") last."""
     seen = dict.fromkeys(verdict.id for grade in grades for verdict in grade.verdicts)
     return sorted(seen, key=lambda id: ["P" in id, *(part.lstrip("P").zfill(4) for part in id.split("."))])

@@ -1,9 +1,10 @@
 """The cache of grades: a rerun grades only submissions that changed.
 
-`.grader/grades/<assignment>/<hash of the student>.json` holds a student's newest grade as two lines. The second is the whole
-grade. The first, which is all that a rerun reads, holds the grade without its checks, the key under which it was given,
-and digests of the files that were written with it: a rerun takes the grade from the cache only if these files are
-unchanged. The folder can be deleted at any time; everything is then graded again.
+`.grader/grades/<assignment>/<hash of the student>.json` holds a student's newest grade as two lines. The
+second line is the whole grade. The first, which is all that a rerun parses, has the grade without its checks,
+the cache key, and digests of the files that were written with the grade. A rerun takes the grade from the
+cache only if key and notebook are unchanged; it makes a changed feedback page again from the cached grade.
+You can delete the folder at any time: the next run then grades everything again.
 """
 
 from __future__ import annotations
@@ -28,34 +29,39 @@ MOST_BYTES = 16 << 30  # a grade takes about 50 KB
 class CachedGrade:
     """A grade in the cache."""
 
-    without_checks: Grade  # as `without_checks` makes it
+    without_checks: Grade  # the grade as the function `without_checks` reduces it
     line: str = field(repr=False)  # the whole grade, as `to_json` writes it
-    files: Mapping[str, str] = field(default_factory=dict)  # digests of what was written with it, by kind
+    # Digests of the files that were written with the grade, by the kinds that results/writer.py names.
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def grade(self) -> Grade:
-        """The whole grade."""
+        """Parse and return the whole grade."""
         return from_json(self.line)
 
 
 def without_checks(grade: Grade) -> Grade:
-    """Leave out checks and heatmaps, most of a grade's size; the gradebook and the table need neither."""
+    """Return a grade without checks, heatmaps and second verdicts (`other`), which are most of its size.
+
+    The gradebook and the table in the terminal need none of them.
+    """
     verdicts = tuple(replace(verdict, checks=(), heatmaps=(), other=None) for verdict in grade.verdicts)
     return replace(grade, verdicts=verdicts)
 
 
 @dataclass(frozen=True)
 class GradeCache:
-    """The cached grades of a course. The oldest are dropped beyond a limit."""
+    """The cached grades of a course. `trim` deletes the oldest beyond a limit."""
 
     folder: Path
     most_grades: int = MOST_GRADES
     most_bytes: int = MOST_BYTES
 
     def get(self, student: str, assignment: str, key: str) -> CachedGrade | None:
-        """Return the cached grade if it was given under this key.
+        """Return the cached grade if it was stored under this key.
 
-        A grade that is missing, cut off, or written by another version is None too, so that it is graded again.
+        Return None, so that the submission is graded again, if the key is another, or if the file is missing,
+        cut off or written by another version.
         """
         try:
             first, _, line = self._path(student, assignment).read_text("ascii").partition("\n")
@@ -71,13 +77,14 @@ class GradeCache:
             return None
 
     def newest(self, student: str, assignment: str) -> Grade | None:
-        """Return the cached grade, whatever its key."""
+        """Return the whole cached grade, faults too, whatever its key; None if there is none."""
         return _read_grade(self._path(student, assignment))
 
     def put(self, grade: Grade, key: str, files: Mapping[str, str]) -> str:
         """Write a grade in one atomic step and return its JSON line.
 
-        A fault is kept for the report; `get` never returns it.
+        A fault of the grader is stored under an empty key: `newest` and `all` return it, but `get` never
+        does, so that the next run grades the submission again.
 
         Raises:
             OSError: the disk is full, or the folder is not writable.
@@ -92,11 +99,11 @@ class GradeCache:
         return line
 
     def empty(self) -> bool:
-        """Tell whether the cache holds no grade."""
+        """Tell whether the cache has no grade at all."""
         return next(self.folder.glob("*/*.json"), None) is None
 
     def all(self) -> Iterator[Grade]:
-        """Yield every cached grade, by assignment and student."""
+        """Yield every whole cached grade, sorted by assignment and student."""
         grades = filter(None, map(_read_grade, self.folder.glob("*/*.json")))
         yield from sorted(grades, key=lambda grade: (grade.assignment, grade.student))
 
@@ -128,6 +135,7 @@ class GradeCache:
 
 
 def _read_grade(path: Path) -> Grade | None:
+    """Read the whole grade from the second line of a file; None if that is missing or damaged."""
     try:
         return from_json(path.read_text("ascii").partition("\n")[2])
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What a grade depends on, as a key: the submission, the grader's own code, the packages, the settings."""
+"""Makes a cached grade's key from all that the grade depends on: submission, code, packages, settings."""
 
 from __future__ import annotations
 
@@ -11,35 +11,41 @@ from pathlib import Path
 
 import grader
 
-# A grade depends on every module of grader/ and attention/ but these, which run after a grade is given or only carry
-# submissions and grades around. A new module counts until somebody names it here.
+# A grade depends on every module of grader/ and attention/ except these: they run before or after the
+# grading, or only pass submissions and grades on. A new module is part of the key until somebody adds it to
+# this list.
 NOT_IN_A_GRADE = (
     "__main__.py",
-    "build",  # a grade depends on what it writes, the student notebook, which is in the key
+    "build",  # it only makes the student notebook, whose bytes are part of the key
     "cli.py",
     "commands",
     "gradebook",
     "nbgrader_plugins",
     "report",
     "results",
-    "secret.py",  # the secret itself is in the key
+    "secret.py",  # it only reads the secret, which is part of the key
     "workers",
 )
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill")
 
 
 def cache_key(submission_sha256: str, *others: str) -> str:
-    """Return the key of a grade, made of the submission's digest and everything else that the grade depends on."""
+    """Join a submission's digest and a digest of `others`, all else that a grade depends on, into its key."""
     return f"{submission_sha256}-{sha256(chr(31).join(others).encode()).hexdigest()}"
 
 
 def code_digest(released: bytes) -> str:
-    """Return a digest of the grader, the lessons, the reference, the packages, and an assignment's student notebook."""
+    """Return a digest of the grader, the lessons, the reference code, the packages, and a student notebook.
+
+    Args:
+        released: the bytes of the assignment's student notebook.
+    """
     return sha256(_installed_code().encode() + released).hexdigest()
 
 
 @cache
 def _installed_code() -> str:
+    """Return a digest of the versions of Python and PACKAGES, and of the code that a grade depends on."""
     import attention
 
     packages = [version(name) for name in PACKAGES]

@@ -1,4 +1,4 @@
-"""The autograded/ and feedback/ folders, in nbgrader's layout, each file written in one step."""
+"""Writes the autograded/ and feedback/ folders in nbgrader's layout, each file in one atomic step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_autograded(
     Args:
         root: the autograded folder.
         notebook: the executed notebook, with the grader's verdicts among its outputs.
-        timestamp: when it was submitted; UTC if it has no time zone.
+        timestamp: when the student submitted; read as UTC if it has no time zone.
 
     Returns:
         The notebook's path.
@@ -59,6 +59,7 @@ def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
 
 
 def _remove_stale_partials(folder: Path) -> None:
+    """Delete the half-written files that killed runs left in a folder."""
     for entry in os.scandir(folder):
         with suppress(OSError):  # another run may delete it at the same time
             if is_stale_partial(entry):
@@ -80,8 +81,12 @@ def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path
 
 
 def unreadable_notebook(message: str) -> NotebookNode:
-    """Make the notebook that autograded/ gets for a file that is no notebook; formgrader lists only notebooks."""
-    # An output and not Markdown: the message may quote the file, and formgrader escapes outputs.
+    """Make a notebook that shows why a submission could not be read.
+
+    It goes into autograded/ in the place of the executed notebook: formgrader lists only submissions with a
+    notebook.
+    """
+    # The message is an output: it may quote the submitted file, and formgrader escapes outputs, not Markdown.
     output = nbformat.v4.new_output("stream", name="stdout", text=f"{message}\n")
     source = "# This submission could not be read."
     cell = nbformat.v4.new_code_cell(source, outputs=[output], id="unreadable")
@@ -89,7 +94,12 @@ def unreadable_notebook(message: str) -> NotebookNode:
 
 
 def _make_folder(root: Path, student: str, assignment: str) -> Path:
-    """Make <root>/<student>/<assignment>, without half-written files of killed runs."""
+    """Make the folder <root>/<student>/<assignment>, and delete half-written files of killed runs in it.
+
+    Raises:
+        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
+        RecordError: the folder cannot be written.
+    """
     for name in (student, assignment):
         if name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
             raise StudentNameError(f"{name!r} cannot be a folder in {root}. Rename the submission's folder.")
@@ -110,7 +120,10 @@ def _make_folder(root: Path, student: str, assignment: str) -> Path:
 
 @cache
 def _tells_names_apart(root: Path) -> bool:
-    """Tell whether two names that differ only in case or normalisation are two files; not so on macOS and Windows."""
+    """Tell whether the file system keeps two names apart that differ only in case or Unicode normalisation.
+
+    macOS and Windows usually take them for one name.
+    """
     with tempfile.TemporaryDirectory(prefix=".Probé", dir=root) as probe:
         name = Path(probe).name
         composed, decomposed = unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)
@@ -119,10 +132,11 @@ def _tells_names_apart(root: Path) -> bool:
 
 
 def _write(path: Path, text: str) -> Path:
+    """Write a text file in one atomic step, readable for everybody; return its path, or raise RecordError."""
     try:
         # A lone surrogate in a student's output cannot be encoded.
         write_atomically(path, text.encode("utf-8", "replace"))
-        path.chmod(0o644)  # whatever the umask is: students' pages are copied by other users
+        path.chmod(0o644)  # whatever the umask is: other users copy the students' pages
     except OSError as error:
         reason = error.strerror or error
         raise RecordError(f"{path}: {reason}. Make its folder writable, then grade again.") from error

@@ -1,7 +1,8 @@
 """Writes each grade into the files, the cache and the gradebook, in an order that survives a killed run.
 
-The order: the executed notebook, the cache, the feedback page, the gradebook. A run that is killed before it wrote the cache
-grades this one submission again; a run that is killed later is completed from the cache by the next run.
+The order: the executed notebook, the cache, the feedback page, the gradebook. A run that is killed before it
+wrote the cache grades this one submission again; a run that is killed later is completed from the cache by
+the next run.
 """
 
 from __future__ import annotations
@@ -35,26 +36,35 @@ class ResultsWriter:
 
     Args:
         root: the course's folder.
-        html: a second folder for the feedback pages; None for none.
+        html: a folder that gets a second copy of each feedback page; None for no copy.
     """
 
     def __init__(self, root: Path, html: Path | None, cache: GradeCache, gradebook: GradeWriter) -> None:
         self._autograded = root / "autograded"
         self._page_roots = [root / "feedback", *([html] if html is not None else [])]
         self._cache, self._gradebook = cache, gradebook
-        # What `cached` returned and `record` has not yet written, by student and assignment.
+        # The cached grades that `cached` returned and `record` has not yet completed, by student and
+        # assignment.
         self._from_cache: dict[tuple[str, str], CachedGrade] = {}
 
     def cached(self, file: SubmissionFile, key: str) -> Grade | None:
-        """Return the grade that was given under this key, without checks, if its notebook is unchanged."""
+        """Return the cached grade, without checks, if key and executed notebook are unchanged; else None.
+
+        Remember the grade until `record` is called with it.
+        """
         cached = self._cache.get(file.student, file.assignment, key)
-        if cached is None or cached.files.get(NOTEBOOK) != file_digest(self._notebook(cached.without_checks)):
+        if cached is None or cached.files.get(NOTEBOOK) != file_digest(
+            self._notebook_path(cached.without_checks)
+        ):
             return None
         self._from_cache[file.student, file.assignment] = cached
         return cached.without_checks
 
     def record(self, job: Job, graded: Graded) -> str:
-        """Write one grade, and of a cached grade only what is missing or changed.
+        """Write one grade into the files, the cache and the gradebook.
+
+        Of a grade that `cached` returned, write only what is missing or changed. Of a grade for an unknown
+        assignment write nothing, and return only the line.
 
         Returns:
             The grade's JSON line.
@@ -69,28 +79,29 @@ class ResultsWriter:
         cached = self._from_cache.pop((file.student, file.assignment), None)
         submitted = None if file.member else submitted_at(file.path)
         if cached is not None:
-            write_timestamp(self._notebook(grade).parent, submitted)
+            write_timestamp(self._notebook_path(grade).parent, submitted)
         else:
             self._write_notebook(graded, submitted)
         if cached is not None and self._pages_are_current(cached):
             line = cached.line
         else:
-            line = self._write_pages(cached.grade if cached else grade, job.key)
+            line = self._write_cache_and_pages(cached.grade if cached else grade, job.key)
         self._gradebook.record(grade, submitted)
         return line
 
     def _write_notebook(self, graded: Graded, submitted: datetime | None) -> None:
+        """Write the executed notebook, or for an unreadable submission a notebook with the reason."""
         grade, notebook = graded.grade, graded.notebook
         if grade.status == "unreadable":
             notebook = unreadable_notebook(grade.message)
-        if notebook is not None:  # a fault has none; the notebook of an earlier submission stays
+        if notebook is not None:  # None after a fault of the grader: the earlier submission's notebook stays
             write_autograded(self._autograded, grade.student, grade.assignment, notebook, submitted)
 
-    def _write_pages(self, grade: Grade, key: str) -> str:
+    def _write_cache_and_pages(self, grade: Grade, key: str) -> str:
         """Write a grade into the cache, then its feedback pages; return its JSON line."""
         page = feedback_page(grade)
         files = {
-            NOTEBOOK: file_digest(self._notebook(grade)),
+            NOTEBOOK: file_digest(self._notebook_path(grade)),
             PAGE: sha256(page.encode("utf-8", "replace")).hexdigest(),
             PAGE_CODE: _page_code_digest(),
         }
@@ -100,24 +111,24 @@ class ResultsWriter:
         return line
 
     def _pages_are_current(self, cached: CachedGrade) -> bool:
-        """Tell whether a cached grade's pages are unchanged, and would be made the same way again."""
+        """Tell whether a cached grade's pages, and the code that makes pages, are unchanged."""
         student, assignment = cached.without_checks.student, cached.without_checks.assignment
         pages = [root / student / assignment / f"{assignment}.html" for root in self._page_roots]
         return cached.files.get(PAGE_CODE) == _page_code_digest() and all(
             file_digest(page) == cached.files.get(PAGE) for page in pages
         )
 
-    def _notebook(self, grade: Grade) -> Path:
+    def _notebook_path(self, grade: Grade) -> Path:
         return self._autograded / grade.student / grade.assignment / f"{grade.assignment}.ipynb"
 
 
 def summary_of(grade: Grade) -> Grade:
-    """Keep of a grade only what the table and the class page show, so that thousands fit into memory."""
+    """Reduce a grade to what table and class page show, so that thousands of grades fit into memory."""
     return replace(grade, verdicts=tuple(_summary_of(verdict) for verdict in grade.verdicts))
 
 
 def _summary_of(verdict: Verdict) -> Verdict:
-    # Interned: students with the same mistake share one copy of each text.
+    # `intern` makes students with the same mistake share one copy of each text.
     return replace(
         verdict,
         id=sys.intern(verdict.id),
@@ -136,7 +147,7 @@ def _summary_of(verdict: Verdict) -> Verdict:
 
 
 def file_digest(path: Path) -> str:
-    """Return a digest of a file; empty if it cannot be read."""
+    """Return a digest of a file; "" if it cannot be read."""
     try:
         return sha256(path.read_bytes()).hexdigest()
     except OSError:

@@ -1,14 +1,16 @@
-"""Reads a zip from an LMS in place: nothing is unpacked to disk, and a zip that cannot be trusted is refused whole.
+"""Reads a zip from an LMS without unpacking it to disk; refuses the whole zip if a member cannot be trusted.
 
-The layouts that it knows; the student's id is the one that the service uses:
-- Canvas, "Download Submissions": `lovelaceada_12345_678910_1-attention.ipynb`, `lovelaceada_LATE_12345_…`; the id is the
-  user's (12345). Where grading is anonymous, `anon_x7Kq2_678910_…` and `LATE_anon_x7Kq2_…`; the id is x7Kq2. As
-  lib/content_zipper.rb of canvas-lms writes them.
-- Moodle, "Download all submissions": `Ada Lovelace_4711_assignsubmission_file/1-attention.ipynb`, or without folders
-  `Ada Lovelace_4711_assignsubmission_file_1-attention.ipynb`; the id is the participant's (4711), or the group's. As
-  mod/assign/classes/downloader.php of Moodle writes them; older versions end the folder's name with `_`.
+The layouts that it knows; the student's id is the service's own id of the student:
+- Canvas, "Download Submissions": `lovelaceada_12345_678910_1-attention.ipynb`, `lovelaceada_LATE_12345_…`;
+  the id is the user's (12345). Where grading is anonymous, `anon_x7Kq2_678910_…` and `LATE_anon_x7Kq2_…`; the
+  id is x7Kq2. As lib/content_zipper.rb of canvas-lms writes them.
+- Moodle, "Download all submissions": `Ada Lovelace_4711_assignsubmission_file/1-attention.ipynb`, or without
+  folders `Ada Lovelace_4711_assignsubmission_file_1-attention.ipynb`; the id is the participant's (4711), or
+  the group's. As mod/assign/classes/downloader.php of Moodle writes them; older versions end the folder's
+  name with `_`.
 - nbgrader: `submitted/<id>/<assignment>/<assignment>.ipynb`, with or without folders in front.
-- Plain, if no member has one of the layouts above: `<id>/1-attention.ipynb`, and with --assignment `<id>.ipynb`.
+- Plain, if no member has one of the layouts above: `<id>/1-attention.ipynb`, and with --assignment
+  `<id>.ipynb`.
 """
 
 from __future__ import annotations
@@ -42,11 +44,11 @@ PLAIN_FILE = re.compile(r"^(?P<id>(?P<rest>[^/]+))\.(?i:ipynb)$")
 
 @dataclass(frozen=True)
 class Member:
-    """A notebook in the zip: its student, and the assignment that its name says."""
+    """A notebook in the zip: its student, and the assignment that its name contains."""
 
     name: str
     student: str
-    assignment: str | None
+    assignment: str | None  # None if the name contains none
 
 
 def find_in_zip(
@@ -54,8 +56,14 @@ def find_in_zip(
 ) -> Iterator[SubmissionFile]:
     """Find the submissions in a zip.
 
-    A notebook whose name does not say the assignment counts if its student has no other, and if the assignment is given or
-    all other notebooks are of one assignment. A student with several candidates for an assignment is unreadable.
+    A notebook whose name contains no assignment belongs to `only`, or, without `only`, to the assignment of
+    the named notebooks if all of them are of one assignment. It counts only if no notebook of its student has
+    an assignment in its name. Where a student has several notebooks for an assignment, the submission gets a
+    `problem`.
+
+    Args:
+        assignments: the names of all assignments of the course.
+        only: find the submissions of this assignment alone.
 
     Raises:
         Unreadable: the file is no zip, cannot be trusted, or holds no submission in a known layout.
@@ -88,7 +96,8 @@ def _choose(
     """Yield a student's submissions, one for each assignment.
 
     Args:
-        default: the assignment of notebooks whose names say none.
+        only: yield the submission of this assignment alone.
+        default: the assignment of notebooks whose names contain none.
     """
     by_assignment: dict[str, list[Member]] = {}
     for notebook in notebooks:
@@ -136,7 +145,7 @@ def _member_names(path: Path) -> list[str]:
 
 
 def _member_problem(info: zipfile.ZipInfo) -> str:
-    """Say why a member of a zip cannot be trusted; empty if it can."""
+    """Say why a member of a zip cannot be trusted; return "" if it can."""
     name, kind = info.filename, stat.S_IFMT(info.external_attr >> 16)
     if name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
         return "points outside of it"
@@ -152,13 +161,13 @@ def _member_problem(info: zipfile.ZipInfo) -> str:
 
 
 def _is_debris(name: str) -> bool:
-    """Tell whether a member is one that operating systems or Jupyter add to folders."""
+    """Tell whether macOS or Jupyter, and no student, made a member: __MACOSX/, `._…`, .ipynb_checkpoints/."""
     last = name.rpartition("/")[2]
     return name.startswith("__MACOSX/") or ".ipynb_checkpoints/" in name or last.startswith("._")
 
 
 def _service_member(name: str, assignments: tuple[str, ...]) -> Member | None:
-    """Read a member's name in the layouts of Moodle, Canvas and nbgrader; None if it has none of them."""
+    """Read student and assignment from a name that Moodle, Canvas or nbgrader made, else return None."""
     for layout in (MOODLE, ANONYMOUS, CANVAS):
         if match := layout.match(name):
             return Member(name, match["id"], assignment_in(match["rest"], assignments))
@@ -169,7 +178,11 @@ def _service_member(name: str, assignments: tuple[str, ...]) -> Member | None:
 
 
 def _plain_member(name: str, assignments: tuple[str, ...], only: str | None) -> Member | None:
-    """Read a member's name in the plain layout; None if it has another."""
+    """Read student and assignment from a name in the plain layout, else return None.
+
+    Args:
+        only: the assignment of `<id>.ipynb`; without `only`, that name is in no known layout.
+    """
     if (match := PLAIN_FOLDER.match(name)) and match["id"] not in assignments:
         return Member(name, match["id"], assignment_in(match["rest"], assignments))
     if only and (match := PLAIN_FILE.match(name)):
@@ -209,9 +222,9 @@ def read_member(file: SubmissionFile) -> bytes:
 
 @lru_cache(1)
 def _opened(path: Path, *version: int) -> zipfile.ZipFile:
-    """Open a zip once for all of its members: opening it reads the whole list of members.
+    """Open a zip, and return the same open zip for its next member: opening reads the whole list of members.
 
     Args:
-        version: what changes when the file does, so that a changed zip is opened again.
+        version: inode, size and time of the file. A changed file has other values, and is opened again.
     """
     return zipfile.ZipFile(path)

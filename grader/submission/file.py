@@ -11,7 +11,10 @@ MAX_BYTES = 48 << 20  # a notebook with all its outputs; a Colab copy with many 
 
 
 class Unreadable(Exception):
-    """A submission that cannot be graded, by its own fault; the message says what is wrong and what to do."""
+    """The submitted file, or the given path, cannot be graded; the message says why and what to do.
+
+    The grader is not at fault: faults of the grader are other exceptions.
+    """
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,8 @@ class Cell:
     """A code cell as it was submitted; nothing in it is trusted."""
 
     source: str
-    grade_id: str = ""
-    id: str = ""
+    grade_id: str = ""  # nbgrader's id in the metadata
+    id: str = ""  # the cell id of nbformat
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Submission:
     """A notebook, reduced to the sources of its code cells."""
 
     cells: tuple[Cell, ...]
-    sha256: str
+    sha256: str  # of the bytes of the submitted file
 
 
 @dataclass(frozen=True)
@@ -39,19 +42,19 @@ class SubmissionFile:
     assignment: str
     folder: Path  # links are never followed below it
     parts: tuple[str, ...]  # path of the notebook below folder
-    problem: str = ""  # why it cannot be read, if that is known already
+    problem: str = ""  # why it must not be read, if its name or place shows that already
     member: str = ""  # the notebook's name within a zip; `parts` then lead to the zip
-    # The code cells, once they are read.
+    # The code cells, after the notebook was read; None before.
     submission: Submission | None = field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> Path:
-        """The path of the notebook, or of the zip that holds it."""
+        """Return the path of the notebook, or of the zip that holds it."""
         return self.folder.joinpath(*self.parts)
 
 
 def name_problem(student: str) -> str:
-    """Return why a student id is refused; empty if it is accepted. Unicode is not normalised."""
+    """Return why a student id, or a folder's name, is refused; "" if it is accepted. Change nothing in it."""
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in student):
         return "the student's name holds control characters; rename the folder"
     if "/" in student or "\\" in student or student in (".", ".."):
@@ -60,10 +63,11 @@ def name_problem(student: str) -> str:
 
 
 def assignment_in(stem: str, assignments: tuple[str, ...]) -> str | None:
-    """Return the assignment that a notebook's name says, also where services and browsers have changed the name.
+    """Return the assignment that a notebook's name contains; None if it contains none.
 
-    Canvas numbers resubmissions (1-attention-2), browsers number repeated downloads (1-attention (1)), Jupyter numbers
-    duplicates (1-attention-Copy1), and Colab puts "Copy of" in front.
+    Names that services and browsers have changed count too: Canvas numbers resubmissions (1-attention-2),
+    browsers number repeated downloads (1-attention (1)), Jupyter numbers duplicates (1-attention-Copy1), and
+    Colab puts "Copy of" in front.
     """
     plain = re.sub(r"^(?:copy[ _]of[ _])+", "", stem, flags=re.IGNORECASE)
     for name in assignments:

@@ -1,4 +1,7 @@
-"""Finds and reads submissions in files: one notebook, or a folder in nbgrader's submitted/ layout. No link is followed."""
+"""Finds and reads submissions that are files: one notebook, or a folder in nbgrader's submitted/ layout.
+
+It follows no link.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from grader.submission.file import MAX_BYTES, SubmissionFile, Unreadable, assign
 
 
 def assignment_of(path: Path, assignments: tuple[str, ...]) -> str:
-    """Return the assignment that a notebook's name, or its folder's name, says.
+    """Return the assignment that a notebook's name contains, else the one that its folder is named after.
 
     Raises:
-        Unreadable: neither names an assignment.
+        Unreadable: neither name contains an assignment.
     """
     for name in (assignment_in(path.stem, assignments), path.parent.name):
         if name in assignments:
@@ -27,7 +30,12 @@ def assignment_of(path: Path, assignments: tuple[str, ...]) -> str:
 
 
 def student_of(path: Path, assignment: str) -> str:
-    """Return the student: the folder's name in nbgrader's layout, else the file's stem."""
+    """Return the student of a single notebook.
+
+    In nbgrader's layout, <student>/<assignment>/<assignment>.ipynb, that is the name of the student's folder,
+    unless it is the course's own folder notebooks/ or solutions/. In all other cases it is the file's name
+    without suffix.
+    """
     parent = path.parent
     if (
         parent.name == assignment
@@ -42,8 +50,8 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
     """Find the submissions root/<student>/<assignment>/<assignment>.ipynb.
 
     Args:
-        assignments: the known ones.
-        only: take this assignment alone.
+        assignments: the names of all assignments of the course.
+        only: find the submissions of this assignment alone.
 
     Raises:
         Unreadable: the folder cannot be read, or holds no submission.
@@ -71,6 +79,7 @@ def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -
 def _files_of_student(
     root: Path, student: str, assignments: tuple[str, ...], only: str | None
 ) -> Iterator[SubmissionFile]:
+    """Yield the submissions in a student's folder; each that must not be read has a `problem`."""
     folder = root / student
     if folder.is_symlink():
         if only:
@@ -95,7 +104,16 @@ def _files_of_student(
 
 
 def _is_wanted(folder: Path, assignment: str, assignments: tuple[str, ...], only: str | None) -> bool:
-    """Tell whether an entry of a student's folder is a submission; an unknown name is one only if it is a folder."""
+    """Tell whether an entry of a student's folder counts as a submission.
+
+    A folder with an unknown name counts, so that the report names it as an unknown assignment; a file with an
+    unknown name does not.
+
+    Args:
+        folder: the student's folder.
+        assignment: the entry's name.
+        only: if this is given, the entry with this name counts, and no other.
+    """
     if assignment.startswith(".") or (only and assignment != only):
         return False
     return only is not None or assignment in assignments or os.path.isdir(folder / assignment)
@@ -104,8 +122,8 @@ def _is_wanted(folder: Path, assignment: str, assignments: tuple[str, ...], only
 def read_file(file: SubmissionFile) -> bytes:
     """Read a submission's file: a regular file reached without a link, and no larger than the limit.
 
-    The path is opened once, part by part, and checked through the descriptor, so that no other file can be put in its
-    place between the check and the reading.
+    The path is opened once, part by part, and checked through the descriptor, so that no other file can be
+    put in its place between the check and the reading.
 
     Raises:
         Unreadable: the file cannot be read, or must not be; the message says why.
@@ -131,7 +149,7 @@ def read_file(file: SubmissionFile) -> bytes:
 
 
 def _refuse_special(status: os.stat_result) -> None:
-    """Refuse a file that is not regular, has a second name, or is too large."""
+    """Raise Unreadable for a file that is not regular, has a hard link, or is too large."""
     if not stat.S_ISREG(status.st_mode):
         raise Unreadable("it is not a regular file. Submit the notebook itself.")
     if status.st_nlink > 1:

@@ -1,4 +1,4 @@
-"""Finds the submissions at a path and reads each as data, or says in one line why it cannot be graded."""
+"""Finds the submissions at a path and reads each as data; Unreadable says in one line why it cannot."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> I
     """Find the submissions at a path: a notebook, a folder in nbgrader's submitted/ layout, or a zip.
 
     Args:
-        assignments: the known ones.
-        only: take this assignment alone; a single notebook is taken for a submission of it.
+        assignments: the names of all assignments of the course.
+        only: find the submissions of this assignment alone; a single notebook counts as one, whatever its
+            name.
 
     Raises:
         Unreadable: the path holds no submission.
@@ -38,10 +39,10 @@ def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> I
 
 
 def read(file: SubmissionFile) -> Submission:
-    """Read a submission's code cells.
+    """Return a submission's code cells; read the file unless `file.submission` holds them already.
 
     Raises:
-        Unreadable: it is not a notebook that can be graded; the message says why.
+        Unreadable: the file is not a notebook that can be graded; the message says why.
     """
     return file.submission or parse(content(file))
 
@@ -50,7 +51,7 @@ def content(file: SubmissionFile) -> bytes:
     """Read the bytes of a submission's notebook.
 
     Raises:
-        Unreadable: it cannot be read, or must not be; the message says why.
+        Unreadable: the file cannot be read, or must not be read; the message says why.
     """
     if file.problem:
         raise Unreadable(file.problem)

@@ -23,7 +23,7 @@ def parse(content: bytes) -> Submission:
     digest = sha256(content).hexdigest()
     try:
         text = content.decode("utf-8-sig")
-        del content  # a file may have 60 MB: no third copy of it in memory
+        del content  # a file may have 48 MiB (MAX_BYTES): do not keep a third copy of it in memory
         notebook = json.loads(text)
     except UnicodeDecodeError as error:
         raise Unreadable(
@@ -59,7 +59,7 @@ def parse(content: bytes) -> Submission:
 
 
 def _cell(raw: object) -> Cell | None:
-    """Read a code cell; None for anything else."""
+    """Convert a cell of the JSON to a `Cell`; return None for everything that is no code cell."""
     if not isinstance(raw, dict) or raw.get("cell_type") != "code":
         return None
     source = raw.get("source", "")
@@ -79,5 +79,5 @@ def _cell(raw: object) -> Cell | None:
 
 
 def _text(text: str) -> str:
-    """Replace lone surrogates, which no file can hold, and make all line ends the same."""
+    """Replace lone surrogates, which UTF-8 cannot encode, and turn all line ends into newlines."""
     return re.sub("\r\n?", "\n", text.encode("utf-8", "replace").decode("utf-8"))

@@ -21,7 +21,7 @@ from grader.notebook.cells import Role, answer_cell, marked_exercises, own_cell,
 from grader.notebook.source_names import bound_names
 from grader.submission.file import Cell, Submission, Unreadable
 
-MAX_OWN_CELLS = 300
+MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +29,10 @@ class Rebuilt:
     """A copy of the released notebook with a student's answers in it."""
 
     notebook: NotebookNode
-    # The source of the cell that counts, by exercise id; an exercise without a cell is not in it.
+    # By exercise id, the source of the cell that counts as the answer; exercises without a cell are missing.
     answers: Mapping[str, str]
     own: tuple[str, ...]  # ids of the cells that the student added
-    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the feedback, by exercise id
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the student, by exercise id
 
 
 def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Rebuilt:
@@ -66,7 +66,7 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
 
 
 def _marked_for(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
-    """Return the exercises to which a cell belongs by its marker; without a marker, by its grade id."""
+    """Return the exercise ids in a cell's '# @exercise' lines; without such a line, that of its grade id."""
     if marked := marked_exercises(cell.source) & {exercise.id for exercise in exercises}:
         return marked
     return {exercise.id for exercise in exercises if cell.grade_id == answer_cell(exercise.id)}
@@ -79,10 +79,11 @@ def _choose(
 
     Args:
         owners: for each cell the exercises to which it belongs.
-        given: the released cells that are no answers.
+        given: the released code cells that are no answers.
 
     Returns:
-        The index of the cell or None, notes for the student, and the indices of all cells that belong to the exercise.
+        The index of the cell or None, notes for the student, and the indices of all cells that belong to the
+        exercise.
     """
     names = set(exercise.defines)
     marked = [index for index, ids in enumerate(owners) if exercise.id in ids]
@@ -92,7 +93,7 @@ def _choose(
         for index, cell in enumerate(cells)
         if not owners[index]
         and names & defined(cell.source, names, strictly=True)
-        # A released carry-on cell defines the name too, and is no answer.
+        # The released "Stuck on …? Carry on" cells define the names too, and are no answers.
         and _released_as(cell, given) is None
     ]
     remarks: tuple[str, ...] = ()
@@ -119,8 +120,8 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
     """Return those of the names that a cell defines at its top level.
 
     Args:
-        strictly: whether a cell that does not parse defines nothing; otherwise a line that begins with `def name`,
-            `class name` or `name =` counts.
+        strictly: decides about a cell that does not parse. If true, such a cell defines nothing; if false, it
+            defines each name with a line that begins with `def name`, `class name` or `name =`.
     """
     names_bound = bound_names(source)
     if names_bound is None:
@@ -137,7 +138,10 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
 def _own_cells(
     cells: Sequence[Cell], used: set[int], master: NotebookNode, lesson: Lesson
 ) -> dict[str, list[str]]:
-    """Collect the student's own code by the id of the released cell that stands before it; "" at the beginning."""
+    """Map the id of each released cell to the sources of the student's own cells that follow it.
+
+    The key "" has the cells before the first released cell. `used` has the indices of the answers.
+    """
     given = _given_cells(master)
     own: dict[str, list[str]] = defaultdict(list)
     previous, count = "", 0
@@ -163,7 +167,10 @@ def _given_cells(master: NotebookNode) -> list[NotebookNode]:
 
 
 def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
-    """Return the id of the released cell that this cell is, unchanged or edited a little; None for the student's own."""
+    """Return the id of the released cell that this cell is a copy of, unchanged or edited a little.
+
+    Return None for a cell that the student added.
+    """
     source = cell.source.strip()
     for candidate in given:
         nbgrader = candidate.metadata.get("nbgrader", {})
@@ -192,6 +199,8 @@ def _assemble(
     notes: Mapping[str, tuple[str, ...]],
 ) -> Rebuilt:
     """Copy the released notebook, replace its answers, and insert the student's own cells.
+
+    The cell of an exercise without an answer keeps only its '# @exercise' line and a comment.
 
     Args:
         own: the sources of the student's own cells, by the id of the released cell before them.
