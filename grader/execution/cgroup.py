@@ -1,7 +1,8 @@
 """Control groups: the kernel's limit on the memory and the processes of one sandbox, in total.
 
-Where no group can be made (an ordinary user without delegation), the sandbox's init measures the memory every 50 ms and
-enforces the limit itself (guest/meter.py).
+In every sandbox the init also measures the memory, every 50 ms, and enforces the limit (guest/meter.py).
+Where this process cannot make a group (an ordinary user without delegation), that measurement is the only
+memory limit.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ _number = count()
 
 
 class ControlGroup:
-    """A control group in each hierarchy that limits memory or processes; false where none could be made."""
+    """The control groups of one sandbox, one per hierarchy that limits something; false if it has none."""
 
     def __init__(self, limits: Limits) -> None:
-        """Make the group and set its limits."""
+        """Make the groups and set their limits; keep none of them if one cannot be made."""
         self._groups: list[Path] = []
         name = f"{NAME}-{os.getpid()}-{next(_number)}"
         for hierarchy, settings in _settings(limits).items():
@@ -32,7 +33,7 @@ class ControlGroup:
                 group.mkdir()
                 self._groups.append(group)
                 for file, value in settings.items():
-                    with suppress(FileNotFoundError):  # without swap accounting there is no file for swap
+                    with suppress(FileNotFoundError):  # a kernel without swap accounting has no file for swap
                         (group / file).write_text(value)
             except OSError:
                 self.remove()
@@ -42,13 +43,13 @@ class ControlGroup:
         return bool(self._groups)
 
     def add(self, pid: int) -> None:
-        """Put a process, and every process that it starts later, into the group."""
+        """Put a process, and every process that it starts later, into the groups."""
         for group in self._groups:
             with suppress(OSError):
                 (group / "cgroup.procs").write_text(str(pid))
 
     def used(self) -> int | None:
-        """Return the bytes of memory charged to the group; None where there is no memory controller."""
+        """Return the bytes of memory that the group uses now; None if no group limits memory."""
         for group in self._groups:
             for file in ("memory.usage_in_bytes", "memory.current"):
                 with suppress(OSError):
@@ -56,7 +57,7 @@ class ControlGroup:
         return None
 
     def remove(self) -> None:
-        """Remove the group once its processes have ended; a second call does nothing."""
+        """Remove the groups, after at most 2 s of waiting for their processes; a second call does nothing."""
         deadline = time.monotonic() + 2
         while self._groups and time.monotonic() < deadline:
             with suppress(OSError):
@@ -69,7 +70,7 @@ class ControlGroup:
 
 
 def remove_stale() -> None:
-    """Remove the groups of graders that were killed."""
+    """Remove the groups of grader processes that no longer exist: a killed grader leaves its groups."""
     for hierarchy in _hierarchies():
         for group in hierarchy.glob(f"{NAME}-*"):
             pid = group.name.split("-")[-2]
@@ -89,7 +90,7 @@ def available() -> bool:
 
 
 def _settings(limits: Limits) -> dict[Path, dict[str, str]]:
-    """Map each hierarchy to the files of a group in it and what is written to them."""
+    """Map each hierarchy to the settings of a new group in it: file name → text to write into that file."""
     memory, processes = str(limits.memory_bytes), str(limits.processes + 16)
     settings: dict[Path, dict[str, str]] = {}
     for hierarchy, controllers in _hierarchies().items():
@@ -107,7 +108,11 @@ def _settings(limits: Limits) -> dict[Path, dict[str, str]]:
 
 @cache
 def _hierarchies() -> dict[Path, str]:
-    """Map each folder in which a group can be made to its controllers: "both" (cgroup v2), "memory" or "pids" (v1)."""
+    """Find the folders in which this process can make groups.
+
+    Returns:
+        Folder → the controllers that its groups have: "both" (cgroup v2), "memory" or "pids" (cgroup v1).
+    """
     hierarchies: dict[Path, str] = {}
     try:
         mounts = Path("/proc/self/mounts").read_text().splitlines()
@@ -132,6 +137,9 @@ def _hierarchies() -> dict[Path, str]:
 
 
 def _own_group(mount_point: str, path: str) -> Path:
-    """Return this process's own group; in a container, where that path does not exist, the mount point."""
+    """Return the folder of this process's own cgroup v1 group.
+
+    In a container that folder may not exist; the mount point then takes its place.
+    """
     own = Path(mount_point + path)
     return own if own.is_dir() else Path(mount_point)

@@ -20,7 +20,7 @@ def resolve_device(requested: str) -> str:
         NoDevice: cuda was requested, and torch sees no CUDA device.
     """
     if requested == "cpu":
-        return requested  # without importing torch: looking for a GPU starts its driver, which spoils forks
+        return requested  # before torch looks for a GPU: that starts the driver, which forks then cannot use
     import torch
 
     has_cuda = torch.cuda.is_available()
@@ -46,7 +46,10 @@ def usable_device(requested: str, isolation: str) -> str:
 
 
 def jobs_on(device: str, jobs: int) -> int:
-    """Reduce the number of jobs to what the GPU has memory for; at least one."""
+    """Limit the number of parallel jobs to those that fit into the GPU's memory, at least one.
+
+    On the CPU, return `jobs` unchanged.
+    """
     if device == "cpu":
         return jobs
     import torch

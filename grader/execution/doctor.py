@@ -27,6 +27,7 @@ OPEN = {
         "time-outs and limits hold against accidents, not against intent",
     ),
 }
+# Tier → what the operator can do so that this machine provides the tier.
 REMEDIES = {
     "full": "Full needs user namespaces: on Ubuntu ≥ 23.10 `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, "
     "in Docker `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or run the grader as root.",
@@ -41,6 +42,7 @@ def examine() -> tuple[str, ...]:
 
 
 def _isolation_lines() -> Iterator[str]:
+    """Yield the best tier, why this machine provides no better one, what stays open, and the user."""
     problems = {tier: tier_problem(tier) for tier in TIERS}
     best = next((tier for tier in TIERS if not problems[tier]), "none")
     yield f"isolation   {best}" + (
@@ -59,6 +61,7 @@ def _isolation_lines() -> Iterator[str]:
 
 
 def _machine_lines() -> Iterator[str]:
+    """Yield how memory is limited, and the versions of Landlock, device, system and packages."""
     memory = (
         "control groups" if cgroup.available() else "counted every 50 ms: no control group can be made here"
     )
@@ -72,6 +75,7 @@ def _machine_lines() -> Iterator[str]:
 
 
 def _version(package: str) -> str:
+    """Return a package's name and version, or that it is missing."""
     try:
         return f"{package} {importlib.metadata.version(package)}"
     except importlib.metadata.PackageNotFoundError:

@@ -25,9 +25,13 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class TimeoutPolicy:
-    """What is skipped or shortened once a probe has timed out, because it would call the same code."""
+    """Which cells to skip, and which probes to shorten, once a probe has timed out.
 
-    # Cell id → exercises; the cell is skipped once a probe of one of them has timed out.
+    They call the code that made that probe time out, and would also take their whole time limit.
+    """
+
+    # Cell id → the exercises whose code the cell calls; the cell is skipped once a probe of one has timed
+    # out.
     cells: Mapping[str, frozenset[str]] = field(default_factory=dict)
     # Exercise id → the exercises that it builds on.
     exercises: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -37,11 +41,11 @@ class TimeoutPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteFunctions:
-    """Functions of the notebook that stand-ins replace after a cell; their calls are computed in this process."""
+    """Functions of the notebook that stand-ins replace; this process computes the calls of the stand-ins."""
 
-    # Cell id → names that become stand-ins after that cell.
+    # Cell id → the names in the notebook that are replaced by stand-ins after that cell.
     after: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    # Name → the function that computes its calls.
+    # Name → the function in this process that computes the calls of the stand-in with that name.
     functions: Mapping[str, Callable] = field(default_factory=dict)
 
 
@@ -50,8 +54,8 @@ class RunPlan:
     """One run of a notebook: what is executed, with which limits, and which probes run after which cell."""
 
     notebook: NotebookNode
-    # papermill writes them into a cell after the one tagged `parameters`. "seed" also seeds the interpreter; probe
-    # inputs are moved to "device".
+    # papermill writes the parameters into a new cell after the cell tagged `parameters`. "seed" also seeds
+    # the interpreter; "device" is also the device of the interpreter and of the probes' inputs.
     parameters: Mapping[str, Any] = field(default_factory=dict)
     # Cell id → the probes that run after that cell.
     requests: Mapping[str, Sequence[Request]] = field(default_factory=dict)
@@ -76,14 +80,14 @@ class Execution:
     """A notebook with its outputs, and the evidence that its probes returned."""
 
     notebook: NotebookNode
-    evidence: Mapping[str, Evidence]  # by key
+    evidence: Mapping[str, Evidence]  # by the request's key
     cells: Mapping[str, CellResult]  # by cell id
-    isolation: str
-    device: str  # that it ran on
+    isolation: str  # the tier
+    device: str  # on which the notebook ran
     seconds: float
-    # Empty, or the grader's fault: the sandbox failed in every attempt.
+    # Why the run failed through the grader's fault: the fork server died in every attempt; else empty.
     fault: str = ""
-    # Empty, or the reason why it ran on the CPU although the GPU was requested.
+    # Why the notebook ran on the CPU although the GPU was requested; else empty.
     moved: str = ""
 
 
@@ -167,7 +171,7 @@ def execute(server: InterpreterServer, run: RunPlan) -> Execution:
 
 
 def _prepare(run: RunPlan) -> NotebookNode:
-    """Copy the notebook and insert the cell with the parameters, as papermill does."""
+    """Copy the notebook, insert the cell with the parameters as papermill does, and give every cell an id."""
     prepared = nbformat.from_dict(run.notebook)
     prepared.metadata.setdefault("papermill", nbformat.NotebookNode())
     for cell in prepared.cells:
@@ -185,7 +189,7 @@ def _prepare(run: RunPlan) -> NotebookNode:
 def _run_cells(
     nb_man: NotebookExecutionManager, server: InterpreterServer, run: RunPlan, results: _Results
 ) -> None:
-    """Run every cell in order, and its probes after it."""
+    """Start an interpreter and run the code cells; after each, define its stand-ins and run its probes."""
     # papermill fails on a cell that ends in "papermill_description=".
     nb_man.get_cell_description = lambda *_: None
     remote = run.remote_functions
@@ -210,7 +214,7 @@ def _run_cells(
 
 
 def _run_cell(interpreter: Interpreter, cell: NotebookNode, run: RunPlan, results: _Results) -> CellResult:
-    """Run one cell; skip it if it calls an exercise that has a probe that timed out."""
+    """Run one cell; skip it if a probe of an exercise whose code it calls has timed out."""
     if timed_out := run.timeout_policy.cells.get(cell.id, frozenset()) & results.timed_out:
         message = f"it calls what {', '.join(sorted(timed_out))} asks for, which did not come back"
         return CellResult(status=Status.TIMEOUT, message=message)
@@ -219,7 +223,11 @@ def _run_cell(interpreter: Interpreter, cell: NotebookNode, run: RunPlan, result
 
 
 def _probe(interpreter: Interpreter, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:
-    """Run one probe; if an earlier one of the same exercise timed out, repeat its result instead."""
+    """Run one probe and return its evidence.
+
+    If an earlier probe of the same exercise timed out, return that time-out again without running this one.
+    If the exercise builds on one whose probe timed out, shorten the time limit.
+    """
     exercise = _exercise(request.key)
     for key, earlier in results.evidence.items():
         if earlier.status is Status.TIMEOUT and _exercise(key) == exercise:
@@ -230,7 +238,10 @@ def _probe(interpreter: Interpreter, results: _Results, request: Request, policy
 
 
 def _repeat_probes(interpreter: Interpreter, results: _Results, run: RunPlan) -> None:
-    """Run again, at the end, the probes that lacked a name that a later cell defines, and those whose cell is missing."""
+    """After the last cell, run the probes that raised a NameError, and those whose cell the notebook lacks.
+
+    A later cell may have defined the name.
+    """
     for request in (request for group in run.requests.values() for request in group):
         first = results.evidence.get(request.key)
         if first is None or first.error in ("NameError", "UnboundLocalError"):
@@ -238,11 +249,12 @@ def _repeat_probes(interpreter: Interpreter, results: _Results, run: RunPlan) ->
 
 
 def _exercise(key: str) -> str:
+    """Return the exercise id with which a request's key begins."""
     return key.partition("/")[0]
 
 
 def _show(cell: NotebookNode, result: CellResult) -> None:
-    """Write a cell's outputs into the notebook, with a note if the cell was skipped."""
+    """Write a cell's outputs into the notebook, with a note if the cell was skipped, stopped or crashed."""
     cell.execution_count = result.execution_count
     outputs = [nbformat.from_dict(output) for output in result.outputs]
     if result.status not in (Status.OK, Status.RAISED):

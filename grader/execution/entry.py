@@ -1,7 +1,7 @@
 """The engine that papermill loads under the name `isolated`.
 
-papermill loads every registered engine as soon as it is imported itself, so this module imports the engine's parts, and
-torch, only when the engine runs.
+Importing papermill loads every registered engine, so this module imports the parts of its engine, and torch,
+only when the engine runs.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ GPU_WORDS = (
 def gpu_trouble(cells: Mapping[str, Result], evidence: Mapping[str, Result]) -> str:
     """Return the first failure of a run that the GPU, or another process on it, may have caused; empty if none.
 
-    Time-outs and crashes count, and exceptions whose message speaks of devices. A wrong value, or an exception without
-    such a word, is the submission's own.
+    Such failures are time-outs, crashes, and exceptions whose message contains one of GPU_WORDS. A wrong
+    value, or an exception without such a word, is the submission's own fault.
     """
     for name, result in (*cells.items(), *evidence.items()):
         text = f"{result.error}: {result.message}" if result.error else result.message

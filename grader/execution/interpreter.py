@@ -18,12 +18,16 @@ class Interpreter(Protocol):
     def run_cell(
         self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
     ) -> CellResult:
-        """Run a cell, then define the names of `stand_ins`. After TIMEOUT or DIED the state is the one before the cell."""
+        """Run a cell, then define a stand-in under each name in `stand_ins`.
+
+        If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
+        """
 
     def call(self, request: Request) -> Evidence:
-        """Run a probe in a fork of the present state, which stays as it is.
+        """Run a probe in a fork of the interpreter, so that the notebook's state does not change.
 
-        Successive requests of one group share a fork until one of them hangs or dies.
+        Successive requests of one group share a fork until one of them hangs or dies. An interpreter that has
+        used CUDA cannot fork and runs the probe itself.
         """
 
     def kill(self) -> None:

@@ -36,11 +36,14 @@ class BudgetExceeded(Exception):
 
 
 class MetaDeviceNeeded(BaseException):
-    """The meta device was never used in this process; no Exception, so that the computed function cannot catch it."""
+    """This process has not used the meta device yet.
+
+    Not an Exception, so that the computed function cannot catch it.
+    """
 
 
 class OperatorBudget(NotCompiled, TorchDispatchMode):
-    """While this mode is active, operators run only as long as their results fit into the budget."""
+    """A mode in which an operator raises BudgetExceeded if its result needs too much memory or time is up."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +51,7 @@ class OperatorBudget(NotCompiled, TorchDispatchMode):
 
     @property
     def made(self) -> int:
-        """Bytes of all results so far."""
+        """Bytes of all results so far, without views and in-place changes."""
         return MAX_BYTES - self._left
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -63,7 +66,10 @@ class OperatorBudget(NotCompiled, TorchDispatchMode):
 
 
 def import_meta_device() -> None:
-    """Use the meta device once: that imports for seconds, and takes 60 MB, so it waits until it is needed."""
+    """Use the meta device once, so that torch imports what it needs for it.
+
+    The import takes seconds and 60 MB, so callers postpone it until an operator needs it.
+    """
     if not _meta_device_imported:
         number = torch.zeros(1, device="meta")
         torch.ops.aten.add.Tensor(number, number)
@@ -73,10 +79,10 @@ def import_meta_device() -> None:
 def result_size(func: Any, args: tuple, kwargs: Mapping[str, Any]) -> int:
     """Return an upper bound of the bytes that an operator's result takes.
 
-    0 if only the inputs' numbers determine the size: it is bounded by theirs then.
+    Return 0 if the numbers in the inputs determine the size, as for `nonzero`: such a result is not counted.
 
     Raises:
-        MetaDeviceNeeded: no rule gives the size; call `import_meta_device` and start again.
+        MetaDeviceNeeded: no rule gives the size; call `import_meta_device` and repeat the computation.
     """
     if torch.Tag.pointwise in func.tags:
         tensors = list(tensors_in((args, kwargs)))
@@ -109,11 +115,12 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
 
 
 def _broadcast_elements(tensors: list[Tensor]) -> int:
-    """Count the elements of the tensors' common shape; an upper bound if the shapes do not fit."""
+    """Count the elements of the shape to which the tensors broadcast; an upper bound if they do not."""
     return prod(map(max, zip_longest(*(reversed(tensor.shape) for tensor in tensors), fillvalue=1)))
 
 
 def _size_on_meta(func: Any, args: tuple, kwargs: Mapping[str, Any]) -> int:
+    """Run an operator on the meta device and return the bytes of its result; 0 if it fails there."""
     args, options = tree_map_only(_Shape, _Shape.on_meta, (args, dict(kwargs)))
     if any(argument.name == "device" for argument in func._schema.arguments):
         options["device"] = torch.device("meta")
@@ -126,7 +133,7 @@ def _size_on_meta(func: Any, args: tuple, kwargs: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What the size of an operator's result depends on, of one tensor."""
+    """The properties of an argument tensor that determine the size of an operator's result."""
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
@@ -134,7 +141,9 @@ class _Shape:
 
     @classmethod
     def of(cls, tensor: Tensor) -> _Shape:
+        """Take the properties from a tensor."""
         return cls(tuple(tensor.shape), tensor.stride(), tensor.dtype)
 
     def on_meta(self) -> Tensor:
+        """Make a tensor with these properties on the meta device."""
         return torch.empty_strided(self.size, self.stride, dtype=self.dtype, device="meta")

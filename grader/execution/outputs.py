@@ -75,6 +75,7 @@ def _sanitize(output: dict, max_bytes: int) -> dict | None:
 
 
 def _stream(name: str, text: str) -> dict:
+    """Make an output of printed text; `name` is stdout or stderr."""
     return {"output_type": "stream", "name": name, "text": text}
 
 
@@ -95,5 +96,6 @@ def _text_and_pictures(data: dict, max_bytes: int) -> dict[str, str]:
 
 
 def _size(output: dict) -> int:
+    """Estimate the bytes that one output takes in a notebook."""
     parts = [output.get("text", ""), output.get("evalue", ""), *output.get("traceback", ())]
     return 50 + sum(map(len, parts)) + sum(map(len, output.get("data", {}).values()))

@@ -48,8 +48,8 @@ class ServerProcess:
         """Start the server.
 
         Args:
-            trial: only try whether the tier works on this machine; import nothing and serve nobody.
-            wait: return when the server is ready; otherwise the caller calls `wait()`.
+            trial: start a server that only tries whether the tier works here, and then ends.
+            wait: return when the server is ready; if false, the caller must call `wait()`.
 
         Raises:
             IsolationError: it did not start.
@@ -119,8 +119,8 @@ class ServerProcess:
 
     def close(self) -> None:
         """End the server with all its children; a second call does nothing."""
-        self._control.close()  # the server reads the end of the stream and exits
-        if not self._ready:  # it still imports, and would notice only seconds later
+        self._control.close()  # the server notices this and exits
+        if not self._ready:  # the server is still importing, and would notice only seconds later
             self._process.kill()
         try:
             self._process.wait(2)
@@ -133,6 +133,7 @@ class ServerProcess:
             self._scratch = ""
 
     def _last_line_of_log(self) -> str:
+        """Return the last line that the server printed, to say why it ended; empty if it printed nothing."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._log.seek(0, os.SEEK_END)
@@ -148,7 +149,7 @@ class SharedServer:
         self._control = control
 
     def alive(self) -> bool:
-        """Tell whether the server runs: once ready, it sends nothing, so a readable socket means its end."""
+        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable."""
         return not select.select([self._control], [], [], 0)[0]
 
     def connect(self) -> socket.socket:
@@ -156,11 +157,12 @@ class SharedServer:
         return _connect(self._control)
 
     def close(self) -> None:
-        """Close the connection; the server goes on."""
+        """Close this copy of the control socket; the server keeps running."""
         self._control.close()
 
 
 def _connect(control: socket.socket) -> socket.socket:
+    """Send the server one end of a new socket pair, for the child that it forks; return the other end."""
     own_end, child_end = socket.socketpair()
     with child_end:
         try:
@@ -181,7 +183,10 @@ def try_tier(tier: str) -> str:
 
 
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu") -> dict:
-    """Return the limits as JSON for the guest."""
+    """Return the limits that the guest enforces, as a dict for JSON, with whether it uses Landlock and CUDA.
+
+    Below tier full, add the processes that the user already runs to the limit on processes.
+    """
     fields = {name: getattr(limits, name) for name in GUEST_LIMITS}
     if tier != "full":
         fields["processes"] += _tasks_of_user()
@@ -200,7 +205,7 @@ def _tasks_of_user() -> int:
 
 
 def _make_scratch() -> str:
-    """Make the folder in which each child of a lower tier gets its home."""
+    """Make the folder in which each child of a lower tier makes its own home, and return its path."""
     folder = tempfile.mkdtemp(prefix="grader-scratch-")
     os.mkdir(f"{folder}/home", 0o700)
     if os.getuid() == 0:
@@ -210,7 +215,10 @@ def _make_scratch() -> str:
 
 
 def _remove_scratch(home: str) -> None:
-    """Remove what the sandbox's init could not remove; rm follows no link and copes with any depth."""
+    """Remove the folder that `_make_scratch` made, with what a sandbox's init could not remove.
+
+    rm follows no link and removes folders nested to any depth.
+    """
     folder = os.path.dirname(home)
     if rm := shutil.which("rm"):
         subprocess.run([rm, "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)

@@ -20,7 +20,9 @@ BUDGET_USED_UP = "the time for the whole submission was used up before"
 class Reply:
     """One reply of the init; `raw`, `head` and `body` come from the interpreter."""
 
-    # As guest/init.py names them, or "used up" (the submission's time) and "over" (there is no connection any more).
+    # The outcome that guest/init.py reports, without its suffix " lost"; or, from sandbox.py, "used up" (the
+    # time for the submission has passed before the order was sent) and "over" (the sandbox has no connection
+    # any more).
     outcome: str
     raw: bytes = b""  # written to file descriptors 1 and 2
     head: bytes = b""
@@ -69,10 +71,11 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
 def evidence(
     request: Request, reply: Reply, limits: Limits, *, took: float, bytes_left: int
 ) -> tuple[Evidence, int]:
-    """Return the evidence in a probe's reply, and the bytes that it takes of the submission's budget for evidence.
+    """Return the evidence in a probe's reply, and the bytes to subtract from the budget for evidence.
 
     Args:
-        bytes_left: of that budget, before this reply. Only the values that a probe returns count.
+        bytes_left: what remains of that budget before this reply. Only values that a probe returns count
+            against it, not exceptions; values that exceed it are refused.
     """
     common: dict[str, Any] = {"key": request.key, "seconds": took}
     status, message = _status(reply, limits, request.seconds)
@@ -105,7 +108,10 @@ def evidence(
 
 
 def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
-    """Return the status of a cell or probe, and the message for the student."""
+    """Return the status that follows from the reply's outcome, and the message for the student.
+
+    For the outcome "answer" the status is a preliminary OK: the caller reads the real one from `reply.head`.
+    """
     match reply.outcome:
         case "answer":
             return Status.OK, ""

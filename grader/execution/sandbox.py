@@ -27,9 +27,10 @@ from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, S
 
 READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
 GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit
-GPU_START_SECONDS = 20.0  # that the first use of a GPU may take on top, in each process
+GPU_START_SECONDS = 20.0  # added to each limit on a GPU: its first use in a process may take this long
 MAX_REPLAYS = 5  # of one submission
-# Completed cells that took less than this are replayed after a failure, rather than kept in a checkpoint.
+# Given cells and answers run without a checkpoint as long as all completed cells together took less than
+# this: after a failure the sandbox runs them again.
 QUICK_REPLAY_SECONDS = 1.0
 
 
@@ -69,7 +70,7 @@ class Sandbox:
         device: str,
         functions: Mapping[str, Callable],
     ) -> None:
-        """Fork the sandbox from the server.
+        """Let the server fork the sandbox.
 
         Raises:
             IsolationError: the sandbox did not start.
@@ -92,7 +93,7 @@ class Sandbox:
     def run_cell(
         self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
     ) -> CellResult:
-        """Run a cell, as `Interpreter.run_cell` says."""
+        """Run a cell as `Interpreter.run_cell` describes; replay the completed cells if the state is lost."""
         started = time.monotonic()
         order = {
             "source": source,
@@ -119,7 +120,7 @@ class Sandbox:
         return result
 
     def call(self, request: Request) -> Evidence:
-        """Run a probe, as `Interpreter.call` says."""
+        """Run a probe as `Interpreter.call` describes; replay the completed cells if their state is lost."""
         started = time.monotonic()
         tree, blob = encode(request.inputs)
         order = {
@@ -169,13 +170,18 @@ class Sandbox:
 
     @property
     def memory_bytes(self) -> int | None:
-        """The memory of all its processes, without what they share with the server; None without control groups."""
+        """The sandbox's memory, without pages shared with the server; None without control groups."""
         return self._group.used()
 
     # ------------------------------------------------------------ the connection
 
     def _open(self) -> None:
-        """Let the server fork a new sandbox, and wait until its interpreter is ready."""
+        """Let the server fork a new sandbox, and wait until its interpreter is ready.
+
+        Raises:
+            IsolationError: the sandbox did not start.
+            ServerLost: the server died.
+        """
         self._group, self._pidfd = cgroup.ControlGroup(self._limits), -1
         try:
             self._connection = self._server.connect()
@@ -202,7 +208,11 @@ class Sandbox:
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
 
     def _receive_pidfd(self, connection: socket.socket) -> int:
-        """Receive the init's pidfd from the server's child, or the reason why there is none."""
+        """Receive the init's pidfd from the server's child.
+
+        Raises:
+            IsolationError: the child sent a reason, or nothing, instead.
+        """
         connection.settimeout(READY_SECONDS)
         first, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
         if first == b"P" and descriptors:
@@ -211,10 +221,10 @@ class Sandbox:
         raise IsolationError(f"an isolated child did not start: {plain(reason)}. See `grader doctor`.")
 
     def _without_checkpoint(self, origin: Origin) -> bool:
-        """Tell whether the next cell runs in place: a checkpoint costs a fork of Python.
+        """Tell whether the next cell runs without a checkpoint, which saves a fork of Python.
 
-        Given cells and answers rarely hang or die. If one does, the cells before it are replayed: once, and only if
-        that is quick.
+        Given cells and answers rarely hang or die. If one does, the completed cells are replayed. So this
+        holds only while a replay would be quick, and no longer after the first replay.
         """
         return origin is not OWN and not self._replays and self._completed_seconds < QUICK_REPLAY_SECONDS
 
@@ -227,7 +237,14 @@ class Sandbox:
         group: str = "",
         in_place: bool = False,
     ) -> Reply:
-        """Send one cell or probe to the init and return its reply; answer calls of stand-ins meanwhile."""
+        """Send one cell or probe to the init and return its reply; answer calls of stand-ins meanwhile.
+
+        Args:
+            op: "cell" or "call".
+            request: the cell or the probe, as the interpreter reads it.
+            blob: the tensors of a probe's inputs.
+            in_place: run the cell without a checkpoint.
+        """
         left = self._deadline - time.monotonic()
         if left <= 0:
             return Reply("used up")
@@ -250,6 +267,7 @@ class Sandbox:
             return Reply("died", lost=True)
 
     def _answer_stand_in(self, connection: socket.socket, call: Reply, deadline: float) -> None:
+        """Compute a stand-in's call and send the result to the init."""
         if self._stand_ins is None:
             raise frames.FrameError("a question where there is no stand-in")
         head, tensors = self._stand_ins.answer(call.head, call.body)
@@ -257,6 +275,7 @@ class Sandbox:
         frames.send(connection, header, head + tensors, deadline=deadline)
 
     def _receive(self, connection: socket.socket, deadline: float) -> Reply:
+        """Receive the init's next reply, or a stand-in's call that the init forwards."""
         limits = self._limits
         max_body = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
         header, body = frames.receive(connection, most_header=1 << 12, most_body=max_body, deadline=deadline)
@@ -267,12 +286,13 @@ class Sandbox:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def _init_ends(self, *, within: float) -> bool:
+        """Wait at most `within` seconds for the init to end, and tell whether it has ended."""
         return bool(select.select([self._pidfd], [], [], within)[0])
 
     # ------------------------------------------------------------ replay
 
     def _retry_if_dead(self, send: Callable[[], Reply]) -> Reply:
-        """Send an order; if the interpreter had died before it, replay without the last cell and send it once more."""
+        """Send an order; if the interpreter died before it, replay all cells but the last and send again."""
         for _ in range(2):
             reply = send()
             if reply.outcome != "lost" or not self._completed or not self._may_replay():
@@ -283,10 +303,11 @@ class Sandbox:
         return reply
 
     def _may_replay(self) -> bool:
+        """Tell whether the submission has replays and time left."""
         return self._replays < MAX_REPLAYS and time.monotonic() < self._deadline
 
     def _replay(self) -> None:
-        """Start a new sandbox and run the completed cells in it."""
+        """Start a new sandbox and run the completed cells in it; if one fails now, start again without it."""
         self.kill()
         while self._may_replay():
             self._replays += 1
@@ -294,7 +315,7 @@ class Sandbox:
             for index, cell in enumerate(self._completed):
                 reply = self._send_order("cell", cell.order, b"", cell.seconds)
                 if reply.outcome != "answer":
-                    # This cell succeeded before and fails now: continue without it.
+                    # This cell succeeded before and fails now: replay again without it.
                     del self._completed[index]
                     self.kill()
                     break

@@ -86,7 +86,11 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
 
 
 def _python() -> tuple[str, list[str]]:
-    """Return the path of this Python, and every folder that it needs."""
+    """Return the path of this Python, and every folder that it needs.
+
+    Raises:
+        IsolationError: Python is installed directly in /, in the home folder or in its parent folder.
+    """
     python = os.path.abspath(sys.executable)
     folders = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     for name in ("stdlib", "platstdlib", "purelib", "platlib"):
@@ -120,7 +124,10 @@ def _outermost(paths: list[str]) -> list[str]:
 
 
 def _masks(visible: list[str]) -> list[str]:
-    """Return this project's own packages and files in visible folders, which boot.py hides, however it is installed."""
+    """Find this project's own packages and files below the visible folders, so that boot.py hides them.
+
+    They lie in the repository or among the installed packages, depending on how the project was installed.
+    """
     candidates: set[str] = set()
     for name in OUR_PACKAGES:
         spec = importlib.util.find_spec(name)
@@ -143,7 +150,7 @@ def _masks(visible: list[str]) -> list[str]:
 
 
 def _etc() -> dict[str, str]:
-    """Map the files of /etc that boot.py writes to their contents."""
+    """Return the text files that boot.py creates in the sandbox's /etc: path → content."""
     uid = UNPRIVILEGED if os.getuid() == 0 else os.getuid()
     gid = UNPRIVILEGED if os.getuid() == 0 else os.getgid()
     return {

@@ -35,7 +35,7 @@ class MissingLibrary(Exception):
 
 @cache
 def compile_filter(tier: str) -> bytes:
-    """Compile the filter of a tier into a BPF program.
+    """Compile the filter of a tier into a BPF program; empty for tier none.
 
     Raises:
         MissingLibrary: pyseccomp or libseccomp is not installed.

@@ -20,10 +20,10 @@ class Server:
     def __init__(
         self, *, isolation: str = "auto", device: str = "cpu", shared: SharedServer | None = None
     ) -> None:
-        """Start the process, or use one that runs.
+        """Start a process, or use the one that another process started.
 
         Args:
-            shared: a running server with this isolation and device.
+            shared: a fork server with this isolation and device, started by another process.
 
         Raises:
             IsolationError: this machine cannot isolate as requested.
@@ -47,7 +47,7 @@ class Server:
 
         Args:
             device: cpu, or the server's own.
-            functions: stand-ins in the sandbox call them in this process.
+            functions: name → the function in this process that computes the calls of that stand-in.
 
         Raises:
             IsolationError: the process could not be started again.
@@ -88,12 +88,13 @@ class Server:
 
     @property
     def _own_process(self) -> ServerProcess:
+        """The process that this object started; an AttributeError if another process started it."""
         if isinstance(self._process, SharedServer):
             raise AttributeError("another process started this server and knows its report and process id")
         return self._process
 
     def alive(self) -> bool:
-        """Tell whether the process still runs, half a second from now: a dying process takes a moment to end."""
+        """Wait up to half a second for a dying process to end; tell whether the process still runs."""
         deadline = time.monotonic() + 0.5
         while self._process.alive():
             if time.monotonic() > deadline:
@@ -106,7 +107,7 @@ class Server:
         return self._process.connect()
 
     def close(self) -> None:
-        """End the process with all its children; a second call does nothing."""
+        """End the process, unless another process started it; a second call does nothing."""
         self._process.close()
 
     def __enter__(self) -> Server:

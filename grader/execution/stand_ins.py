@@ -32,20 +32,22 @@ from grader.execution.operator_budget import (
 
 MAX_CALLS = 20_000  # a training of 300 steps makes some 1,000
 MAX_CALL_BYTES = 8 << 20  # sent with one call
-# Of all calls together. This time does not count as the submission's, so it has a limit of its own.
+# Of all calls together. This time does not count against the limit of the cell or probe that calls, so it
+# needs its own.
 MAX_TOTAL_SECONDS = 30.0
 # The newest results are kept, because their gradients may be requested.
 MAX_KEPT = 64
 MAX_KEPT_BYTES = 16 << 20
+# An absolute path with two parts or more: messages for the student must not show paths of this machine.
 PATH = re.compile(r"(?:/[\w.+-]+){2,}")
 
 
 @dataclass(frozen=True)
 class _KeptResult:
-    """A result whose gradients may be requested."""
+    """A result whose gradients the sandbox may request later."""
 
     outputs: list[Tensor]
-    wanted: list[Tensor]  # the arguments with respect to which the gradients are
+    wanted: list[Tensor]  # the argument tensors whose gradients the sandbox may request
     size: int  # bytes of the arguments and of all intermediate results
 
 
@@ -76,7 +78,7 @@ class StandIns:
                 result, more = self._compute(parse(header), blob)
             except MetaDeviceNeeded:
                 import_meta_device()
-                started = time.monotonic()  # the import does not count as the submission's time
+                started = time.monotonic()  # the import does not count against MAX_TOTAL_SECONDS
                 result, more = self._compute(parse(header), blob)
             tree, tensors = encode(result)
             head: dict[str, Any] = {"status": "ok", "tree": tree, **more}
@@ -87,7 +89,7 @@ class StandIns:
         return json.dumps(head).encode(), tensors
 
     def _compute(self, call: Mapping[str, Any], blob: bytes | memoryview) -> tuple[Any, dict[str, Any]]:
-        """Return the result, and further fields for the answer's header."""
+        """Return the result or the gradients that a call requests, and fields for the answer's header."""
         tree = decode(call.get("tree"), blob)
         with (
             _one_thread(),
@@ -128,7 +130,7 @@ class StandIns:
         return self._last_ticket
 
     def _gradients_of_kept(self, ticket: Any, grad_outputs: Any) -> tuple[Any, dict[str, Any]]:
-        """Return the gradients of a kept result, once: computing them frees its graph."""
+        """Return the gradients of a kept result and drop it, because computing them frees its graph."""
         if type(ticket) is not int or not isinstance(grad_outputs, list):
             raise EvidenceError("this is no question for a stand-in")
         kept = self._kept.pop(ticket, None)
@@ -138,7 +140,10 @@ class StandIns:
 
 
 def _gradients(outputs: list[Tensor], wanted: list[Tensor], grad_outputs: list) -> list[Tensor | None]:
-    """Return the gradients of the outputs with respect to the wanted tensors."""
+    """Return the gradients of the outputs with respect to the wanted tensors.
+
+    None stands for a tensor that does not influence the outputs.
+    """
     if len(grad_outputs) != len(outputs):
         raise EvidenceError("a gradient is asked for along other outputs than there are")
     pairs = [
@@ -174,7 +179,11 @@ def _one_thread() -> Iterator[None]:
 
 
 def _indices(reported: Any, count: int) -> list[int]:
-    """Return the positions of tensors that a call wants gradients for."""
+    """Return the positions, among `count` argument tensors, of those whose gradients a call requests.
+
+    Raises:
+        EvidenceError: these are no such positions.
+    """
     if not isinstance(reported, list) or len(reported) > count:
         raise EvidenceError("this is no question for a stand-in")
     if not all(type(index) is int and 0 <= index < count for index in reported):

@@ -20,10 +20,10 @@ TIERS = ("full", "partial", "none")
 
 
 def resolve_tier(requested: str) -> str:
-    """Turn auto or a tier into a tier that works on this machine.
+    """Return the requested tier if this machine can provide it; for auto, the best of full and partial.
 
     Raises:
-        IsolationError: this machine cannot provide it, or only `none` works and was not requested.
+        IsolationError: this machine cannot provide the tier, or for auto neither; or there is no such tier.
     """
     if requested not in ("auto", *TIERS):
         raise IsolationError(f"isolation {requested!r} is none of auto, {', '.join(TIERS)}")
@@ -40,7 +40,11 @@ def resolve_tier(requested: str) -> str:
 
 @cache
 def tier_problem(tier: str) -> str:
-    """Tell why this machine cannot provide a tier; empty if it can. The tier is tried, not inferred from a version."""
+    """Return why this machine cannot provide a tier; empty if it can.
+
+    A tier whose kernel and library are new enough is also tried: versions alone do not show what a container
+    forbids.
+    """
     if sys.platform != "linux":
         return "needs Linux: on macOS and Windows use a container, WSL or another machine"
     if tier == "none":

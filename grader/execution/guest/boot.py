@@ -21,7 +21,7 @@ SCRATCH_DIRECTORIES = ("/tmp", "/dev/shm", HOME)
 
 
 def main() -> None:
-    """Build what the configuration describes, then run server.py."""
+    """Build the sandbox's root as the configuration describes, drop privileges, and become server.py."""
     control = socket.socket(fileno=int(sys.argv[1]))
     header, _ = frames.receive(control, most_header=1 << 20, most_body=0)
     config = json.loads(header)
@@ -31,7 +31,7 @@ def main() -> None:
             _build_root(config)
         _become_unprivileged(config)
         if config["tier"] == "full":
-            linux.die_with_parent()  # asked for here, because a change of the user cancels it
+            linux.die_with_parent()  # only now, because the kernel forgets this when the user changes
     except OSError as error:
         frames.send(control, json.dumps({"error": str(error)}).encode())
         sys.exit(1)
@@ -43,7 +43,10 @@ def main() -> None:
 
 
 def _enter_namespaces(config: dict) -> None:
-    """Enter new namespaces; returns in their pid 1, while the process outside waits for it."""
+    """Enter new namespaces and fork; return in the child, which is their pid 1.
+
+    The parent, outside, waits for the child and exits with its status.
+    """
     uid, gid = os.getuid(), os.getgid()
     if uid == 0:
         linux.unshare(linux.CLONE_ALL_BUT_USER)
@@ -61,7 +64,8 @@ def _enter_namespaces(config: dict) -> None:
 def _build_root(config: dict) -> None:
     """Build a new root: read-only views of what Python needs, and nothing else of this machine."""
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
-    # The tmpfs covers /tmp only until it is the root; until the new root is complete, the machine's is at /old.
+    # First make a tmpfs on /tmp the root: it contains the new root at /new, which is built next, and the
+    # machine's own root at /old, until the new root is complete.
     linux.mount("tmpfs", "/tmp", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
     os.mkdir("/tmp/new")
     os.mkdir("/tmp/old")
@@ -85,7 +89,7 @@ def _build_root(config: dict) -> None:
     for path in SCRATCH_DIRECTORIES:
         os.makedirs("/new" + path, exist_ok=True)
     linux.mount("proc", "/new/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-    # The fork server's own scratch; each child mounts another over it.
+    # The fork server's own scratch; each child mounts its own scratch over this.
     for path in ("/dev/shm", HOME):
         linux.mount("tmpfs", "/new" + path, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=64m,mode=777")
     os.chdir("/new")
@@ -118,7 +122,7 @@ def _mask(path: str) -> None:
 
 
 def _build_devices(devices: list[str]) -> None:
-    """Bind the device nodes into the new root, and mount terminals of its own."""
+    """Bind the device nodes into the new root, and mount a devpts with only the sandbox's own terminals."""
     os.makedirs("/new/dev/pts", exist_ok=True)
     for path in devices:
         if os.path.exists("/old" + path):
@@ -137,7 +141,10 @@ def _build_devices(devices: list[str]) -> None:
 
 
 def _become_unprivileged(config: dict) -> None:
-    """If this process runs as root, become the unprivileged user, irrevocably; never gain privileges again."""
+    """If this process runs as root, become the unprivileged user for good.
+
+    Except in tier none, also forbid that a later exec gives this process privileges.
+    """
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(config["gid"], config["gid"], config["gid"])

@@ -37,7 +37,10 @@ def channel_pair() -> tuple[socket.socket, socket.socket]:
 
 
 def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
-    """Receive the first byte of an interpreter, to which the kernel attaches its process id; None if that fails."""
+    """Receive the first byte of an interpreter, to which the kernel attaches the interpreter's process id.
+
+    Return None if no byte arrives or the process has ended.
+    """
     data, ancillary, _, _ = channel.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
     for level, kind, value in ancillary:
         if data and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
@@ -50,10 +53,10 @@ def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
 
 
 def send_part(channel: socket.socket, data: memoryview) -> memoryview:
-    """Send what the channel takes without waiting, and return the rest; nothing remains if the process has ended."""
+    """Send as much as the channel takes without waiting; return the rest, empty if the process has ended."""
     try:
         return data[channel.send(data[: 1 << 20]) :]
     except BlockingIOError:
         return data
     except OSError:
-        return memoryview(b"")  # the process's pidfd becomes readable
+        return memoryview(b"")  # the caller learns from the process's pidfd that it has ended

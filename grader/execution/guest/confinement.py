@@ -14,7 +14,8 @@ class Confinement:
     """How the children of one fork server are confined, as the trusted side decided."""
 
     tier: str
-    # The home with the scratch: /home/student; in the lower tiers a folder in which each child gets a home of its own.
+    # In tier full the home of each child, /home/student, with its own scratch mounted there. In the lower
+    # tiers the folder in which each child makes its home.
     home: str
     # Paths that Landlock lets children read and execute.
     read: tuple[str, ...]
@@ -30,18 +31,23 @@ class Confinement:
 
     @property
     def full(self) -> bool:
-        """Whether the tier is full: each child has namespaces of its own."""
+        """Whether the tier is full, so that each child has its own namespaces."""
         return self.tier == "full"
 
     def enter_namespaces(self) -> None:
-        """Enter new namespaces; the process that calls this then forks the init."""
+        """In tier full, enter new namespaces; the process that calls this then forks the init into them."""
         if self.full:
             uid, gid = os.getuid(), os.getgid()
             linux.unshare(linux.CLONE_NAMESPACES)
             linux.map_self(uid, gid)
 
     def prepare_home(self, limits: dict) -> str:
-        """In the init: mount this child's own /proc and scratch, and return its home."""
+        """In the init: prepare this child's home with its initial files, change to it, and return its path.
+
+        In tier full, also mount the child's own /proc and scratch, and drop privileges. In the lower tiers,
+        the home is a new folder, and the init adopts orphans, so that it can find all processes of the
+        sandbox.
+        """
         home = self.home
         if self.full:
             self._mount_scratch(limits)
@@ -61,9 +67,11 @@ class Confinement:
         return home
 
     def _mount_scratch(self, limits: dict) -> None:
+        """Mount this child's own /proc, and one file system of limited size for its home, /tmp, /dev/shm."""
         linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
-        # Files in scratch take memory, and stay when a cell is rolled back: half of it must remain for the next cell.
+        # Files in scratch take memory, and remain after a return to the checkpoint: half of the memory must
+        # remain free for the next cell.
         size = min(limits["scratch_bytes"], limits["memory_bytes"] // 2)
         options = f"size={size},nr_inodes={limits['scratch_files']},mode=700"
         linux.mount("tmpfs", self.home, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
@@ -79,7 +87,10 @@ class Confinement:
             linux.mount(source, target, flags=linux.MS_BIND | linux.MS_REC)
 
     def confine(self, limits: dict, home: str) -> None:
-        """In the interpreter, before any student code runs: set limits, drop privileges, install the filters."""
+        """In the interpreter, before any student code runs: start a session and set limits.
+
+        Except in tier none, also drop privileges and install Landlock and the system-call filter.
+        """
         os.setsid()
         _set_limits(limits, address_space=self.device == "cpu")
         if self.tier == "none":

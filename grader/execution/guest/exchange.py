@@ -15,15 +15,17 @@ from guest.meter import TICK, Meter
 
 @dataclass(frozen=True)
 class Answer:
-    """How an order ended: answer, timeout, died, memory, scratch, refused; "lost" if the state is gone with it."""
+    """How an order ended, and with which answer of the interpreter."""
 
+    # answer, timeout, died, memory, scratch or refused; " lost" after it if the interpreter's state is gone
+    # too; only "lost" if the order could not begin.
     outcome: str
     head: bytes = b""
     body: bytes | memoryview = b""
 
 
 class Exchange:
-    """Sends one request and waits for its answer; forwards calls of stand-ins to the trusted side meanwhile."""
+    """Sends one request and waits for the answer; forwards calls of stand-ins to the trusted side."""
 
     def __init__(
         self, process: InterpreterProcess, grader: GraderConnection, meter: Meter, limits: dict
@@ -34,7 +36,7 @@ class Exchange:
         self._inbox = self._new_inbox()
         self._outgoing = memoryview(b"")
         self._deadline = 0.0
-        # When the stand-in's call that is being computed was forwarded; None if there is none.
+        # When this object forwarded the call that the trusted side computes now; None if it computes none.
         self._called_at: float | None = None
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN | select.POLLOUT)
@@ -54,7 +56,8 @@ class Exchange:
                 return Answer(excess)
             ready = dict(self._poll.poll(1000 * min(TICK, self._deadline - now)))
             self._grader.attend()
-            # Looked at before the channel is read: an answer that the process sent before it ended still counts.
+            # This must come before reading the channel: if the process sent an answer and then ended, the
+            # answer counts.
             ended = self._process.pidfd in ready
             if self._called_at is not None and ready.get(self._grader.fileno(), 0) & select.POLLIN:
                 self._return_call_result(self._called_at)
@@ -69,12 +72,17 @@ class Exchange:
                 return Answer("died")
 
     def _send(self) -> None:
+        """Send the next part of the request, or of a call's result, to the interpreter."""
         self._outgoing = send_part(self._channel, self._outgoing)
         if not self._outgoing:
             self._poll.modify(self._channel, select.POLLIN)
 
     def _receive(self, ended: bool) -> Answer | None:
-        """Read from the channel; return an answer if the exchange is over."""
+        """Read once from the channel; return an Answer if the exchange is over, else None.
+
+        Args:
+            ended: the process had ended before this call.
+        """
         try:
             data = self._channel.recv(min(self._inbox.missing, 1 << 20))
             frame = self._inbox.feed(data)
@@ -90,22 +98,25 @@ class Exchange:
             return Answer("answer", *frame)
         elif not data and ended:
             return Answer("died")
-        elif not data:  # the process closed the channel and lives on: no answer will come
+        elif not data:  # the process closed the channel but still runs: no answer will come
             self._poll.unregister(self._channel)
         return None
 
     def _forward_call(self, head: bytes, body: memoryview) -> None:
+        """Pass a stand-in's call on to the trusted side; until its result, read nothing from the channel."""
         self._grader.forward_call(head, body)
         self._inbox, self._called_at = self._new_inbox(), time.monotonic()
-        self._poll.modify(self._channel, 0)  # nothing is read from the interpreter before it has its result
+        self._poll.modify(self._channel, 0)
 
     def _return_call_result(self, called_at: float) -> None:
+        """Receive a call's result from the trusted side, and begin to send it to the interpreter."""
         self._outgoing, self._called_at = memoryview(self._grader.receive_call_result()), None
-        # The grader's time is not the student's; the grader limits the time of calls itself.
+        # The time that the trusted side takes does not count as the student's: stand_ins.py limits it there.
         self._deadline += time.monotonic() - called_at
         self._poll.modify(self._channel, select.POLLIN | select.POLLOUT)
 
     def _new_inbox(self) -> frames.Inbox:
+        """Make an inbox for the next frame, which may be a stand-in's call if the notebook has stand-ins."""
         kinds = (frames.MAGIC, frames.QUESTION) if self._limits["stand_ins"] else (frames.MAGIC,)
         header, body = 8 * self._limits["cell_output_bytes"], self._limits["evidence_bytes"]
         return frames.Inbox(header + (1 << 20), body + (1 << 20), kinds)

@@ -10,7 +10,8 @@ import struct
 import time
 
 MAGIC = b"att1"
-# The magic of a stand-in's call: the sender waits for a result and answers its own request later.
+# The magic of a frame that contains a stand-in's call. An interpreter that is still working on a request
+# sends it, waits for the call's result, and answers the request later.
 QUESTION = b"ask1"
 PRELUDE = struct.Struct("!4sIQ")
 
@@ -31,14 +32,15 @@ class Inbox:
     """Assembles one frame from pieces as they arrive."""
 
     def __init__(self, most_header: int, most_body: int, kinds: tuple[bytes, ...] = (MAGIC,)) -> None:
+        """Accept a frame with at most so many bytes in header and body, whose magic is in `kinds`."""
         self._most, self._kinds = (most_header, most_body), kinds
-        self.kind = b""
+        self.kind = b""  # the frame's magic, once it has arrived
         self._got = bytearray()
         self._sizes: tuple[int, int] | None = None
 
     @property
     def missing(self) -> int:
-        """The number of bytes to read next; never more than belong to this frame."""
+        """How many bytes to read next, to complete the prelude or, after it, the frame; never more."""
         size = PRELUDE.size + (sum(self._sizes) if self._sizes else 0)
         return size - len(self._got)
 
@@ -120,6 +122,7 @@ def receive(
 
 
 def _left(deadline: float | None) -> float | None:
+    """Return the seconds until the deadline, None without one; raise a TimeoutError if it has passed."""
     if deadline is None:
         return None
     left = deadline - time.monotonic()

@@ -20,8 +20,8 @@ import torch
 def prepare(memory_bytes: int) -> None:
     """In a new interpreter: limit the GPU memory that it may allocate, and make its results repeatable.
 
-    The limit holds for PyTorch's allocator, which raises an OutOfMemoryError in the cell beyond it. It does not hold for
-    the driver's own few hundred megabytes per process, nor for a student who removes it on purpose.
+    PyTorch's allocator enforces the limit and raises an OutOfMemoryError in the cell. The limit does not
+    include the driver's own few hundred megabytes per process, and a student can remove it on purpose.
     """
     torch.cuda._lazy_call(lambda: _limit_memory(memory_bytes))  # runs when CUDA is initialised, if ever
     compute_exactly()
@@ -80,7 +80,7 @@ def hidden() -> Iterator[None]:
 
 @contextmanager
 def same_random_numbers() -> Iterator[None]:
-    """Restore the states of the random number generators at the end, for a probe that runs in place."""
+    """Restore the random number generators at the end: a probe in place must not change later numbers."""
     states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
     cuda_state = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
     try:
@@ -94,5 +94,6 @@ def same_random_numbers() -> Iterator[None]:
 
 
 def _limit_memory(memory_bytes: int) -> None:
+    """Limit PyTorch's allocator to a share of the GPU's memory; CUDA must be initialised."""
     total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     torch.cuda.set_per_process_memory_fraction(min(1.0, memory_bytes / total))

@@ -1,4 +1,8 @@
-"""The init's connection to the trusted side, and the pipe that collects raw output for the next reply."""
+"""The init's connection to the trusted side, and the pipe that collects raw output for the next reply.
+
+Raw output is what the interpreters write to file descriptors 1 and 2 without going through sys.stdout and
+sys.stderr.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ class GraderConnection:
             while_idle()
 
     def receive(self) -> tuple[bytes, memoryview]:
-        """Receive a frame that has begun to arrive."""
+        """Receive a frame that has begun to arrive; end the sandbox if that fails."""
         try:
             return frames.receive(
                 self._connection,
@@ -59,7 +63,7 @@ class GraderConnection:
             self._end()
 
     def reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"") -> None:
-        """Answer an order, with the raw output since `discard_raw`."""
+        """Answer an order, and include the raw output since the last call of `discard_raw`."""
         self._collect_raw()
         header = {"outcome": outcome, "raw": len(self._raw), "head": len(head)}
         self._send(header, b"".join((self._raw, head, body)))
@@ -69,7 +73,7 @@ class GraderConnection:
         self._send({"outcome": "question", "raw": 0, "head": len(head)}, b"".join((head, body)))
 
     def receive_call_result(self) -> bytes:
-        """Receive the result of a stand-in's call, as the frame for the interpreter."""
+        """Receive the result of a stand-in's call, and return it as the frame to send to the interpreter."""
         header, body = self.receive()
         body_start = json.loads(header)["head"]
         return frames.pack(bytes(body[:body_start]), body[body_start:])
@@ -92,7 +96,11 @@ class GraderConnection:
             self._end()
 
     def _collect_raw(self) -> None:
-        """Read at most a megabyte at a time: a process that floods the pipe must not keep the init busy for ever."""
+        """Read raw output from the pipe; keep at most `max_raw` bytes and drop the rest.
+
+        One call reads at most a megabyte: a process that floods the pipe must not keep the init busy for
+        ever.
+        """
         for _ in range(16):
             try:
                 data = os.read(self.raw_read, 1 << 16)
@@ -102,6 +110,7 @@ class GraderConnection:
             self._raw += data[: max(space, 0)]
 
     def _send(self, header: dict, body: bytes) -> None:
+        """Send a frame to the trusted side; end the sandbox if that fails."""
         try:
             deadline = time.monotonic() + ORDER_SECONDS
             frames.send(self._connection, json.dumps(header).encode(), body, deadline=deadline)

@@ -35,7 +35,7 @@ KILL_SECONDS = 3.0  # to kill what a failed cell has started
 
 @dataclass(frozen=True)
 class Prober:
-    """A fork that answers the requests of one group."""
+    """A fork of the active interpreter that answers the requests of one group."""
 
     group: str
     process: InterpreterProcess
@@ -75,12 +75,13 @@ class Init:
             header, body = self._grader.next_order(self._check_idle_sandbox)
             order = json.loads(header)
             if order["op"] == "told":
-                continue  # the result of a stand-in's call whose interpreter has ended
+                continue  # the result of a call, too late: the interpreter that called has ended
             request_size = order.pop("request")
             answer = self._carry_out(order, body[:request_size], body[request_size:])
             self._grader.reply(answer.outcome, answer.head, answer.body)
 
     def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Answer:
+        """Run the cell or the probe of one order."""
         self._grader.discard_raw()
         if order["op"] == "call":
             return self._run_probe(order["group"], order["seconds"], request, blob)
@@ -107,7 +108,10 @@ class Init:
         return self._return_to_checkpoint(answer, before, in_place)
 
     def _run_probe(self, group: str, seconds: float, request: memoryview, blob: memoryview) -> Answer:
-        """Run a probe in a fork; requests of one group share the fork as long as none fails."""
+        """Run a probe in a fork; requests of one group share the fork until it ends or leaves one unanswered.
+
+        An active interpreter that has used CUDA cannot fork and runs the probe itself.
+        """
         prober = self._prober
         if prober is None or prober.group != group or prober.process.ended():
             self._end_prober()
@@ -124,7 +128,7 @@ class Init:
         return self._return_to_checkpoint(answer, prober.before, self._is_active(prober.process))
 
     def _end_prober(self) -> None:
-        """End the fork that answered requests, with the processes that it started."""
+        """End the prober and the processes that it started; the active interpreter itself keeps running."""
         if self._prober is None:
             return
         prober, self._prober = self._prober, None
@@ -135,10 +139,20 @@ class Init:
     def _exchange(
         self, process: InterpreterProcess, seconds: float, request: memoryview, blob: bytes | memoryview
     ) -> Answer:
+        """Send one request to a process and wait for the answer."""
         return Exchange(process, self._grader, self._meter, self._limits).run(seconds, request, blob)
 
     def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
-        """Kill what a failed cell or probe started; the checkpoint becomes usable again, or the state is lost."""
+        """Kill what a failed cell or probe started, and return its answer; give up without a checkpoint.
+
+        After an excess of memory or scratch, kill all other processes too, because earlier cells may have
+        started those that take too much.
+
+        Args:
+            answer: how the cell or probe ended.
+            before: the sandbox's processes before it started.
+            in_place: it ran in the active interpreter itself, so there is no checkpoint.
+        """
         if answer.outcome in ("memory", "scratch") and self._active is not None:
             keep = {self._active.pid}
         else:
@@ -148,7 +162,10 @@ class Init:
         return answer
 
     def _give_up(self, outcome: str) -> Answer:
-        """Kill all processes of the sandbox: no state is left to return to."""
+        """Kill all processes of the sandbox but this one, and return an Answer with this outcome.
+
+        There is no checkpoint left; the trusted side must start a new sandbox.
+        """
         self._kill_all_but(set())
         if self._active is not None:
             self._active.close()
@@ -158,6 +175,7 @@ class Init:
     # ------------------------------------------------------------ starting and forking interpreters
 
     def _start_interpreter(self, seed: int) -> InterpreterProcess | None:
+        """Fork the interpreter; return None if it does not greet."""
         init_end, interpreter_end = channel_pair()
         if os.fork() == 0:
             try:
@@ -177,7 +195,7 @@ class Init:
         for descriptor in open_descriptors() - self._keep - {0, 1, 2, control.fileno()}:
             os.close(descriptor)
         self._confinement.confine(self._limits, self._home)
-        tempfile.tempdir = None  # cached in the fork server, for its own home
+        tempfile.tempdir = None  # this cache contains the fork server's folder, not this sandbox's
         attach_streams()
         for name in [name for name in sys.modules if name.partition(".")[0] == "guest"]:
             del sys.modules[name]  # so that student code cannot import these modules
@@ -188,7 +206,11 @@ class Init:
         interpreter.serve(control, self._shell, self._limits)
 
     def _fork(self, order: str) -> InterpreterProcess | None:
-        """Let the active interpreter fork ("cell", "call") or answer itself ("here"); None if it does not."""
+        """Send the active interpreter an order; return the process that then waits for the request, or None.
+
+        For "cell" and "call" that process is a fork; for "here", and once it has used CUDA, the active
+        interpreter.
+        """
         for last_attempt in (False, True):
             if self._active is None or self._active.ended():
                 return None
@@ -198,12 +220,13 @@ class Init:
             process = self._wait_for_greeting(channel, FORK_SECONDS)
             if process is not None or last_attempt:
                 return process
-            # It could not fork because there are too many processes: kill what cells have left running.
+            # The interpreter could not fork, because there are too many processes: kill those that cells left
+            # running.
             self._kill_all_but({self._active.pid})
         return None
 
     def _checkpoint_answers(self) -> bool:
-        """Tell whether the active interpreter still works: the failed fork may have killed or stopped it."""
+        """Tell whether the active interpreter still answers: a fork of it may have stopped or killed it."""
         channel = self._send_channel(self._active, "ping", 1.0) if self._active is not None else None
         if channel is None:
             return False
@@ -240,17 +263,18 @@ class Init:
         return None
 
     def _is_active(self, process: InterpreterProcess) -> bool:
+        """Tell whether a process is the active interpreter itself, not a fork of it."""
         return self._active is not None and process.pid == self._active.pid
 
     # ------------------------------------------------------------ the other processes
 
     def _check_idle_sandbox(self) -> None:
-        """Kill what cells have left running if that exceeds a limit between two orders."""
+        """Between two orders: if the sandbox exceeds a limit, kill the processes that cells left running."""
         if self._active is not None and self._meter.excess():
             self._kill_all_but({self._active.pid})
 
     def _kill_all_but(self, keep: set[int]) -> bool:
-        """Kill all processes of the sandbox but these; False if some still live after `KILL_SECONDS`."""
+        """Kill all processes but the init and `keep`; return false if some still run after `KILL_SECONDS`."""
         deadline = time.monotonic() + KILL_SECONDS
         while True:
             others = self._meter.processes() - keep
@@ -280,7 +304,10 @@ def start(
     *,
     control: socket.socket,
 ) -> None:
-    """Fork the init of one sandbox and send its pidfd over the connection; returns in the parent, which then exits."""
+    """Fork the init of one sandbox; send its pidfd over the connection, and return, in the parent.
+
+    The fork receives its configuration over the connection, becomes the init, and never returns.
+    """
     confinement.enter_namespaces()
     pid = os.fork()
     if pid:

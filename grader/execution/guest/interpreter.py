@@ -1,8 +1,9 @@
-"""The process that runs student code: it forks before a cell or a probe, and the fork runs it.
+"""The process that runs student code: before each cell or probe it forks, and the fork runs it.
 
-The process that forked waits, unchanged, as the checkpoint; after a cell the fork waits for the next order. Without a
-checkpoint, in the process itself, run the cells whose order is "here", and everything once the process has used CUDA,
-because then it cannot be forked.
+The process that forked waits, unchanged, as the checkpoint. After a cell the fork takes the next order.
+
+There is no fork, and so no checkpoint, for an order "here": the process runs that cell itself. So it does
+with every order once it has used CUDA, because a process that has used CUDA cannot be forked.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
         try:
             child = 0 if in_place else _fork_cleanly(shell)
         except OSError:
-            channel.close()  # the init notices, kills processes, and orders again
+            channel.close()  # the init notices this, kills other processes, and sends the order again
             continue
         if child:
             children.append(child)
@@ -52,7 +53,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
         send_greeting(channel)
         if order == b"call":
             if not in_place and limits["landlock"]:
-                linux.landlock_apart()
+                linux.deny_signals_outward()
             with gpu.same_random_numbers() if in_place else nullcontext():
                 _answer(channel, shell, limits["evidence_bytes"])
             channel.close()
@@ -65,13 +66,13 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
 
 
 def _receive(channel: socket.socket) -> tuple[dict, memoryview]:
-    """Receive the request of an order, and its tensors."""
+    """Receive the cell or the probe that follows an order, and its tensors."""
     header, blob = frames.receive(channel, most_header=64 << 20, most_body=1 << 30)
     return json.loads(header), blob
 
 
 def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
-    """Answer one request after the other until the init closes the channel."""
+    """Run one probe after the other until the init closes the channel; answers have at most `most` bytes."""
     me = _getpid()
     while True:
         try:
@@ -82,7 +83,7 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
         stand_in.use_channel(channel)
         answer = probe.answer(request, blob, shell.user_ns, most)
         if _getpid() != me:
-            _exit(0)  # a fork that student code made in the probe and that has left it here
+            _exit(0)  # this is a fork that the student's code made, and only the original process answers
         frames.send(channel, *answer)
 
 
@@ -105,10 +106,10 @@ def _next_order(control: socket.socket) -> tuple[bytes, socket.socket]:
 
 
 def _fork_cleanly(shell: Shell) -> int:
-    """Fork as os.fork does; the child can use OpenMP, %%bash, and the same random numbers as the parent."""
+    """Fork as os.fork does; in the child OpenMP and %%bash work, and random numbers are the parent's."""
     has_threads = len(os.listdir("/proc/self/task")) > 1 if os.path.isdir("/proc/self/task") else False
     pools_ended = not has_threads or _end_thread_pools()
-    random_state = random.getstate()  # Python seeds anew in every fork
+    random_state = random.getstate()  # Python seeds `random` anew in every fork
     child = _fork()
     if child == 0:
         random.setstate(random_state)
@@ -121,7 +122,7 @@ def _fork_cleanly(shell: Shell) -> int:
 
 
 def _end_thread_pools() -> bool:
-    """End OpenMP's idle threads: they do not exist in a fork, and its next parallel loop would wait for them.
+    """End OpenMP's idle threads: a fork does not have them, but its next parallel loop would wait for them.
 
     Returns:
         Whether all of them have ended.
@@ -138,7 +139,7 @@ def _end_thread_pools() -> bool:
 
 
 def _reaped(child: int) -> bool:
-    """Collect the exit status of a child; false while it runs."""
+    """Tell whether a child has ended, and collect its exit status."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] != 0
     except ChildProcessError:
@@ -146,7 +147,7 @@ def _reaped(child: int) -> bool:
 
 
 def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
-    """Run a cell, define its stand-ins, and send what it displayed."""
+    """Run a cell, define the stand-ins that its order names, and send how it ended and what it displayed."""
     me = _getpid()
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"])
@@ -160,7 +161,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         error = raised
     shell.user_ns.update({name: stand_in.function(name) for name in order["stand_ins"]})
     if _getpid() != me:
-        _exit(0)  # a fork that student code made in the cell and that has left it here
+        _exit(0)  # this is a fork that the student's code made, and only the original process answers
     # A timer or a trace function must not interrupt this process between cells.
     signal.setitimer(signal.ITIMER_REAL, 0)
     sys.settrace(None)

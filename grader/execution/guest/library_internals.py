@@ -1,9 +1,9 @@
 """Everything that relies on the internals of other libraries, in one module; both sides of the sandbox import it.
 
-Each function saves time that a class of submissions would pay again and again, and works without the internal too: only
-the time is lost then (tests/execution/test_library_internals.py). Tried with torch 2.13.0, IPython 9.18.1, jsonschema
-4.26.0 and rfc3987-syntax 1.1.0 on Python 3.11. At its top this module imports only the standard library: `import grader`
-imports it at every start.
+Each function saves time that every submission of a class would take again. Where a library lacks the
+internal, the function works too and only saves no time (tests/execution/test_library_internals.py). Tried
+with torch 2.13.0, IPython 9.18.1, jsonschema 4.26.0 and rfc3987-syntax 1.1.0 on Python 3.11. At its top this
+module imports only the standard library: `import grader` imports it at every start.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ def skip_iri_grammar() -> None:
 def skip_module_search() -> None:
     """Let `inspect.getmodule` return None for code of a cell without looking through all modules.
 
-    IPython calls it for each frame of a traceback, and it compares the file name with those of all loaded modules,
-    thousands here. A cell belongs to no module, so the search finds none: this saves 60 of a traceback's 80 ms. Where
-    `inspect` has no such function, nothing is replaced.
+    IPython calls `getmodule` for each frame of a traceback, and `getmodule` compares the frame's file name
+    with those of all loaded modules, thousands here. A cell belongs to no module, so that search finds
+    nothing: skipping it saves 60 of a traceback's 80 ms. Where `inspect` has no such function, this replaces
+    nothing.
     """
     library: Any = inspect
     search = getattr(library, "getmodule", None)
@@ -68,8 +69,8 @@ def gradients(
 ) -> list[Tensor | None]:
     """Return the gradients of the inputs, None where an input does not influence the outputs.
 
-    This calls the function in which `torch.autograd.grad` ends. `grad` itself imports sympy first when it gets
-    `grad_outputs`, for 0.4 s; where that function is missing, `grad` is called.
+    `torch.autograd.grad` with `grad_outputs` first imports sympy, which takes 0.4 s, and then calls
+    `run_backward`. This calls `run_backward` directly; where torch has no such function, it calls `grad`.
     """
     import torch
 
@@ -94,23 +95,25 @@ def gradients(
 
 
 class NotCompiled:
-    """A base, before `TorchDispatchMode`, for modes that are never used inside compiled code.
+    """A base class, to list before `TorchDispatchMode`, for modes that are never used inside compiled code.
 
-    Without it torch wraps `__torch_dispatch__` in a guard against being compiled, which imports the compiler and takes
-    longer than the mode's own work. A torch without such guards ignores the method.
+    Without this class torch wraps the mode's `__torch_dispatch__` in a guard, so that the compiler skips it.
+    The guard imports the compiler and takes longer than the mode's own work. A torch without such guards
+    ignores the method.
     """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
+        """Tell torch to add no guard."""
         return False
 
 
 def defer_compiler() -> bool:
-    """Put a stand-in where torch finds its compiler; the compiler is imported when something really uses it.
+    """Put a stand-in where torch finds its compiler; it imports the compiler when code really uses it.
 
-    The first step of any optimizer imports the compiler, only to mark where a compiled program must be interrupted.
-    That takes 1.4 s and 70 MB, and no lesson compiles anything. Nothing is replaced where the compiler is imported
-    already, and where torch has none.
+    The first step of any optimizer imports the compiler, only to mark where a compiled program must be
+    interrupted. That takes 1.4 s and 70 MB, and no lesson compiles anything. This replaces nothing if the
+    compiler is already imported, or if torch has none.
 
     Returns:
         Whether the stand-in is in place.
@@ -125,8 +128,9 @@ def defer_compiler() -> bool:
 class _UnimportedCompiler(ModuleType):
     """`torch._dynamo` before it is imported.
 
-    It has the two functions that optimizers call, which do nothing outside of compiled code. Every other name imports
-    the compiler and comes from it: that serves `torch.compile`, and a torch whose optimizers use other names.
+    It has the two functions that optimizers call, which do nothing outside of compiled code. Access to any
+    other name imports the compiler and takes the name from it: `torch.compile` does this, and a torch whose
+    optimizers use others.
     """
 
     def __init__(self) -> None:
@@ -140,13 +144,17 @@ class _UnimportedCompiler(ModuleType):
     def disable(
         self, fn: Any = None, recursive: bool = True, *, wrapping: bool = True, **options: Any
     ) -> Any:
-        """Return the function unchanged if torch calls this for itself; any other caller is about to compile."""
+        """Return the function unchanged if torch calls this for its own functions (`wrapping` is then false).
+
+        Any other caller is about to compile: for it, import the compiler and call the compiler's `disable`.
+        """
         if wrapping:
             return self._import().disable(fn, recursive, **options)
         self._unwrapped.append(fn)
         return fn
 
     def __getattr__(self, name: str) -> Any:
+        """Import the compiler and return what it has under this name; know no special name but __path__."""
         # Code that looks through all modules reads __file__; an import of one of this module's parts reads __path__.
         if name.startswith("__") and name != "__path__":
             raise AttributeError(name)

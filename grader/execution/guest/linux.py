@@ -53,6 +53,7 @@ def _check(result: int, what: str) -> int:
 
 
 def _bytes(text: str | None) -> bytes | None:
+    """Encode a path for a system call; keep None."""
     return None if text is None else os.fsencode(text)
 
 
@@ -72,19 +73,22 @@ def map_self(uid: int, gid: int) -> None:
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
-    """mount(2)."""
+    """Call mount(2); `kind` is the type of the file system, `data` its options."""
     result = libc.mount(_bytes(source), _bytes(target), _bytes(kind), ctypes.c_ulong(flags), _bytes(data))
     _check(result, f"mount {target}")
 
 
 def bind(source: str, target: str, *, read_only: bool = True, devices: bool = False) -> None:
-    """Bind source to target, with everything mounted below it."""
+    """Make source, with everything mounted below it, also visible at target.
+
+    Programs at target never gain set-uid rights; device nodes work there only if `devices` is true.
+    """
     mount(source, target, flags=MS_BIND | MS_REC)
     protect(target, MS_NOSUID | (MS_RDONLY if read_only else 0) | (0 if devices else MS_NODEV))
 
 
 def protect(target: str, flags: int, *, below: bool = True) -> None:
-    """Add flags such as MS_RDONLY to a mount, and to all mounts below it."""
+    """Add flags such as MS_RDONLY to a mount and, if `below` is true, to all mounts below it."""
     attributes = struct.pack("=QQQQ", flags, 0, 0, 0)
     recursive = AT_RECURSIVE if below else 0
     result = libc.syscall(SYS_MOUNT_SETATTR, AT_FDCWD, _bytes(target), recursive, attributes, len(attributes))
@@ -97,14 +101,15 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def unmount(target: str) -> None:
-    """Remove a mount with everything below it, even if it is in use."""
+    """Detach a mount and all mounts below it; processes that still use them keep them."""
     _check(libc.umount2(_bytes(target), MNT_DETACH), f"unmount {target}")
 
 
 def use_huge_pages() -> None:
     """Move this process's memory into pages of 2 MiB, so that a fork copies a page table of a few hundred entries.
 
-    Measured with 295 MiB: fork and exit of the child take 6 ms rather than 17. Kernels before 6.1 cannot, and do nothing.
+    Measured with 295 MiB: fork and exit of the child take 6 ms rather than 17. Kernels before 6.1 cannot move
+    memory into such pages; there this has no effect.
     """
     huge = 2 << 20
     with open("/proc/self/maps") as file:
@@ -121,12 +126,12 @@ def use_huge_pages() -> None:
 
 
 def prctl(option: int, value: int = 0) -> None:
-    """prctl(2) with one argument."""
+    """Call prctl(2) with one argument."""
     _check(libc.prctl(option, ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3), f"prctl {option}")
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when its parent dies. It does not notice a parent that has died before."""
+    """Let the kernel kill this process when its parent dies; without effect if the parent is already dead."""
     prctl(PR_SET_PDEATHSIG, SIGKILL)
 
 
@@ -178,7 +183,8 @@ def landlock_version() -> int:
 def landlock(read: tuple[str, ...], write: tuple[str, ...]) -> None:
     """Allow reading and executing beneath `read`, everything beneath `write`, and no other access to files.
 
-    Kernels that can also deny TCP, and signals and abstract sockets to processes outside.
+    From Landlock version 4, also deny TCP. From version 6, also deny signals, and connections over abstract
+    sockets, to processes that are not under this Landlock rule.
     """
     version = landlock_version()
     everything = 0x1FFF | (0x2000 if version >= 2 else 0)
@@ -201,8 +207,12 @@ def landlock(read: tuple[str, ...], write: tuple[str, ...]) -> None:
     os.close(rules)
 
 
-def landlock_apart() -> None:
-    """Deny signals to the processes from which this one was forked: a probe may run hostile code."""
+def deny_signals_outward() -> None:
+    """Deny this process and its later children signals to all other processes, such as its own parent.
+
+    A probe may run hostile code, which must not kill the checkpoint. Before Landlock version 6 this does
+    nothing.
+    """
     if landlock_version() < 6:
         return
     ruleset = struct.pack("=QQQ", 0, 0, 2)

@@ -8,15 +8,17 @@ import time
 from guest.processes import live_descendants, proportional_bytes, resident_bytes
 
 TICK = 0.05  # seconds between two measurements
-# Seconds between two measurements of scratch in the lower tiers, where every file is looked at.
+# Seconds between two measurements of scratch in the lower tiers, where a measurement reads the size of every
+# file.
 SCRATCH_TICK = 0.5
-# Seconds after an exact measurement of memory that found no excess: the quick one overestimates, and would ask for the
-# exact one, which takes longer, each time.
+# Seconds without an exact measurement of memory after one that found no excess. The quick measurement
+# overestimates: as long as its result exceeds the limit, an exact measurement, which takes longer, would
+# otherwise follow at every tick.
 EXACT_TICK = 4 * TICK
 
 
 class Meter:
-    """Tells which limit a sandbox exceeds. Used in the sandbox's init."""
+    """Tells the sandbox's init which limit the sandbox exceeds, of memory and scratch."""
 
     def __init__(self, home: str, limits: dict, *, own_namespace: bool) -> None:
         """Measure nothing yet.
@@ -28,7 +30,7 @@ class Meter:
         self._next, self._next_scratch, self._next_exact = 0.0, 0.0, 0.0
 
     def due_excess(self) -> str:
-        """Measure as `excess` does, but at most once per `TICK`; empty in between."""
+        """Return what `excess` returns, but measure at most once per `TICK`; return "" in between."""
         now = time.monotonic()
         if now < self._next:
             return ""
@@ -39,7 +41,7 @@ class Meter:
         """Measure; return "memory" or "scratch" if the sandbox uses more of it than allowed, else an empty string."""
         now, scratch = time.monotonic(), 0
         if self._own_namespace:
-            # The file system itself limits scratch. Scratch is memory, and counts as such.
+            # The file system itself limits scratch. It keeps the files in memory, so they count as memory.
             state = os.statvfs(self._home)
             scratch = (state.f_blocks - state.f_bfree) * state.f_frsize
         elif now >= self._next_scratch:
@@ -62,7 +64,10 @@ class Meter:
 
 
 def remove_scratch(folder: str, deadline: float) -> None:
-    """Remove the scratch of a lower tier, without recursion: a submission may have nested it to any depth."""
+    """Remove the scratch of a lower tier; try again until the deadline while something cannot be removed.
+
+    What remains, such as folders nested too deep for os.walk, the trusted side removes when the server ends.
+    """
     while time.monotonic() < deadline:
         emptied = True
         for parent, folders, files in os.walk(folder, topdown=False):

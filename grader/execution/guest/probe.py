@@ -34,7 +34,10 @@ NAMES = {
 
 
 def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes: int) -> tuple[bytes, bytes]:
-    """Run the probe of one request and return header and body of the answer."""
+    """Run the probe of one request; return header and body of the answer: how it ended, and the tensors.
+
+    If the request lists built-ins to watch, the tripwire records which of them run.
+    """
     wire = tripwire.Tripwire(request["watched"], request["exercise"]) if request["watched"] else None
     tensors = b""
     try:
@@ -59,7 +62,7 @@ def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes:
 
 
 def _run(request: dict, blob: bytes | memoryview, namespace: dict) -> Any:
-    """Call the probe; its parameters are inputs of the request or names of the notebook."""
+    """Call the probe and return its result; its arguments are inputs of the request or notebook values."""
     device = request.get("device", "cpu")
     if device != "cpu":
         gpu.compute_exactly()
@@ -87,6 +90,7 @@ def _run(request: dict, blob: bytes | memoryview, namespace: dict) -> Any:
 
 @lru_cache(64)  # the trials of a check have the same source
 def _compiled(source: str) -> CodeType:
+    """Compile the source of a probe."""
     return compile(source, "<check>", "exec", dont_inherit=True)
 
 

@@ -29,12 +29,12 @@ def live_descendants(*, own_namespace: bool) -> set[int]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Return a process's anonymous and shared memory; memory shared by n processes counts fully for each."""
+    """Return a process's anonymous and shared memory in bytes; memory shared by n processes counts fully."""
     return _sum_lines(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
 
 
 def proportional_bytes(pid: int) -> int:
-    """Return a process's anonymous and shared memory; of memory shared by n processes, one nth counts for each."""
+    """Return a process's anonymous and shared memory in bytes; memory shared by n processes counts as 1/n."""
     return _sum_lines(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) or resident_bytes(pid)
 
 
@@ -64,7 +64,7 @@ def kill(pidfd: int) -> None:
 
 
 def _state_and_parent(pid: int) -> tuple[str, int]:
-    """Return the letter of a process's state and its parent's id; X if there is no such process."""
+    """Return the letter of a process's state and its parent's id; "X" and 0 if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -74,7 +74,10 @@ def _state_and_parent(pid: int) -> tuple[str, int]:
 
 
 def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
-    """Add up the kilobytes in some lines of a file in /proc, in bytes; 0 if the process has ended."""
+    """Add up the kilobytes in the lines of a /proc file that begin with `names`; return the sum in bytes.
+
+    Return 0 if the process has ended.
+    """
     try:
         with open(path, "rb") as file:
             return sum(1024 * int(line.split()[1]) for line in file if line.startswith(names))

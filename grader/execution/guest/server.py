@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Import everything, report that the server is ready, and fork children until the trusted side is done."""
+    """Import everything, report to the trusted side, and fork children until it closes `control`.
+
+    If the configuration says "try", only try to confine one child, and report whether that works.
+    """
     started = time.monotonic()
     control = socket.socket(fileno=int(sys.argv[1]))
     header, program = frames.receive(control, most_header=1 << 20, most_body=1 << 20)
@@ -65,7 +68,7 @@ def main() -> None:
 
 
 def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> None:
-    """Fork a child for each connection that arrives over `control`; return when the trusted side closes that."""
+    """Fork a child for each connection that arrives over `control`; return when its other end is closed."""
     from guest.processes import open_descriptors
 
     keep = open_descriptors() - {control.fileno()}
@@ -87,7 +90,7 @@ def _start_child(
     keep: set[int],
     control: socket.socket,
 ) -> NoReturn:
-    """In a fork of the server: start a sandbox's init, and report over the connection if that fails."""
+    """In a fork of the server: start a sandbox's init and exit; if that fails, send the reason first."""
     from guest import init
 
     try:
@@ -134,7 +137,7 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
     from guest import tripwire
 
     tripwire.install()
-    importlib.import_module("guest.init")  # before gc.freeze()
+    importlib.import_module("guest.init")  # now, so that gc.freeze() applies to its objects too
     threads = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
     if threads != 1:
         raise RuntimeError(f"the fork server has {threads} threads and must have one")
@@ -148,7 +151,7 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
 
 
 def _draw_once() -> None:
-    """Draw a figure: matplotlib then imports its backend and reads its fonts."""
+    """Draw a figure, so that matplotlib imports its backend and reads its fonts before the first fork."""
     import matplotlib.pyplot as plt
     import numpy
 
@@ -162,7 +165,7 @@ def _draw_once() -> None:
 
 
 def _train_once() -> None:
-    """Take one step of an optimizer: torch then imports what backward and step need."""
+    """Take one step of an optimizer, so that torch imports what such a step needs before the first fork."""
     import torch
 
     layer = torch.nn.Linear(2, 2)
@@ -172,7 +175,10 @@ def _train_once() -> None:
 
 
 def _font_cache(home: str) -> dict[str, bytes]:
-    """Return matplotlib's list of fonts, which is slow to make, for Pythons that a notebook starts itself."""
+    """Read matplotlib's list of fonts, for the home of each child: path below the home → content.
+
+    A Python that a notebook starts itself would need long to make that list again.
+    """
     folder = f"{home}/.config/matplotlib"
     names = (
         [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []

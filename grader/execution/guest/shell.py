@@ -17,14 +17,15 @@ from traitlets.config import Config
 
 
 class Sink:
-    """Collects the outputs of one cell. Drops outputs beyond the limit; never blocks, never raises."""
+    """Collects the outputs of one cell up to a limit and drops the rest; never blocks, never raises."""
 
     def __init__(self) -> None:
+        # Bytes of output that one cell may display, and that all cells together may still display.
         self.per_cell, self.left_in_all = 1 << 20, 8 << 20
         self.begin()
 
     def begin(self) -> None:
-        """Forget the outputs of the cell before."""
+        """Forget the outputs of the previous cell."""
         self._outputs: list[dict] = []
         self._left = min(self.per_cell, self.left_in_all)
         self._cut = self._clear = False
@@ -57,20 +58,20 @@ class Sink:
             self._outputs.append(output)
 
     def update(self, name: str | None, data: dict, metadata: dict) -> None:
-        """Replace the data of outputs with this display id."""
+        """Replace data and metadata of the outputs whose display id is `name`."""
         for output in self._outputs:
             if output.get("id") == name:
                 output["data"], output["metadata"] = data, metadata
 
     def clear(self, wait: bool) -> None:
-        """Remove all outputs, as clear_output() does; with `wait`, when the next one comes."""
+        """Remove all outputs, as clear_output() does; with `wait`, not before the next output arrives."""
         if wait:
             self._clear = True
         else:
             self._outputs.clear()
 
     def take(self) -> list[dict]:
-        """Return the outputs since `begin`, as nbformat stores them."""
+        """Return the outputs since `begin` as nbformat stores them, with a note if some were dropped."""
         outputs = []
         for output in self._outputs:
             output = dict(output)
@@ -84,10 +85,12 @@ class Sink:
         return outputs
 
     def _spend(self, size: int) -> None:
+        """Subtract an output's size from what this cell, and all cells together, may still display."""
         self._left -= size
         self.left_in_all -= size
 
     def _clear_if_waiting(self) -> None:
+        """Remove all outputs if `clear` was called with `wait`."""
         if self._clear:
             self._outputs.clear()
             self._clear = False
@@ -97,7 +100,7 @@ SINK = Sink()
 
 
 class Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr: what is printed goes into SINK."""
+    """sys.stdout or sys.stderr: adds what is printed to SINK. `number` is the stream's file descriptor."""
 
     encoding, errors = "utf-8", "replace"
 
@@ -122,6 +125,8 @@ class Stream(io.TextIOBase):
 
 
 class _Publisher(DisplayPublisher):
+    """Adds to SINK what `display()` shows, and clears SINK for `clear_output()`."""
+
     def publish(self, data, metadata=None, *args: Any, transient=None, update=False, **kwargs: Any) -> None:
         name = (transient or {}).get("display_id")
         if update:
@@ -134,6 +139,8 @@ class _Publisher(DisplayPublisher):
 
 
 class _Hook(DisplayHook):
+    """Adds the value of a cell's last expression to SINK, without the prompt that IPython prints."""
+
     def write_output_prompt(self) -> None:
         pass
 
@@ -155,6 +162,7 @@ class Shell(InteractiveShell):
     """IPython without a terminal, a history file or a kernel."""
 
     def _showtraceback(self, etype, evalue, stb) -> None:
+        """Add a traceback to SINK; IPython calls this."""
         lines = stb if isinstance(stb, list) else [str(stb)]
         SINK.show(
             {
@@ -172,6 +180,7 @@ class Shell(InteractiveShell):
         return loop
 
     async def run_code(self, code_obj, result=None, *, async_=False) -> bool:
+        """Run a statement and let the tripwire know whose code it is; IPython calls this."""
         with tripwire.running(code_obj):
             return await super().run_code(code_obj, result, async_=async_)
 
@@ -190,14 +199,15 @@ class Shell(InteractiveShell):
         return result
 
     def ask_exit(self) -> None:
+        """Raise SystemExit; IPython calls this for `exit` in a cell."""
         raise SystemExit
 
     def enable_gui(self, gui=None) -> None:
-        pass  # the sandbox has no display
+        """Do nothing: the sandbox has no display."""
 
 
 def error_text(error: BaseException | None, max_length: int = 2000) -> str:
-    """Return str(error), cut to `max_length`; a student may have written a __str__ that raises."""
+    """Return str(error), cut to `max_length`; if a student's __str__ raises, return a note instead."""
     try:
         return str(str(error))[:max_length]
     except BaseException:
@@ -219,4 +229,4 @@ def make_shell() -> Shell:
 def attach_streams() -> None:
     """Replace sys.stdout and sys.stderr by streams that collect what is printed."""
     sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
-    sys.stdin = open("/dev/null")  # noqa: SIM115 - for as long as the process lives
+    sys.stdin = open("/dev/null")  # noqa: SIM115 - open until the process ends

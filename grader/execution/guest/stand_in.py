@@ -1,8 +1,8 @@
 """Stand-ins, the sandbox's side: functions whose calls the trusted side computes (grader/execution/stand_ins.py).
 
-A call sends its arguments over the interpreter's channel and waits for the result. So that results can be trained
-through, `backward` requests the gradients in the same way: with the ticket that came with the result, or with all
-arguments again if the trusted side has dropped the result.
+A call sends its arguments over the interpreter's channel and waits for the result. When the student's code
+calls `backward`, the stand-in requests the gradients in the same way: it sends the ticket that came with the
+result or, if the trusted side has dropped the result, all arguments again.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 MAX_BYTES = 1 << 26  # of one call; the trusted side has its own, lower limit
+# The channel to the init, and the id of the only process that may use it.
 _channel: socket.socket | None = None
 _owner = 0
 _lock = threading.Lock()
 
 
 def use_channel(channel: socket.socket) -> None:
-    """Send later calls over this channel, from this process alone."""
+    """Send all later calls over this channel; in forks of this process, calls raise an error."""
     global _channel, _owner
     _channel, _owner = channel, os.getpid()
 
 
 def function(name: str) -> Callable:
-    """Make a function of tensors and numbers whose calls the trusted side computes."""
+    """Make the stand-in for a function of tensors and numbers: the trusted side computes its calls."""
 
     def stand_in(*arguments: Any, **options: Any) -> Any:
         inputs = [list(arguments), options]
@@ -49,10 +50,17 @@ def function(name: str) -> Callable:
 
 
 class _RemoteCall(torch.autograd.Function):
-    """One call of a stand-in; differentiable once."""
+    """One call of a stand-in, for autograd; differentiable once."""
 
     @staticmethod
     def forward(ctx: Any, name: str, inputs: list, shape: list, *tensors: Tensor) -> tuple[Tensor, ...]:
+        """Send the call and return the tensors of its result.
+
+        Args:
+            inputs: the arguments and options, with tensors.
+            shape: an empty list; the whole result is appended, because autograd passes on only tensors.
+            tensors: the tensors in `inputs`, in order.
+        """
         ctx.name, ctx.inputs = name, inputs
         ctx.wanted = [index for index, needed in enumerate(ctx.needs_input_grad[3:]) if needed]
         ctx.save_for_backward(*tensors)
@@ -65,6 +73,7 @@ class _RemoteCall(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grad_outputs: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Request the gradients of `tensors` from the trusted side; return None for the other arguments."""
         tensors = ctx.saved_tensors
         gradients = _gradients_by_ticket(ctx.name, ctx.ticket, list(tensors), list(grad_outputs))
         if gradients is None:
@@ -83,13 +92,20 @@ def _call(
     wanted: list[int] | None = None,
     grad_outputs: list | None = None,
 ) -> tuple[Any, int | None]:
-    """Return the result, and its ticket if gradients are wanted; with `grad_outputs`, the gradients instead."""
+    """Send a call with all its arguments and return the result, and the result's ticket if there is one.
+
+    With `grad_outputs`, return the gradients instead of the result.
+
+    Args:
+        tensors: the tensors in `inputs`.
+        wanted: positions, in `tensors`, of those whose gradients `backward` will need.
+    """
     answer, body = _exchange(name, {"function": name, "wanted": wanted or []}, [*inputs, grad_outputs])
     return _decoded(answer, body, tensors), answer.get("ticket")
 
 
 def _gradients_by_ticket(name: str, ticket: int | None, tensors: list[Tensor], grad_outputs: list) -> Any:
-    """Return the gradients of an earlier call; None if the trusted side has dropped its result."""
+    """Request the gradients of an earlier call; return None if the trusted side has dropped its result."""
     answer, body = _exchange(name, {"ticket": ticket}, grad_outputs)
     return None if answer["status"] == "forgotten" else _decoded(answer, body, tensors)
 
@@ -114,6 +130,7 @@ def _exchange(name: str, question: dict, tree: list) -> tuple[dict, memoryview]:
 
 
 def _decoded(answer: dict, body: memoryview, tensors: list[Tensor]) -> Any:
+    """Decode an answer's values, and move their tensors to the device of the call's first tensor."""
     result = values.decode(answer["tree"], body)
     device = tensors[0].device if tensors else torch.device("cpu")
     return _with_tensors(result, (tensor.to(device) for tensor in _tensors(result)))
@@ -132,7 +149,10 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 
 def _with_tensors(value: Any, tensors: Iterator[Any]) -> Any:
-    """Return nested values with other tensors in place of theirs; lists become tuples, which JSON does not have."""
+    """Copy nested values, and replace their tensors, in order, by those of `tensors`.
+
+    Lists become tuples: JSON has no tuples, so a function's tuple arrives as a list.
+    """
     if isinstance(value, Tensor):
         return next(tensors)
     if isinstance(value, dict):

@@ -1,12 +1,14 @@
-"""The tripwire: records which built-ins run while a probe runs, and whose code called them.
+"""The tripwire: records which of torch's built-ins run while a probe runs, and whose code called them.
 
-It sees built-ins where torch dispatches their operators, so that no alias hides them, and those that torch writes in
-Python on the stack. The stack also tells whose code called one; it is read from the operator outwards: code of given cells
-may call every built-in, code of another exercise's answer is recorded under that exercise, and all other code counts as
+It notices an operator when torch dispatches it, so that no alias hides the operator. A built-in that torch
+writes in Python has no operator of its own: the tripwire finds it on the stack of the operators that it
+calls. From the operator outwards, the stack also tells whose code called the built-in. A given cell may call
+every built-in; for the answer of another exercise, the record names that exercise; all other code counts as
 the exercise's own.
 
-The tripwire runs in the process that runs student code, so a student who means to can switch it off; this module makes
-that hard, not impossible. A record can only cost points, and the trusted side's ban by name holds without it.
+The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module
+makes that hard, not impossible. A record can only cost points, and the trusted side's ban by name works
+without the tripwire.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ SWITCHED_OFF = "switched off"
 MAX_TRIPS = 16  # recorded for one probe
 LIBRARY = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.__file__) + os.sep, "<frozen ")
 
-# Built-ins that torch writes in Python: their operators alone do not identify them. By the id of their code.
+# Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object →
+# name.
 IN_PYTHON: dict[int, str] = {
     id(function.__code__): function.__qualname__
     for function in (
@@ -56,6 +59,7 @@ SWITCHES = (
     (dispatching, "_disable_current_modes"),
     (dispatching, "_disable_infra_mode"),
 )
+# Audit events of Python that a new process causes.
 PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
 # Functions that start threads, in the module _thread; which of them exist depends on the version of Python.
 THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
@@ -71,7 +75,7 @@ _origins: dict[int, str] = {}
 _registered: list[CodeType] = []
 # Origin and defined names of the cell that runs.
 _cell: tuple[str, Collection[str]] = "", ()
-# How many statements of the shell run inside each other.
+# How many statements the shell is running now; more than one if a statement passes code to the shell.
 _depth = 0
 # The tripwire of the probe that runs.
 _active: Tripwire | None = None
@@ -80,14 +84,23 @@ _bootstraps = _threads._bootstrap, _threads._bootstrap_inner
 
 
 def begin(origin: str, defines: Collection[str]) -> None:
-    """Note whose cell runs next: "given", an exercise's id, or "" for a cell of the student's own."""
+    """Note whose cell runs next, for `running`.
+
+    Args:
+        origin: "given", the id of the exercise that the cell answers, or "" for a cell of the student's own.
+        defines: the names that an answer's cell has to define.
+    """
     global _cell
     _cell = origin, frozenset(defines)
 
 
 @contextmanager
 def running(code: CodeType) -> Iterator[None]:
-    """Register a statement of the cell while it runs; code that the statement passes to the shell is not the cell's."""
+    """Register a statement of the cell, which runs in this context, under the cell's origin.
+
+    If the statement passes other code to the shell, this is called for that code too, and does not register
+    it: a given cell could otherwise make a student's text count as given code.
+    """
     global _depth
     if _cell[0] and not _depth:
         register(code, *_cell)
@@ -99,7 +112,11 @@ def running(code: CodeType) -> Iterator[None]:
 
 
 def register(code: CodeType, origin: str, defines: Collection[str]) -> None:
-    """Record the origin of a code object and of all functions in it; of an answer, only those that define its names."""
+    """Record the origin of a code object and of all functions in it.
+
+    If `defines` is not empty, only functions and classes with these names have that origin; other code in the
+    cell counts as the student's own.
+    """
     inside = not defines or code.co_qualname.partition(".")[0] in defines
     _origins[id(code)] = origin if inside else ""
     _registered.append(code)
@@ -117,10 +134,12 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         super().__init__()
         self._watched, self._exercise = frozenset(watched), exercise
         self._dispatched, self._self_test = 0, False
-        # Each built-in with the other exercise whose answer called it, or "".
+        # Each built-in with the id of the other exercise whose answer called it, or "" if the exercise's own
+        # code did.
         self.trips: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        """Trace watched operators, and softmax, which Python built-ins call; run the operator. For torch."""
         schema = getattr(func, "_schema", None)
         name = schema.name if schema is not None else func.name()
         if name == SOFTMAX or name in self._watched:
@@ -130,9 +149,14 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
     def _trace(self, operator: str) -> None:
-        """Read the stack from the operator outwards, and record the built-in for the first code with an origin."""
+        """Read the stack from the operator outwards, and record the built-in unless a given cell called it.
+
+        A given cell called it if no student code lies on the stack between the two. Otherwise the first
+        answer on the stack is responsible; without an answer, the exercise's own code.
+        """
         name = operator if operator in self._watched else ""
-        student_code = False  # whether a frame further inwards is neither torch's nor Python's
+        # Whether a frame between this one and the operator is neither torch's nor Python's.
+        student_code = False
         frame: FrameType | None = _getframe(2)
         while frame is not None and frame is not self._top:
             code = frame.f_code
@@ -150,13 +174,13 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self.record(name, "")
 
     def record(self, name: str, other_exercise: str) -> None:
-        """Record a built-in, once for each exercise."""
+        """Record a built-in; each pair of built-in and exercise only once, and at most MAX_TRIPS pairs."""
         if name and (name, other_exercise) not in self.trips and len(self.trips) < MAX_TRIPS:
             self.trips.append((name, other_exercise))
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch as long as this context is open."""
+        """Watch this thread, and threads that start meanwhile, as long as this context is open."""
         global _active
         self._top: FrameType | None = _getframe(2)
         library: Any = threading
@@ -170,7 +194,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             library._profile_hook, _active = before, None
 
     def _watch_thread(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Watch in a new thread, too; threading calls this when the thread starts."""
+        """Watch a new thread too; the module threading calls this as the new thread's profile function."""
         sys.setprofile(None)
         self.__enter__()
 
@@ -184,13 +208,16 @@ class Tripwire(NotCompiled, TorchDispatchMode):
 
 
 def _forbid_processes(event: str, arguments: tuple) -> None:
-    """Raise an error if a process is started while a probe is watched; Python calls this for each audited event."""
+    """Raise an error if code starts a process during a watched probe; Python calls this for audit events."""
     if _active is not None and event in PROCESSES:
         raise RuntimeError("this exercise is checked in one process: start no other here")
 
 
 def _only_through_threading(start: Callable) -> Callable:
-    """Wrap a function that starts threads: a watched probe must start them through threading, which can be followed."""
+    """Wrap a function that starts threads: a watched probe may start only threads of the module threading.
+
+    Only in these can the tripwire watch (`_watch_thread`).
+    """
 
     def start_checked(function: Callable, *arguments: Any, **options: Any) -> Any:
         thread = type(getattr(function, "__self__", None))
@@ -202,8 +229,8 @@ def _only_through_threading(start: Callable) -> Callable:
     return start_checked
 
 
-def _recorded(switch: Callable) -> Callable:
-    """Wrap a function of SWITCHES: a call from outside of torch and Python is recorded."""
+def _recording(switch: Callable) -> Callable:
+    """Wrap a function of SWITCHES: it records each call from code that is neither torch's nor Python's."""
 
     def recorded(*arguments: Any, **options: Any) -> Any:
         if _active is not None and not _getframe(1).f_code.co_filename.startswith(LIBRARY):
@@ -214,10 +241,13 @@ def _recorded(switch: Callable) -> Callable:
 
 
 def install() -> None:
-    """Wrap the functions that could evade the tripwire; called once, before student code runs, and never undone."""
+    """Wrap the functions that could evade the tripwire, and forbid processes during a watched probe.
+
+    The fork server calls this once, before student code runs; nothing undoes it.
+    """
     for module, name in SWITCHES:
         if hasattr(module, name):
-            setattr(module, name, _recorded(getattr(module, name)))
+            setattr(module, name, _recording(getattr(module, name)))
     for name in THREADS:
         for module, attribute in ((_thread, name), (threading, f"_{name}")):
             if hasattr(module, attribute):

@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 def decode(tree: Any, blob: bytes | memoryview, device: str = "cpu") -> Any:
-    """Build the values that the trusted side sent, with their tensors on the device."""
+    """Build the values that the trusted side sent: `blob` contains the tensors, which move to the device."""
     tensors = {name: tensor.to(device) for name, tensor in _tensors(blob).items()}
 
     def build(node: Any) -> Any:
@@ -51,7 +51,7 @@ def decode(tree: Any, blob: bytes | memoryview, device: str = "cpu") -> Any:
 
 
 def _tensors(blob: bytes | memoryview) -> dict[str, torch.Tensor]:
-    """Read the safetensors format."""
+    """Read tensors in the safetensors format: name → tensor."""
     if not blob:
         return {}
     (length,) = struct.unpack_from("<Q", blob)
@@ -70,10 +70,10 @@ def _tensors(blob: bytes | memoryview) -> dict[str, torch.Tensor]:
 
 
 def encode(value: Any, max_bytes: int) -> tuple[Any, bytes]:
-    """Return a tree for JSON, and the tensors that it refers to.
+    """Return nested values as a tree for JSON, and the tensors that the tree names, as safetensors.
 
     Raises:
-        Refused: a value in it cannot be evidence.
+        Refused: a value cannot be evidence, the values are nested too deep, or together exceed `max_bytes`.
     """
     tensors: list[torch.Tensor] = []
     left = max_bytes
@@ -115,7 +115,11 @@ def encode(value: Any, max_bytes: int) -> tuple[Any, bytes]:
 
 
 def _plain(tensor: torch.Tensor, max_bytes: int) -> torch.Tensor:
-    """Return the tensor's numbers as a plain tensor: on the CPU, contiguous, without gradient."""
+    """Return the tensor's numbers as a plain tensor: on the CPU, contiguous, without gradient.
+
+    Raises:
+        Refused: it is sparse, nested, complex or without numbers, or exceeds `max_bytes`.
+    """
     tensor = tensor.detach()
     if type(tensor) is not torch.Tensor:
         tensor = tensor.as_subclass(torch.Tensor)
@@ -137,7 +141,7 @@ def _plain(tensor: torch.Tensor, max_bytes: int) -> torch.Tensor:
 
 
 def _pack(tensors: list[torch.Tensor]) -> bytes:
-    """Write the safetensors format: length of the header, header, numbers."""
+    """Return the tensors in the safetensors format: length of the header, header, numbers."""
     if not tensors:
         return b""
     header, parts, offset = {}, [], 0
@@ -154,4 +158,5 @@ def _pack(tensors: list[torch.Tensor]) -> bytes:
 
 
 def _article(name: str) -> str:
+    """Return a name after "a" or "an"."""
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
