@@ -46,7 +46,7 @@ class Service(StrEnum):
     csv = "csv"
 
 
-# The option of several commands, and those that would make `grade` too long.
+# Options that several commands have, and options that would make the function `grade` too long.
 IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
 AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
 JobsOption = Annotated[
@@ -66,8 +66,8 @@ GradebookOption = Annotated[
 
 def main() -> None:
     """Run the command line; the entry point of the console script."""
-    # Imported modules are no garbage. The collector would take half a second to look through them, and nearly one more
-    # at the end.
+    # Imported modules are never garbage. The garbage collector would take half a second to look through them,
+    # and nearly one second more when the process ends.
     gc.set_threshold(100_000, 50, 50)
     try:
         app()
@@ -132,7 +132,8 @@ def grade(
         server = None
         if scheduler is None:
             server = stack.enter_context(head_start(root, device.value, isolation.value, force=force))
-        # Imports torch, which takes as long as the fork server's start: both happen at the same time.
+        # This import brings torch, which takes as long as the fork server's start: both happen at the same
+        # time.
         from grader.commands.grade import GradeOptions, run
 
         options = GradeOptions(
@@ -221,6 +222,7 @@ def doctor() -> None:
 
 
 def _root() -> Path:
+    """Return the course's folder; exit with status 2 if there is none."""
     try:
         return course_root()
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Find the course and its files, and write files so that nobody reads half of one."""
+"""Find the course and its files, and write files so that no reader sees a half-written file."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PARTIAL = ".tmp"  # how the name of a half-written file ends
-STALE_SECONDS = 3600.0  # age after which a half-written file is a killed run's
+STALE_SECONDS = 3600.0  # age from which on a half-written file counts as left by a killed run
 
 
 def course_root() -> Path:
-    """Return the course's folder: $GRADER_COURSE, else the nearest folder upwards that has solutions/ and notebooks/.
+    """Return the course's folder: $GRADER_COURSE, else the nearest folder that has solutions/ and notebooks/.
+
+    The search goes upwards from the working directory, and then from the folder of this module.
 
     Raises:
-        FileNotFoundError: no folder is a course.
+        FileNotFoundError: no such folder was found.
     """
     if chosen := os.environ.get("GRADER_COURSE"):
         return Path(chosen)
@@ -30,7 +32,7 @@ def course_root() -> Path:
 
 @contextmanager
 def tools_on_path() -> Iterator[None]:
-    """Put the folder of this Python on PATH: nbgrader runs `alembic`, which is installed there."""
+    """Put the folder of this Python on PATH for a while: nbgrader runs `alembic`, which is in it."""
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:
@@ -50,10 +52,12 @@ def cache_path(root: Path) -> Path:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file in one step: no reader sees half of it, and a killed run leaves none.
+    """Write a file under another name, and then rename it: under `path`, no reader ever sees half a file.
+
+    A killed run may leave the file with the other name, which ends in PARTIAL.
 
     Raises:
-        OSError: the disk is full, or the folder is not writable; the partial file is removed.
+        OSError: the disk is full, or the folder is not writable; the half-written file is removed.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,10 +71,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def is_stale_partial(entry: os.DirEntry[str]) -> bool:
-    """Tell whether a killed run left this file half written; a young one may be another run's.
+    """Tell whether a killed run left this half-written file. A newer file may still be in the writing.
 
     Raises:
-        OSError: the file is gone.
+        OSError: the file no longer exists.
     """
     return (
         entry.name.endswith(PARTIAL)

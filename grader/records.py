@@ -1,7 +1,8 @@
 """The records that one folder hands to the next: requests, evidence, verdicts, grades.
 
-A `Request` goes into the sandbox and `Evidence` comes back; evidence against the reference gives a `Verdict`;
-verdicts make a `Grade`. All are frozen, and what can happen is a closed set: `Status` and `Outcome`.
+A `Request` goes into the sandbox and `Evidence` comes back; comparing the evidence with the reference gives a
+`Verdict`; the verdicts make a `Grade`. All records are frozen. `Status` and `Outcome` list all that can
+happen.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Limits:
     scratch_files: int = 50_000
     seconds: float = 300.0  # wall time of the whole submission
     cell_seconds: float = 60.0  # wall time of one cell
-    given_seconds: float = 30.0  # wall time of a given cell: a longer one hangs in the student's code
+    # Wall time of a given cell. If it takes longer, it hangs in student code that it calls.
+    given_seconds: float = 30.0
     cpu_seconds: float = 600.0  # CPU time of one process
     cell_output_bytes: int = 1 << 20
     output_bytes: int = 8 << 20  # of the whole submission
@@ -40,7 +42,7 @@ class Limits:
 class GradingSettings:
     """How all submissions of a class are graded."""
 
-    secret: str = field(repr=False)  # the course secret, which keys the hidden inputs
+    secret: str = field(repr=False)  # the course secret, from which the hidden inputs are drawn
     device: str  # cpu or cuda
     tier: str  # of isolation: full, partial or none; grading never falls back to a lower one
     run_all: bool = False  # run given cells that only draw, and the self-checks, too
@@ -77,10 +79,10 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Whose code a cell holds: given ("given"), or the answer to an exercise with the names that it defines."""
+    """Where a cell's code comes from: it is given, answers an exercise, or was added by the student."""
 
-    who: str = ""  # empty: the student's own
-    defines: tuple[str, ...] = ()
+    who: str = ""  # "given", or the id of the exercise that it answers; empty: the student added it
+    defines: tuple[str, ...] = ()  # the names that the exercise asks to define
 
 
 OWN, GIVEN = Origin(), Origin(who="given")
@@ -109,8 +111,8 @@ class Evidence:
     lineage: tuple[str, ...] = ()  # RAISED: the class and its bases, by name
     message: str = ""  # RAISED: the exception's text; else what happened
     seconds: float = 0.0
-    # Watched built-ins that ran, as (operator, another exercise in whose answer it ran, or ""). Reported by the sandbox's
-    # tripwire, so not to be trusted.
+    # The watched built-ins that ran, as (operator, the other exercise whose answer called it); "" if no other
+    # exercise's answer did. The tripwire in the sandbox reports them, so they cannot be trusted.
     trips: tuple[tuple[str, str], ...] = ()
 
 
@@ -146,13 +148,13 @@ class Heatmap:
     """An attention map of a public example, beside the reference's."""
 
     title: str
-    got: tuple[tuple[float, ...], ...]
+    got: tuple[tuple[float, ...], ...]  # the rows of the student's map
     expected: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """One exercise, judged."""
+    """The result of one exercise: outcome, points, and what the student is told."""
 
     id: str
     name: str
@@ -167,7 +169,9 @@ class Verdict:
     checks: tuple[CheckResult, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
     notes: tuple[str, ...] = ()  # "two cells define attention; the last one counted"
-    stand_ins: tuple[str, ...] = ()  # earlier exercises that failed and that a stand-in replaced
+    stand_ins: tuple[
+        str, ...
+    ] = ()  # failed earlier exercises that stand-ins replaced, for this verdict or `other`
     other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 
@@ -203,15 +207,15 @@ class Grade:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a judge returns for one trial."""
+    """What a check's judge returns for one trial."""
 
     passed: bool
-    message: str = ""  # for the student: what came back and how far off it is; empty when passed
+    message: str = ""  # for the student: what came back, and how it is wrong; empty when passed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One trial, with everything that a judge may need."""
+    """One trial, with everything that a check's judge may need."""
 
     inputs: Inputs
     got: Mapping[str, Value]  # the evidence: what the probe returned in the sandbox

@@ -1,4 +1,4 @@
-"""The course secret: the key of the hidden inputs."""
+"""Read or make the course secret, from which the hidden inputs are drawn."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ class SecretError(Exception):
 
 
 def course_secret(root: Path) -> str:
-    """Return $GRADER_SECRET, or the content of .grader/secret, which is made on first use and private to its owner.
+    """Return $GRADER_SECRET, or else the content of the file .grader/secret.
 
-    The same secret gives the same hidden inputs on every machine.
+    Make the file on first use; only its owner can read it. The same secret gives the same hidden inputs on
+    every machine.
 
     Raises:
         SecretError: the file cannot be read or written, others can read it, or it is empty.

@@ -1,8 +1,9 @@
-"""Find ready-made functions in answers to exercises that ask to write them.
+"""Find torch's built-ins in answers to exercises that ask the student to write these functions.
 
-Two searches. `used_builtins` reads the source: a function, a method, a module, an import under another name, or a string
-that is passed to getattr. `ran_builtins` reads what the sandbox's tripwire saw run while the exercise was probed, by
-whatever name. Comments and other strings may mention the function, and other exercises may call it.
+There are two searches. `used_builtins` reads the source: it finds a function, a method, a module, an import
+under another name, or a string that is passed to getattr. `ran_builtins` reads the report of the sandbox's
+tripwire (grader/execution/guest/tripwire.py): which built-ins ran while the exercise was probed, by whatever
+name. Comments and other strings may mention the built-in, and other exercises may call it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from grader.declaration.exercise import Exercise
 from grader.notebook.source_names import cached_by_source, names_bound_by, parse_statements, without_magics
 
 HIDDEN = "something out of sight"
-SWITCHED_OFF = "switched off"  # the tripwire reports this of itself
+# The tripwire reports this as an operator if student code has switched the tripwire off.
+SWITCHED_OFF = "switched off"
 
 
 def ran_builtins(
@@ -25,9 +27,11 @@ def ran_builtins(
     """List the banned built-ins that ran while an exercise was probed, by the names that students know.
 
     Args:
-        builtin_calls: the tripwire's report, `Evidence.trips`: (operator, exercise in whose answer it ran or ""). It comes
-            from the sandbox and cannot be trusted; a forged one helps nobody.
-        flagged: exercises that were failed for a built-in of their own; a call in their answers costs nothing again.
+        builtin_calls: the tripwire's report, `Evidence.trips`: (operator, the other exercise whose answer
+            called it); "" if no other exercise's answer did. It comes from the sandbox and cannot be trusted;
+            a student gains nothing by a forged report.
+        flagged: exercises that already failed because their answers call built-ins; those calls do not count
+            again.
     """
     banned = {*operators(exercise.bans), SWITCHED_OFF} if exercise.bans else set()
     ran = [operator for operator, where in builtin_calls if operator in banned and where not in flagged]
@@ -35,7 +39,11 @@ def ran_builtins(
 
 
 def complaint(used: Sequence[str]) -> str:
-    """Return the sentence that tells the student what is wrong."""
+    """Return the sentence that tells the student what is wrong; it names only the first built-in.
+
+    Args:
+        used: the banned built-ins, by the names that students know; at least one.
+    """
     if used[0] == HIDDEN:
         return "it hides what it calls from the grader, so it cannot be seen that you wrote this yourself"
     return f"it calls {used[0]}, which does what this exercise asks you to write"
@@ -57,8 +65,8 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
 
     Args:
         answer: source of the exercise's cell.
-        others: sources of the student's own cells; a helper there counts where the answer, or a helper that it
-            calls, mentions it. Earlier exercises are judged on their own.
+        others: sources of the cells that the student added. A helper in them counts if the answer mentions
+            it, or if another helper that counts mentions it. Answers to other exercises do not count.
     """
     banned = frozenset().union(*(BUILTINS[ban] for ban in exercise.bans))
     if not banned:
@@ -84,7 +92,10 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
 
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
-    """Tell whether an answer defines the names as a given cell does, docstrings and annotations aside."""
+    """Tell whether an answer defines these names as a given cell does; False if it defines none of them.
+
+    Docstrings, and the annotations of functions, do not matter.
+    """
     in_answer, in_given = (
         {name: dump for name, dump in _definition_dumps(source).items() if name in names}
         for source in (answer, given)
@@ -94,18 +105,23 @@ def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
 
 @cached_by_source
 def _definition_dumps(source: str) -> Mapping[str, str]:
-    """Map each function and class of a cell to a dump of its tree without docstrings and annotations."""
+    """Map each function and class to a dump of its syntax tree, without docstrings and annotations.
+
+    Only definitions at the top level of the cell, or directly inside an `if` there (as in a carry-on cell),
+    are in it.
+    """
     dumps = {}
     for statement in _statements(source):
         for node in [statement, *(statement.body if isinstance(statement, ast.If) else ())]:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                with suppress(RecursionError):  # a sum of a thousand terms: no given cell has one
-                    dumps[node.name] = ast.dump(_WithoutNotes().visit(node))
+                # Too deep a tree, as of a sum of a thousand terms, is left out: no given cell has one.
+                with suppress(RecursionError):
+                    dumps[node.name] = ast.dump(_WithoutDocs().visit(node))
     return dumps
 
 
-class _WithoutNotes(ast.NodeTransformer):
-    """Removes docstrings and annotations from a tree."""
+class _WithoutDocs(ast.NodeTransformer):
+    """Removes docstrings, and the annotations of functions, from a syntax tree."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
@@ -120,7 +136,7 @@ class _WithoutNotes(ast.NodeTransformer):
 
 
 def _mentioned(node: ast.AST) -> list[str]:
-    """List the names by which one node may reach a function."""
+    """List the names by which a node of the syntax tree, without its children, may refer to a function."""
     if isinstance(node, ast.Attribute):
         return [node.attr]
     if isinstance(node, ast.ImportFrom):
@@ -142,7 +158,10 @@ def _mentioned(node: ast.AST) -> list[str]:
 
 
 def _constant_text(node: ast.AST) -> str:
-    """Evaluate a sum of string constants, or an f-string of them; empty where the node is neither."""
+    """Return the text of a string constant, of a sum of string constants, or of an f-string of them.
+
+    Return "" for any other node, and where any part is empty.
+    """
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -158,4 +177,5 @@ def _constant_text(node: ast.AST) -> str:
 
 
 def _statements(source: str) -> list[ast.stmt]:
+    """Parse a cell to its top-level statements, magics left out; return [] if it does not parse."""
     return parse_statements(without_magics(source)) or []

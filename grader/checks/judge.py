@@ -34,14 +34,17 @@ def judge(
 
     Args:
         planned: the trials of this exercise.
-        evidence: what came back, by key; a trial without evidence counts as missing.
-        reference_results: shared by all exercises of a submission, so that nothing is computed twice.
+        evidence: what came back from the sandbox, by the trial's key; a trial without evidence counts as
+            missing.
+        reference_results: what the reference returns; all exercises of a submission share it, so that each
+            result is computed once.
         device: where the evidence was computed.
     """
     findings = {
-        trial.key: _find(trial, _evidence(trial, evidence), reference_results, device) for trial in planned
+        trial.key: _judge_trial(trial, _evidence_of(trial, evidence), reference_results, device)
+        for trial in planned
     }
-    results = _check_all(exercise, planned, findings)
+    results = _judge_checks(exercise, planned, findings)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
     recognised = None
@@ -64,16 +67,20 @@ def judge(
     )
 
 
-def _check_all(
+def _judge_checks(
     exercise: Exercise, planned: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]]
 ) -> list[CheckResult]:
-    """Return the result of each check; one that needs a failed check earns no points."""
+    """Return the result of each check. A check earns points only if all checks that it needs earned theirs.
+
+    Args:
+        findings: outcome and message of each trial, by the trial's key.
+    """
     passed: set[str] = set()
     results = []
     for check in exercise.checks:
         trials = [trial for trial in planned if trial.check is check]
         earns = set(check.needs) <= passed
-        result = _check(check, trials, findings, earns)
+        result = _judge_check(check, trials, findings, earns)
         if result.outcome is Outcome.PASSED and earns:
             passed.add(check.name)
         results.append(result)
@@ -81,7 +88,11 @@ def _check_all(
 
 
 def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
-    """Return the outcome of an exercise: the first one that is not PASSED, but FAULT first, and FAILED with points."""
+    """Return the outcome of an exercise from those of its checks.
+
+    It is FAULT if any check has FAULT, and PASSED if all checks passed. Else it is FAILED if the exercise
+    earns points, and otherwise the first outcome that is not PASSED.
+    """
     outcomes = [result.outcome for result in results]
     if Outcome.FAULT in outcomes:
         return Outcome.FAULT
@@ -95,13 +106,16 @@ def recognise(
     evidence: Mapping[str, Evidence],
     reference_results: ReferenceResults,
 ) -> Mistake | None:
-    """Find the mistake that returns what the student's answer returned, on every trial of the failing check.
+    """Find the declared mistake that gives what the answer gave, on every trial of the failing check.
 
-    Where several do, the first declared is named: no trial tells them apart.
+    If several mistakes do, return the first that is declared: no trial tells them apart.
+
+    Args:
+        failing: the trials of the failing check.
     """
     for mistake in exercise.mistakes:
         if all(
-            _same(_evidence(trial, evidence), reference_results.wrong(trial, mistake), trial.check.rtol)
+            _same(_evidence_of(trial, evidence), reference_results.wrong(trial, mistake), trial.check.rtol)
             for trial in failing
         ):
             return mistake
@@ -109,17 +123,21 @@ def recognise(
 
 
 def _same(got: Evidence, wrong: Evidence, rtol: float) -> bool:
-    """Tell whether an answer and a mistake returned, or raised, the same."""
+    """Tell whether an answer and a mistake raised the same error, or returned the same values.
+
+    Values are the same within ten times the allowed difference.
+    """
     if got.status is Status.RAISED:
-        # One class of exception has many causes; the same text about the same shapes has the same cause.
+        # Compare the text, too: exceptions of one class have many causes, but a text that names the same
+        # shapes has one.
         return wrong.status is Status.RAISED and (got.error, got.message) == (wrong.error, wrong.message)
     if got.status is not Status.OK or wrong.status is not Status.OK:
         return False
     return compare(got.values, wrong.values, rtol=rtol * 10).passed
 
 
-def _evidence(trial: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
-    """Return what came back for a trial; where nothing did, what an undefined name would give."""
+def _evidence_of(trial: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
+    """Return the evidence for a trial; if none came back, the evidence that an undefined name would give."""
     missing = Evidence(
         key=trial.key,
         status=Status.RAISED,
@@ -129,7 +147,7 @@ def _evidence(trial: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence
     return evidence.get(trial.key, missing)
 
 
-def _find(
+def _judge_trial(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
 ) -> tuple[Outcome, str]:
     """Return the outcome of one trial, and the message about it."""
@@ -153,9 +171,13 @@ def _find(
 def _judge_values(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
 ) -> tuple[Outcome, str]:
-    """Compare returned values with the reference's, or hand them to the check's own judge."""
+    """Let the check's own judge, or else `equals_reference`, judge the returned values.
+
+    Return the outcome of the trial, and the message about it.
+    """
 
     def expected() -> Mapping[str, Value]:
+        """Compute what the reference returns; raise RuntimeError if the reference raises."""
         right = reference_results.right(trial)
         if right.status is not Status.OK:
             raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
@@ -165,16 +187,23 @@ def _judge_values(
     case = Case(inputs=trial.inputs, got=got.values, expected=expected, rtol=check.rtol, device=device)
     try:
         finding: Finding = (check.judge or equals_reference)(case)
-    # Whatever is raised here is a fault of the grader: it must not cost the student anything.
+    # Any error here is a fault of the grader: it must not cost the student anything.
     except Exception as error:
         return Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})"
     return (Outcome.PASSED, "") if finding.passed else (Outcome.FAILED, finding.message)
 
 
-def _check(
+def _judge_check(
     check: Check, trials: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]], earns: bool
 ) -> CheckResult:
-    """Return the result of one check over all its trials: the first that failed decides, a fault before all others."""
+    """Return the result of one check over all its trials.
+
+    The first trial that is not PASSED decides the outcome and the message, but a trial with FAULT goes first.
+
+    Args:
+        findings: outcome and message of each trial, by the trial's key.
+        earns: whether the check earns its points if it passes.
+    """
     failed = [
         (trial, *findings[trial.key]) for trial in trials if findings[trial.key][0] is not Outcome.PASSED
     ]
@@ -197,9 +226,9 @@ def _check(
 def _heatmaps(
     planned: Sequence[PlannedTrial], evidence: Mapping[str, Evidence], reference_results: ReferenceResults
 ) -> Iterator[Heatmap]:
-    """Yield the attention maps of public examples beside the reference's, where the shapes agree."""
+    """Yield the attention maps of public trials beside the reference's, if the shapes agree."""
     for trial in planned:
-        got, name = _evidence(trial, evidence), trial.check.map
+        got, name = _evidence_of(trial, evidence), trial.check.map
         if not (trial.public and name and got.status is Status.OK):
             continue
         weights, right = got.values.get(name), reference_results.right(trial).values.get(name)
@@ -213,11 +242,12 @@ def _heatmaps(
 
 
 def _rows(weights: Tensor) -> tuple[tuple[float, ...], ...]:
-    """Return the rows of the first matrix of a batch."""
+    """Return the rows of the first matrix in a batch of attention weights."""
     matrix = weights.detach().double().reshape(-1, *weights.shape[-2:])[0]
     return tuple(tuple(row) for row in matrix.tolist())
 
 
 def _first_line(message: str) -> str:
+    """Return the first line of a message, cut to 200 characters."""
     line = message.strip().splitlines()[0] if message.strip() else ""
     return line if len(line) <= 200 else line[:197] + "…"

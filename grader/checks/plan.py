@@ -15,8 +15,12 @@ from grader.notebook.cells import answer_cell
 def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
     """Draw every trial of a lesson.
 
-    The course secret and the submission's content key the hidden inputs: a student cannot predict them, and a regrade
-    draws the same ones. Public inputs are the same for every submission, and stand in the notebook's self-check.
+    The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and
+    another grading of the same file draws the same inputs. Public inputs are the same for every submission;
+    the notebook's self-check uses them, too.
+
+    Args:
+        submission_sha256: the digest of the submission's content.
 
     Raises:
         DeclarationError: a probe asks for a name that is neither an input nor one of the lesson's.
@@ -45,6 +49,11 @@ def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
 
 
 def _draw(exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...]) -> Iterator[PlannedTrial]:
+    """Draw the public trials, or else the hidden trials, of one check.
+
+    Args:
+        seed: what seeds the inputs besides the trial's key.
+    """
     kind = "public" if public else "hidden"
     for index, trial in enumerate(check.examples if public else check.trials):
         key = f"{exercise.id}/{check.name}/{kind}/{index}"

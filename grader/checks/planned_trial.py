@@ -14,12 +14,13 @@ from grader.declaration.exercise import Check, Exercise
 from grader.declaration.trial import Trial
 from grader.records import Inputs, Request
 
-SENT = ("grader.course", "grader.declaration.probes")  # modules whose functions may be sent to the sandbox
+# Modules, and packages of modules, whose functions may be sent to the sandbox.
+SENT = ("grader.course", "grader.declaration.probes")
 
 
 @cache
 def parameters(probe: Callable) -> tuple[str, ...]:
-    """Return the names of a probe's parameters: inputs, and names that the notebook defines."""
+    """Return the names of a probe's parameters: inputs of the trial, and names in the notebook."""
     return tuple(inspect.signature(probe).parameters)
 
 
@@ -43,12 +44,16 @@ class PlannedTrial:
 
     @property
     def unchanging(self) -> bool:
-        """Whether the probe takes only what the exercise defines: a probe may change a trained model, but no function."""
+        """Whether the probe takes only names that the exercise defines.
+
+        Such a probe changes nothing that other probes use, and may share a fork with them. Any other probe
+        may take a trained model, and change it.
+        """
         return self.takes <= set(self.exercise.defines)
 
     @property
     def request(self) -> Request:
-        """The request for the sandbox."""
+        """The request that makes the sandbox run this trial's probe."""
         probe = self.check.probe
         return Request(
             key=self.key,
@@ -64,7 +69,7 @@ class PlannedTrial:
 
 @cache
 def source_of(probe: Callable) -> str:
-    """Return the source of a probe and of the course's functions that it calls, callees first.
+    """Return the source of a probe and of all functions from SENT that it calls; the probe comes last.
 
     Raises:
         ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
@@ -74,14 +79,15 @@ def source_of(probe: Callable) -> str:
     sources: dict[str, str] = {}
 
     def visit(function: FunctionType) -> None:
+        """Add the sources of the functions that a function calls, and then its own."""
         if function.__name__ in sources:
             return
-        sources[function.__name__] = ""  # being visited: a cycle of calls ends here
+        sources[function.__name__] = ""  # marks the function as visited, so that a cycle of calls ends
         for name in sorted(_global_names(function.__code__)):
             called = function.__globals__.get(name)
             if isinstance(called, FunctionType) and called.__module__.startswith(SENT):
                 visit(called)
-        # Inserted again at the end, below the functions that it calls.
+        # Insert the function again, at the end, below the functions that it calls.
         del sources[function.__name__]
         sources[function.__name__] = textwrap.dedent(inspect.getsource(function))
 
@@ -90,5 +96,6 @@ def source_of(probe: Callable) -> str:
 
 
 def _global_names(code: CodeType) -> set[str]:
+    """Return the names of globals and attributes that a function uses, inner functions included."""
     nested = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*(_global_names(inner) for inner in nested))

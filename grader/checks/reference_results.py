@@ -1,4 +1,4 @@
-"""What the reference and the recognised mistakes return on a submission's trials, computed in this process."""
+"""Compute in this process what the reference and the declared mistakes return on a submission's trials."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ from grader.records import Evidence, Inputs, Status, Value
 
 
 def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key: str = "") -> Evidence:
-    """Run a probe in this process, on definitions that we trust: the reference, or a recognised mistake.
+    """Run a check's probe in this process, on the definitions of the reference or of a declared mistake.
 
-    The inputs are cloned first. An exception becomes evidence, as it does in the sandbox.
+    The probe gets clones of the inputs, and random numbers from seed 0. An exception becomes evidence, as it
+    does in the sandbox.
+
+    Args:
+        namespace: the definitions, by name.
+        key: the key that the evidence gets.
     """
     arguments = {}
     for parameter in parameters(check.probe):
@@ -26,7 +31,7 @@ def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key:
             arguments[parameter] = _clone(inputs[parameter])
         elif name in namespace:
             arguments[parameter] = namespace[name]
-        else:  # a name that only a training cell defines
+        else:  # a name that a training cell of the notebook defines, and the reference does not
             message = f"name '{name}' is not defined"
             return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
     try:
@@ -44,6 +49,7 @@ def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key:
 
 
 def _clone(value: Value) -> Value:
+    """Copy a value with all tensors in it; tuples become lists."""
     if isinstance(value, Tensor):
         return value.clone()
     if isinstance(value, Mapping):
@@ -52,21 +58,27 @@ def _clone(value: Value) -> Value:
 
 
 class ReferenceResults:
-    """What the reference and the mistakes return on the trials of one submission; each runs once."""
+    """What the reference and the mistakes return on the trials of one submission; computed once each."""
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
         self._reference = reference
         self._results: dict[tuple[str, str], Evidence] = {}
 
     def right(self, trial: PlannedTrial) -> Evidence:
-        """Return what the reference returns."""
+        """Return the evidence that the reference gives for a trial."""
         return self._run(trial, "", {})
 
     def wrong(self, trial: PlannedTrial, mistake: Mistake) -> Evidence:
-        """Return what an answer with this mistake returns."""
+        """Return the evidence that an answer with this mistake gives for a trial."""
         return self._run(trial, mistake.name, mistake.replaces)
 
     def _run(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object]) -> Evidence:
+        """Run a trial on the reference with some definitions replaced, or return the cached evidence.
+
+        Args:
+            name: the mistake's name; "" for the reference.
+            replaces: the mistake's definitions, by name.
+        """
         if (trial.key, name) not in self._results:
             namespace = {**self._reference, **replaces}
             self._results[trial.key, name] = run_here(trial.check, namespace, trial.inputs, trial.key)

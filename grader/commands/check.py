@@ -30,7 +30,10 @@ class CheckOptions:
 
 
 def run(options: CheckOptions, terminal: Terminal) -> int:
-    """Grade one notebook; return the exit status."""
+    """Grade one notebook, and show its verdicts.
+
+    Return the exit status: 0 if it was graded, 1 if not, 2 for wrong use or a machine that cannot grade.
+    """
     known = tuple(lessons())
     if complaint := wrong_assignment(options.assignment, known):
         terminal.complain(complaint)
@@ -53,6 +56,7 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
 
 
 def _grade(file: SubmissionFile, options: CheckOptions) -> Grade:
+    """Start a fork server, and grade a submission with it."""
     device = resolve_device(options.device)
     with Server(isolation=options.isolation, device=device) as server:
         if device == "cuda":

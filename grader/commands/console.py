@@ -16,20 +16,20 @@ class Terminal:
     err: Console
 
     def say(self, text: object) -> None:
-        """Print a line on standard output, as it is."""
+        """Print a line on standard output, without markup."""
         self.out.print(str(text), markup=False, soft_wrap=True)
 
     def complain(self, text: object) -> None:
-        """Print a problem, or a remark, on standard error."""
+        """Print a problem, or a remark, on standard error, after the prefix "grader: "."""
         self.err.print(f"grader: {text}", markup=False, soft_wrap=True)
 
     def note(self, text: object) -> None:
-        """Print a line on standard error, as it is."""
+        """Print a line on standard error, without the prefix."""
         self.err.print(str(text), markup=False, soft_wrap=True)
 
 
 def wrong_assignment(assignment: str | None, known: Collection[str]) -> str:
-    """Return the message about an assignment that does not exist; empty if it does, or none was chosen."""
+    """Return the message about an assignment that does not exist; "" if it exists, or if it is None."""
     if assignment is None or assignment in known:
         return ""
     return f"no assignment {assignment!r}; there are {', '.join(known)}"

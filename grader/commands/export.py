@@ -1,4 +1,4 @@
-"""`grader export`: write the cached grades in a service's format."""
+"""`grader export`: write the cached grades in a service's format, or the autograder's zip for Gradescope."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from grader.secret import SecretError, course_secret
 
 
 def run(service: str, *, root: Path, to: Path | None, assignment: str | None, terminal: Terminal) -> int:
-    """Write the export; return the exit status."""
+    """Write the cached grades to a file; return the exit status.
+
+    Args:
+        service: the service whose format is written.
+        to: the file; None for standard output.
+        assignment: the assignment whose grades are written; None for all.
+    """
     grades = [grade for grade in GradeCache(cache_path(root)).all() if assignment in (None, grade.assignment)]
     if not grades:
         terminal.complain("no grade is kept here yet; run: grader grade PATH")
@@ -45,7 +51,7 @@ def write_autograder(
         return 2
     to.parent.mkdir(parents=True, exist_ok=True)
     to.touch(mode=0o600)
-    to.chmod(0o600)  # the secret is in it
+    to.chmod(0o600)  # the zip contains the course secret
     to.write_bytes(content)
     terminal.say(f"wrote {to}: it holds the course secret and the reference; upload it to Gradescope alone")
     return 0

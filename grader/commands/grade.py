@@ -33,7 +33,7 @@ from grader.workers.job import Course
 from grader.workers.local import default_jobs, local_workers
 from grader.workers.workers import Workers
 
-GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2
+GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2  # exit statuses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class GradeOptions:
 
     @property
     def pages(self) -> Path:
-        """The folder of the class page."""
+        """The folder into which the class page is written."""
         return self.html or self.root / "feedback"
 
 
@@ -68,7 +68,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
     """Grade, record and report; return the exit status.
 
     Args:
-        server: a fork server that was started early; it is used where tier and device fit.
+        server: a fork server that was started early; it is used if its tier and device are the chosen ones.
     """
     known = tuple(lessons())
     if complaint := wrong_assignment(options.assignment, known):
@@ -104,7 +104,11 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
 def _prepare(
     options: GradeOptions, submissions: int, stack: ExitStack, server: ServerProcess | None
 ) -> tuple[Course, Workers]:
-    """Choose device, tier and workers; the stack closes the workers."""
+    """Choose device, tier and workers, on this machine or on a cluster. Closing the stack ends the workers.
+
+    Args:
+        submissions: their number.
+    """
     secret = course_secret(options.root)
     if options.scheduler is None:
         device, tier = usable_device(options.device, options.isolation), resolve_tier(options.isolation)
@@ -113,7 +117,7 @@ def _prepare(
     else:
         workers = stack.enter_context(cluster_workers(options.scheduler, options.device, worker.run))
         device = workers.device
-        # The machines may differ: each must reach the same tier, and `auto` asks for the best.
+        # The cluster's machines may differ. Each must reach the same tier, so `auto` means the highest.
         tier = "full" if options.isolation == "auto" else options.isolation
     settings = GradingSettings(secret=secret, device=device, tier=tier, run_all=options.run_all)
     return Course(root=options.root, settings=settings, force=options.force), workers
@@ -127,20 +131,20 @@ def _grade(
     options: GradeOptions,
     terminal: Terminal,
 ) -> list[Grade]:
-    """Grade and record; return a summary of each grade, sorted by assignment and student."""
+    """Grade and record each submission; return summaries of these grades and of `unreadable`, sorted."""
     grades = list(unreadable)
     cache = GradeCache(cache_path(course.root))
     cache.trim()
     if course.force or cache.empty():
         workers.warm_up()
     masters = {name: master_notebook(course.root, name) for name in lessons()}
-    # nbgrader takes a second to import; the workers start at the same time.
+    # These modules import nbgrader, which takes a second: meanwhile the workers start.
     from grader.gradebook.config import course_id, late_penalty
     from grader.gradebook.writer import open_gradebook
     from grader.results.writer import ResultsWriter, summary_of
 
     with ExitStack() as stack:
-        # Opened before the first grade: a gradebook that cannot be written is reported now, not after an hour.
+        # Open the gradebook before grading: if it cannot be written, report that now, not after an hour.
         writer = stack.enter_context(
             open_gradebook(
                 options.gradebook_url,
@@ -155,12 +159,12 @@ def _grade(
         for grade in unreadable:
             _write_line(lines, to_json(grade))
         advance = stack.enter_context(progress(len(files), terminal.err))
-        # The stack closes the generator whatever happens, and that ends the workers.
+        # Whatever happens, the stack closes the generator, and the generator then ends the workers.
         graded_class = stack.enter_context(closing(grade_class(files, course, workers, results.cached)))
         for job, graded in graded_class:
             try:
                 line = results.record(job, graded)
-            except StudentNameError as error:  # only this grade is not recorded; the others are
+            except StudentNameError as error:  # this grade is not recorded; the other grades are
                 terminal.complain(error)
                 line = to_json(graded.grade)
             _write_line(lines, line)
@@ -171,6 +175,7 @@ def _grade(
 
 
 def _write_report(pages: Path, grades: Sequence[Grade]) -> Path:
+    """Write the class page into a folder; return its path."""
     report = pages / "class.html"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.write_text(class_page(grades), "utf-8")
@@ -184,7 +189,15 @@ class DuplicateSubmission(Exception):
 def _find(
     paths: Sequence[Path], known: tuple[str, ...], only: str | None
 ) -> tuple[list[SubmissionFile], list[Grade]]:
-    """Find the submissions, and make an unreadable grade for each path that holds none."""
+    """Find the submissions, and make an unreadable grade for each path in which no submission can be found.
+
+    Args:
+        known: the names of all assignments.
+        only: the assignment whose submissions are wanted; None for all.
+
+    Raises:
+        DuplicateSubmission: two files are one student's submission of the same assignment.
+    """
     files: dict[tuple[str, str], SubmissionFile] = {}
     unreadable = []
     for path in paths:
@@ -203,11 +216,13 @@ def _find(
 
 
 def _open_lines(path: Path) -> TextIO:
+    """Open the file of JSON lines for writing; make its folder first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.open("w", encoding="utf-8")
 
 
 def _write_line(lines: TextIO | None, line: str) -> None:
+    """Write a line to the file of JSON lines at once; do nothing if there is no such file."""
     if lines is not None:
         lines.write(line + "\n")
         lines.flush()

@@ -20,20 +20,23 @@ from grader.records import Grade, GradingSettings
 from grader.report.export import export
 from grader.submission.file import SubmissionFile, Unreadable, assignment_in
 
-STUDENT = "submission"  # Gradescope knows whose it is
+STUDENT = "submission"  # the student's name in the grade; Gradescope itself knows who handed it in
 
 
 def main(root: Path) -> int:
-    """Grade the file in submission/, and write results.json whatever happens; return the exit status."""
+    """Grade the file in submission/, and write results.json, also after an error.
+
+    Return the exit status: 1 for a fault of the grader, else 0.
+    """
     assignment = ""
     try:
         settings = json.loads((root / "source" / "settings.json").read_text("utf-8"))
         assignment = settings["assignment"]
         graded = _grade(root / "submission", settings)
     except Unreadable as error:
-        graded = _without(assignment, "unreadable", str(error))
+        graded = _without_verdicts(assignment, "unreadable", str(error))
     except Exception as error:  # a fault of the grader: no score, and the instructor reads why
-        graded = _without(assignment, "fault", f"{type(error).__name__}: {error}")
+        graded = _without_verdicts(assignment, "fault", f"{type(error).__name__}: {error}")
     # Instructors read standard output; students see results.json alone.
     print(f"status {graded.status}, isolation {graded.isolation or 'unknown'}, score {graded.score}")
     if graded.message:
@@ -44,6 +47,12 @@ def main(root: Path) -> int:
 
 
 def _grade(folder: Path, settings: dict) -> Grade:
+    """Start a fork server, and grade the uploaded notebook with it.
+
+    Args:
+        folder: where Gradescope puts the uploaded files.
+        settings: the content of source/settings.json.
+    """
     device = resolve_device("auto")
     file = find_one(folder, settings["assignment"])
     with Server(isolation=settings["isolation"], device=device) as server:
@@ -53,10 +62,12 @@ def _grade(folder: Path, settings: dict) -> Grade:
 
 
 def find_one(folder: Path, assignment: str) -> SubmissionFile:
-    """Find the notebook among the uploaded files: the only one, or the only one that is named after the assignment.
+    """Find the notebook to grade among the uploaded files.
+
+    It is the only notebook that is named after the assignment, or else the only notebook.
 
     Raises:
-        Unreadable: no notebook was uploaded, or several that may be meant.
+        Unreadable: no notebook was uploaded, or several from which the grader cannot choose.
     """
     notebooks = sorted(
         path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.name[:2] != "._"
@@ -69,7 +80,8 @@ def find_one(folder: Path, assignment: str) -> SubmissionFile:
     return SubmissionFile(STUDENT, assignment, folder, chosen[0].relative_to(folder).parts)
 
 
-def _without(assignment: str, status: str, message: str) -> Grade:
+def _without_verdicts(assignment: str, status: str, message: str) -> Grade:
+    """Make a grade without verdicts; `status` is "unreadable" or "fault"."""
     file = SubmissionFile(STUDENT, assignment, Path(), ())
     return withheld(file, status, message, max_score(assignment))
 

@@ -1,4 +1,4 @@
-"""Start the fork server before this process imports torch: both imports happen at the same time."""
+"""Start the fork server before this process imports torch, so that both import it at the same time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from grader.results.cache import GradeCache
 
 @contextmanager
 def head_start(root: Path, device: str, isolation: str, *, force: bool) -> Iterator[ServerProcess | None]:
-    """Start a fork server and do not wait for it; None where it may not be needed, or not on this device.
+    """Start a fork server for the CPU, yield it before it is ready, and close it at the end.
 
-    It will be needed if no grade is cached, or all are computed again. An error here is not reported: the workers start
-    a server of their own, meet the same error, and report it.
+    Yield None if notebooks will run on a GPU, or if the server may not be needed because grades are cached
+    and `force` is off. Yield None after an error, too: the workers start a server of their own, meet the same
+    error, and report it.
     """
     on_cpu = device == "cpu" or (device == "auto" and not visible_gpu().devices)
     if not on_cpu or not (force or GradeCache(cache_path(root)).empty()):

@@ -12,7 +12,7 @@ from grader.results.cache import GradeCache
 
 
 def run(*, root: Path, html: Path | None, terminal: Terminal) -> int:
-    """Show the class on the terminal, or write its page; return the exit status."""
+    """Show the class on the terminal, or write the class page to the file `html`; return the exit status."""
     grades = list(GradeCache(cache_path(root)).all())
     if not grades:
         terminal.complain("no grade is kept here yet; run: grader grade PATH")

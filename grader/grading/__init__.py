@@ -1,4 +1,4 @@
-"""Grade one submission: plan → run → follow through → assemble.
+"""Grade one submission: plan → run → follow through (judge again with stand-ins) → assemble.
 
 In: a `SubmissionFile`, the student notebook, a server of interpreters, and the settings. Out: a `Graded` record: the grade
 and the executed notebook. `schedule` decides what runs, when, and what is left out; it is a pure function. Any error

@@ -15,7 +15,9 @@ from nbformat import NotebookNode
 from grader.notebook.source_names import bound_names, cached_by_source, mentioned_names, parse_statements
 from grader.notebook.student_code import student_looks_names_up
 
-CALL_FREE = (  # kinds of expression that call nothing by themselves, operators of tensors aside
+# Kinds of expression that call no function. An operator, as in `a + b`, calls a method of its operands; that
+# is accepted.
+CALL_FREE = (
     ast.Constant,
     ast.Name,
     ast.Attribute,
@@ -28,7 +30,7 @@ CALL_FREE = (  # kinds of expression that call nothing by themselves, operators 
 
 
 def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[str]) -> Mapping[str, str]:
-    """Map each cell to the cell after which its probes run; itself if they cannot be deferred.
+    """Map each cell to the cell after which its probes run: itself, or a later cell if they can be deferred.
 
     Args:
         skip: ids of cells that do not run.
@@ -56,13 +58,19 @@ def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[
 
 @cached_by_source
 def defined_alone(source: str) -> frozenset[str] | None:
-    """Return the functions and classes that a cell defines, if it does nothing else; None if it does, or does not parse."""
+    """Return the names of the functions and classes that a cell defines.
+
+    Return None if the cell also does anything else, or does not parse.
+    """
     statements = parse_statements(source)
     return bound_names(source) if statements is not None and all(map(_only_defines, statements)) else None
 
 
 def _only_defines(node: ast.stmt) -> bool:
-    """Tell whether a statement only defines a function or a class, and calls nothing while it does."""
+    """Tell whether a statement only defines a function or a class and calls nothing, or has no effect at all.
+
+    A docstring and `pass` have no effect.
+    """
     match node:
         case ast.FunctionDef(args=arguments, decorator_list=[]):
             named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
@@ -77,7 +85,7 @@ def _only_defines(node: ast.stmt) -> bool:
 
 
 def _calls_nothing(node: ast.expr | None) -> bool:
-    """Tell whether an expression is absent, or built from call-free kinds alone."""
+    """Tell whether an expression is absent, or has only parts of the kinds in CALL_FREE."""
     return node is None or all(
         isinstance(inner, CALL_FREE) for inner in ast.walk(node) if isinstance(inner, ast.expr)
     )

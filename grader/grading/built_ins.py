@@ -1,4 +1,4 @@
-"""Refuse answers that call the built-in they should write, and flag those that equal the carry-on cell."""
+"""Fail answers that call the built-in that they should write; flag answers that equal the carry-on cell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from grader.notebook.cells import Role, carry_on_cell, role
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
-# What the tripwire saw while an exercise was probed, by exercise id: (operator, exercise in whose answer it ran or "").
+# By id of the probed exercise: the built-ins that ran, as the sandbox's tripwire
+# (grader/execution/guest/tripwire.py) reported them. Each is (operator, the other exercise whose answer
+# called it); "" if no other exercise's answer did.
 BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
 HINT = "Write it yourself here, with the operations of the lesson; the built-in is yours afterwards."
 
@@ -20,7 +22,9 @@ HINT = "Write it yourself here, with the operations of the lesson; the built-in 
 def refuse_built_ins(
     lesson: Lesson, rebuilt: Rebuilt, verdicts: Sequence[Verdict], builtin_calls: BuiltinCalls
 ) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
-    """Fail, and flag, answers that call the built-in that their exercise asks to write.
+    """Fail and flag answers that call the built-in that their exercise asks to write.
+
+    Also flag answers that equal the carry-on cell. A verdict with the outcome FAULT stays as it is.
 
     Returns:
         The verdicts in the same order, and the flags.
@@ -32,7 +36,7 @@ def refuse_built_ins(
     flags: list[Flag] = []
     for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
         answer = rebuilt.answers.get(exercise.id, "")
-        # An answer that was failed for a built-in may be called by later ones, which it costs nothing.
+        # Later answers may call an answer that was failed for a built-in: they lose no points for it.
         failed = [flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise]
         used = used_builtins(exercise, answer, own)
         used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed)
@@ -40,12 +44,13 @@ def refuse_built_ins(
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
             verdict = _refused(verdict, complaint(used))
         if same_definitions(answer, carry_on.get(carry_on_cell(exercise.id), ""), exercise.defines):
-            flags.append(_same_as_carry_on(exercise))
+            flags.append(_carry_on_flag(exercise))
         judged.append(verdict)
     return tuple(judged), tuple(flags)
 
 
 def _refused(verdict: Verdict, message: str) -> Verdict:
+    """Copy a verdict as FAILED, without points."""
     return replace(
         verdict,
         outcome=Outcome.FAILED,
@@ -57,6 +62,7 @@ def _refused(verdict: Verdict, message: str) -> Verdict:
     )
 
 
-def _same_as_carry_on(exercise: Exercise) -> Flag:
-    # No more than a flag: a student may have written the same line.
+def _carry_on_flag(exercise: Exercise) -> Flag:
+    """Make the flag of an answer that equals the carry-on cell."""
+    # The answer loses no points: a student may have written the same line.
     return Flag(kind="same-as-carry-on", exercise=exercise.id, detail="equals the carry-on cell")

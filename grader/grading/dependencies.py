@@ -9,10 +9,10 @@ from grader.notebook.source_names import definitions, looks_names_up, mentioned_
 
 
 def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the ids of the exercises whose names a source mentions, directly or through definitions that it mentions.
+    """Return the ids of the exercises whose names a source mentions, directly or through definitions.
 
     Args:
-        defined: name → the names that its definition mentions.
+        defined: name → the names that the definition of this name mentions.
     """
     reached: frozenset[str] = frozenset()
     new = mentioned_names(source)
@@ -37,15 +37,16 @@ def foundations(lesson: Lesson, id: str) -> frozenset[str]:
 def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
     """Return the foundations of an exercise that its answer can call: those whose names it mentions.
 
-    All of them, if the answer looks names up as it runs.
+    Return all foundations if the answer, or a cell that the student added, looks names up as it runs, or if a
+    check of the exercise probes a trained object.
 
     Args:
-        answers: source of the cell that counts, by exercise id.
-        own: sources of the student's own cells; every answer counts as using all of them.
+        answers: source of the answer cell that counts, by exercise id.
+        own: sources of the cells that the student added; every answer counts as using all of them.
     """
     below = foundations(lesson, id)
     source = "\n".join([answers.get(id, ""), *own])
     if looks_names_up(source) or any(check.at for check in lesson.exercise(id).checks):
-        return below  # a trained object comes out of all of them
+        return below  # training an object may call all foundations
     defined = {name: names for text in answers.values() for name, names in definitions(text).items()}
     return below & mentioned_exercises(lesson, source, defined)

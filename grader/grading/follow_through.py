@@ -1,6 +1,7 @@
-"""Follow-through: judge an exercise that builds on a failed one once more, with a stand-in for the failed one.
+"""Follow-through: judge exercises that build on a failed exercise again, with a stand-in for it.
 
-So one mistake does not cost points twice. What can stand in for an exercise is found in stand_ins.py.
+So one mistake does not cost points twice. A stand-in is working code that replaces a failed answer;
+stand_ins.py finds it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from grader.grading.stand_ins import StandIns, stand_ins, with_carry_on
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
-# Runs with stand-ins. A second and third one are for failures that show only when an earlier one has its stand-in.
+# The most rounds. A round replaces the failed exercises that build on no other failed one, and judges those
+# that build on them. If one of the latter still fails, the next round replaces it, too.
 ROUNDS = 3
 
 # Runs a notebook and returns verdicts by id. Arguments: the notebook, the exercises to judge, and the exercises whose
@@ -33,14 +35,18 @@ def follow_through(
 ) -> dict[str, Verdict]:
     """Return the verdicts that improve when stand-ins replace earlier failures.
 
-    Each round runs the notebook once or twice more; a round that could not change a verdict is left out.
+    There are at most ROUNDS rounds. Each runs the notebook once or twice more. The rounds end as soon as a
+    round could not change a verdict.
 
     Args:
-        verdicts: as submitted, by exercise id.
-        unsolved: exercises that no stand-in for another can help: they have no answer, or none that Python can read.
+        verdicts: the verdicts on the answers as submitted, by exercise id.
+        run: runs a notebook, and judges exercises in it.
+        unsolved: exercises that have no answer, or an answer that Python cannot parse. A stand-in for another
+            exercise cannot improve their verdicts.
 
     Returns:
-        By id; each names its stand-ins and carries the verdict as submitted.
+        The improved verdicts alone, by exercise id. Each names its stand-ins, and has the submitted verdict
+        as `other`.
     """
     available = stand_ins(lesson, rebuilt.notebook)
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
@@ -70,9 +76,9 @@ def follow_through(
 
 
 def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
-    """Tell whether a verdict has more points than the submitted one, or passes where that one did not.
+    """Tell whether a verdict has more points than the submitted verdict, or alone of the two is PASSED.
 
-    A practice exercise has no points and can pass all the same.
+    An exercise for practice is worth no points: only its outcome can improve. A FAULT never counts as better.
     """
     passed = verdict.outcome is Outcome.PASSED and submitted.outcome is not Outcome.PASSED
     return verdict.outcome is not Outcome.FAULT and (verdict.points > submitted.points or passed)
@@ -85,11 +91,16 @@ def _runs(
     affected: frozenset[str],
     replaced: frozenset[str],
 ) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Split a round into runs: the exercises that each judges, and those that stand-ins replace in it.
+    """Split a round into one or two runs, and yield the exercises to judge and to replace in each.
 
-    A training would call a function in this process thousands of times over the pipe. Where the failed exercises that
-    the training calls have carry-on cells, those cells replace them, and the training makes no such call. That takes a
-    run of its own, because the other run judges some of these exercises.
+    A cell that trains calls functions thousands of times. If the reference computed them in this process,
+    each call would go over the pipe. Therefore exercises that probe a trained object get a run of their own,
+    in which carry-on cells replace more failed exercises than in the other run: the carry-on cells need no
+    pipe. The other run cannot replace these exercises, because it judges some of them.
+
+    Args:
+        affected: the exercises to judge in this round.
+        replaced: the exercises that stand-ins replace in this round.
     """
     trained = frozenset(id for id in affected if any(check.at for check in lesson.exercise(id).checks))
     below = frozenset().union(*(foundations(lesson, id) for id in trained))
@@ -104,7 +115,14 @@ def _runs(
 
 
 def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -> Verdict:
-    """Choose which of two verdicts counts, by the lesson's setting; it carries the other one."""
+    """Return the verdict that counts: `followed` if the lesson has follow-through, else `verdict`.
+
+    The returned verdict has the verdict that does not count as `other`.
+
+    Args:
+        verdict: the verdict on the answer as submitted.
+        followed: the improved verdict from follow-through; None if there is none, and then `verdict` counts.
+    """
     if followed is None:
         return verdict
     names = ", ".join(followed.stand_ins)

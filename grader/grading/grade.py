@@ -34,14 +34,14 @@ from grader.submission.file import SubmissionFile, Unreadable
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
 
-SEED = 0  # put into every notebook; the default of the lessons, too
+SEED = 0  # written into every notebook, whose own default is 0, too
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 MOST_DETAIL = 200  # characters of a flag's detail
 
 
 @dataclass(frozen=True, kw_only=True)
 class Graded:
-    """A grade, and the executed notebook where there is one."""
+    """A grade, and the executed notebook; None if no notebook was run, or the grade comes from the cache."""
 
     grade: Grade
     notebook: NotebookNode | None = None
@@ -50,10 +50,10 @@ class Graded:
 
 @cache
 def master_notebook(root: Path, assignment: str) -> NotebookNode:
-    """Read the student notebook as it was released; each submission is put into a copy of it.
+    """Read the student notebook as it was released. The grader rebuilds each submission in a copy of it.
 
     Raises:
-        FileNotFoundError: it was never built.
+        FileNotFoundError: the student notebook was never built.
     """
     path = notebook_path(root, assignment)
     if not path.is_file():
@@ -68,7 +68,7 @@ def grade(
     settings: GradingSettings,
     released: NotebookNode | None,
 ) -> Graded:
-    """Grade one submission. A grade comes back whatever it is: graded, unreadable, or a fault of the grader.
+    """Grade one submission. Raise no error: return a grade with the status "unreadable" or "fault" instead.
 
     Args:
         released: the student notebook; None where the assignment is unknown.
@@ -96,6 +96,7 @@ def grade(
 def _withheld(
     file: SubmissionFile, status: str, message: str, server: InterpreterServer, settings: GradingSettings
 ) -> Graded:
+    """Make the result for a submission without verdicts; `status` is "unreadable" or "fault"."""
     worth = max_score(file.assignment)
     return Graded(grade=withheld(file, status, message, worth, server.isolation, settings.device))
 
@@ -115,11 +116,12 @@ class _Grading:
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._trials, self._server, self._settings = trials, server, settings
         self._reference_results = ReferenceResults(lesson.reference)
-        # What the tripwire saw, by exercise.
+        # Built-ins that ran while an exercise was probed, by exercise id; all runs of the notebook add to
+        # them.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
     def grade(self, student: str) -> Graded:
-        """Run the notebook, follow failures through, and assemble the grade."""
+        """Run the notebook, repeat trainings, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
         execution, submitted = self._run(self._rebuilt.notebook, ids)
         if again := trainings_to_repeat(self._lesson, submitted):
@@ -136,10 +138,14 @@ class _Grading:
     def _run(
         self, notebook: NotebookNode, ids: Iterable[str], remote: Iterable[str] = (), seed: int = SEED
     ) -> tuple[Execution, dict[str, Verdict]]:
-        """Run a notebook and judge some exercises.
+        """Run a notebook once, and judge some exercises.
 
         Args:
+            ids: the exercises to judge.
             remote: exercises whose functions the reference computes in this process.
+
+        Raises:
+            RuntimeError: the sandbox failed.
         """
         chosen = frozenset(ids)
         trials = [trial for trial in self._trials if trial.exercise.id in chosen]
@@ -161,10 +167,16 @@ class _Grading:
     def _run_with_stand_ins(
         self, notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]
     ) -> Mapping[str, Verdict]:
-        """Run a notebook in which stand-ins replace some exercises, and judge others."""
+        """Run a notebook in which stand-ins replace some exercises, and judge the exercises `ids`.
+
+        Args:
+            notebook: a copy of the rebuilt notebook in which carry-on cells are switched on.
+            remote: exercises that are replaced by the reference, which runs in this process.
+        """
         return self._run(notebook, ids, remote)[1]
 
     def _judge(self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution) -> Verdict:
+        """Judge one exercise by its evidence, and add the notes that `rebuild` made about it."""
         planned = [trial for trial in trials if trial.exercise is exercise]
         verdict = judge(exercise, planned, execution.evidence, self._reference_results, execution.device)
         if exercise.id not in self._rebuilt.answers:
@@ -172,7 +184,10 @@ class _Grading:
         return replace(verdict, notes=tuple(self._rebuilt.notes.get(exercise.id, ())))
 
     def _unsolved(self, execution: Execution) -> frozenset[str]:
-        """Find the exercises without an answer, or with one that does not parse: no stand-in helps them."""
+        """Find the exercises with no answer, the unchanged stub, or an answer that does not parse.
+
+        A stand-in for another exercise cannot improve their verdicts.
+        """
         stubs = {cell.id: cell.source for cell in self._released.cells}
         unsolved = set()
         for exercise in self._lesson.exercises:
@@ -185,7 +200,7 @@ class _Grading:
         return frozenset(unsolved)
 
     def _assemble(self, student: str, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
-        """Make the grade from the final verdicts, and put them into the executed notebook."""
+        """Fail answers that call built-ins, make the grade, and show its verdicts in the notebook."""
         verdicts, flags = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
         if execution.moved:
             flags = (*flags, Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
@@ -206,7 +221,7 @@ class _Grading:
 
 
 def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> NotebookNode:
-    """Show each verdict as the output of its self-check cell in the executed notebook."""
+    """Replace the outputs of each self-check cell by the exercise's verdict; change the notebook itself."""
     by_cell = {check_cell(verdict.id): verdict for verdict in verdicts}
     for cell in notebook.cells:
         if verdict := by_cell.get(cell.id):

@@ -18,14 +18,17 @@ def unneeded_cells(
 ) -> list[str]:
     """List the ids of the cells that need not run.
 
-    Two kinds. Cells without any effect when grading: self-checks, and carry-on cells that are off. And given cells that
-    draw, define provided code, or train an object that no trial probes: each of these is left out unless a probe, or a
-    cell that runs, uses a name that it binds. A student's cells always run. Where one of them looks names up as it runs,
+    Two kinds of cells need not run:
+    - Self-checks, and carry-on cells that are off: they have no effect when grading.
+    - Given cells that only draw, define provided code, or train an object that no trial probes. Such a cell
+      runs nevertheless if a probe, or another cell that runs, uses a name that it binds.
+
+    Answers and the cells that the student added always run. If the student's code looks names up as it runs,
     all provided code runs, too.
 
     Args:
         own: ids of the cells that the student added.
-        trials: what is probed in this run.
+        trials: the trials that are probed in this run.
     """
     cells = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
     without_effect = [id for id, cell in cells.items() if _has_no_effect(id, cell.source)]
@@ -52,16 +55,23 @@ def unneeded_cells(
 
 
 def _has_no_effect(cell: str, source: str) -> bool:
-    """Tell whether a cell does nothing when grading: the grader's own checks replace the self-checks."""
+    """Tell whether a cell has no effect when grading: it is a self-check, or a carry-on cell that is off.
+
+    The grader's own checks replace the self-checks.
+    """
     return role(cell) is Role.CHECK or (role(cell) is Role.CARRY_ON and is_off(source))
 
 
 def _provided_names(source: str, imports: Collection[tuple[str, str]]) -> frozenset[str]:
-    """Return the names that a cell binds, without imports that cells which run make as well."""
+    """Return the names that a cell binds, except imports that a running cell makes, too.
+
+    Args:
+        imports: the imports of all running cells, as (name, imported thing).
+    """
     imported_elsewhere = {name for name, what in imported_names(source) if (name, what) in imports}
     return (bound_names(source) or frozenset()) - imported_elsewhere
 
 
 def _used_names(source: str) -> frozenset[str]:
-    """Return the names that a cell uses and does not bind; all names that it mentions where it does not parse."""
+    """Return the names that a cell reads and does not bind, or all that it mentions if it does not parse."""
     return mentioned_names(source) if bound_names(source) is None else free_names(source)

@@ -1,4 +1,4 @@
-"""Repeat a training from another seed, where the code passed and only the trained object did not."""
+"""Decide which trainings to repeat from another seed: those where only the trained object did not pass."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NOTE = "The training was at fault and not the code: it was repeated from another
 
 
 def trainings_to_repeat(lesson: Lesson, submitted: Mapping[str, Verdict]) -> list[str]:
-    """List the exercises whose training may have failed by chance.
+    """List the ids of the exercises whose training may have failed by chance.
 
-    An exercise that builds on another failed one is left to follow-through.
+    An exercise that builds on a failed exercise is not listed: follow-through judges it again.
     """
     failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
     return [
@@ -27,12 +27,12 @@ def trainings_to_repeat(lesson: Lesson, submitted: Mapping[str, Verdict]) -> lis
 
 
 def only_training_failed(exercise: Exercise, verdict: Verdict) -> bool:
-    """Tell whether every check that failed is of an object that a given cell trained."""
+    """Tell whether an exercise failed, but only in checks of an object that a given cell trained."""
     trained = {check.name for check in exercise.checks if check.at}
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     return bool(failed) and failed <= trained and verdict.outcome is Outcome.FAILED
 
 
 def better_training(first: Verdict, second: Verdict) -> Verdict:
-    """Return the verdict with more points; if it is the second, with a note that says so."""
+    """Return the verdict with more points, the first if they are equal; add a note to the second."""
     return first if second.points <= first.points else replace(second, notes=(*first.notes, NOTE))

@@ -35,7 +35,7 @@ def schedule(
 
     Args:
         notebook: the rebuilt one, or a copy of it in which carry-on cells are switched on.
-        trials: what is probed in this run.
+        trials: the trials that are probed in this run.
         remote: exercises whose functions the reference computes in this process.
     """
     skip = [] if settings.run_all else unneeded_cells(lesson, notebook, rebuilt.own, trials)
@@ -55,7 +55,10 @@ def schedule(
 def _requests(
     notebook: NotebookNode, rebuilt: Rebuilt, trials: Iterable[PlannedTrial], skip: Collection[str]
 ) -> Mapping[str, Sequence[Request]]:
-    """Map each cell to the probes that run after it; those that can be deferred share a fork of the interpreter."""
+    """Map each cell id to the requests for the probes that run after that cell.
+
+    Probes that can be deferred to the same cell share a fork of the interpreter.
+    """
     batches = batch_probes(notebook, skip, rebuilt.own)
     requests: dict[str, list[Request]] = defaultdict(list)
     for trial in trials:
@@ -70,7 +73,7 @@ def _requests(
 
 
 def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]:
-    """List the code cells that are neither an answer nor added by the student."""
+    """List the given code cells: those that are no answer, and that the student did not add."""
     return [
         cell
         for cell in notebook.cells
@@ -79,15 +82,20 @@ def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]
 
 
 def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, float]:
-    """Return the time limits of given cells; the student's own cells have the limit `cell_seconds`."""
+    """Map each given cell to its time limit in seconds, and each cell for which the lesson sets a limit.
+
+    Other cells get the limit `cell_seconds` of the lesson.
+    """
     seconds = min(lesson.limits.given_seconds, lesson.limits.cell_seconds)
     return {**{cell.id: seconds for cell in _given_cells(notebook, rebuilt)}, **lesson.cell_seconds}
 
 
 def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
-    """Say what is not run once an exercise has timed out: given cells that call it, and probes of what builds on it.
+    """Say what is skipped or shortened once an exercise has timed out.
 
-    A cell that trains runs nevertheless, unless follow-through will run it with a stand-in.
+    Given cells that call the exercise are skipped; probes of exercises that build on it get a shorter time
+    limit. A given cell that trains is skipped only if a stand-in can replace the exercise: follow-through
+    then runs the cell.
     """
     given = _given_cells(rebuilt.notebook, rebuilt)
     provided = {name: names for cell in given for name, names in definitions(cell.source).items()}
@@ -109,7 +117,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
 
 
 def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, Origin]:
-    """Say whose code each cell holds; the student's own cells are left out."""
+    """Map each cell to the origin of its code. Cells that the student added have no entry."""
     given = {cell.id: GIVEN for cell in notebook.cells if cell.id not in rebuilt.own}
     answers = {
         answer_cell(exercise.id): Origin(who=exercise.id, defines=exercise.defines)
@@ -119,7 +127,7 @@ def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[s
 
 
 def _remote_functions(lesson: Lesson, exercises: Iterable[str]) -> RemoteFunctions:
-    """Replace what some exercises define by the reference's functions, right after their cells."""
+    """Say which functions the reference replaces, and after which cells: all that the exercises define."""
     after = {answer_cell(id): lesson.exercise(id).defines for id in exercises}
     functions = {name: lesson.reference[name] for names in after.values() for name in names}
     return RemoteFunctions(after=after, functions=functions)

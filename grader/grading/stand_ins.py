@@ -1,9 +1,10 @@
 """Find what can stand in for a failed exercise: its carry-on cell, or the reference, which runs in this process.
 
-The student has the carry-on cell, too, so it gives nothing away; classes, gradients and training work with it as they do
-for the student. Where a lesson has no such cell, the reference computes functions of tensors and numbers in this
-process, over the pipe (see grader/execution/stand_ins.py). In neither case does the reference enter the sandbox. A
-class, or a function that takes a model, has no stand-in but a carry-on cell.
+The student has the carry-on cell, too, so it reveals nothing; classes, gradients and training work with it as
+they do for the student. Where an exercise has no such cell, the reference stands in: it runs in this process,
+and the sandbox calls it over a pipe (see grader/execution/stand_ins.py). Only tensors and numbers can cross
+the pipe, so a class, or a function that takes a model, has no stand-in but a carry-on cell. In neither case
+does the reference enter the sandbox.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from grader.notebook.cells import carry_on_cell, switched_on
 class StandIns:
     """The exercises that have a stand-in."""
 
-    cells: Mapping[str, str]  # exercise id → its carry-on cell
+    cells: Mapping[str, str]  # exercise id → id of its carry-on cell
     remote: frozenset[str]  # exercises whose functions the reference computes in this process
 
     @property
@@ -36,7 +37,10 @@ class StandIns:
 
 
 def stand_ins(lesson: Lesson, notebook: NotebookNode) -> StandIns:
-    """Find the stand-in of each exercise; a carry-on cell is preferred to the reference."""
+    """Find the stand-in of each exercise: its carry-on cell if the notebook has one, else the reference.
+
+    The reference can stand in only if all that it defines are functions of tensors and numbers.
+    """
     present = {cell.id for cell in notebook.cells}
     cells = {exercise.id: carry_on_cell(exercise.id) for exercise in lesson.exercises}
     cells = {exercise: cell for exercise, cell in cells.items() if cell in present}
@@ -49,7 +53,7 @@ def stand_ins(lesson: Lesson, notebook: NotebookNode) -> StandIns:
 
 
 def _takes_tensors(reference: Any) -> bool:
-    """Tell whether a definition is a function whose every required argument is a tensor or a number."""
+    """Tell whether a definition is a function that requires only tensors and numbers, by its annotations."""
     if not isinstance(reference, FunctionType):
         return False
     hints = get_type_hints(reference)
@@ -61,7 +65,7 @@ def _takes_tensors(reference: Any) -> bool:
 
 
 def with_carry_on(notebook: NotebookNode, cells: Collection[str]) -> NotebookNode:
-    """Copy a notebook and switch some of its carry-on cells on."""
+    """Copy a notebook and switch on the carry-on cells with these ids."""
     copy = deepcopy(notebook)
     for cell in copy.cells:
         if cell.id in cells:

@@ -1,4 +1,4 @@
-"""The grade of a submission that could not be graded: its file is unreadable, or the grader failed."""
+"""Make the grade of a submission that could not be graded: its file is unreadable, or the grader failed."""
 
 from __future__ import annotations
 

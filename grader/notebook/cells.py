@@ -1,10 +1,10 @@
-"""The cell protocol: the ids, tags and marks that say what a notebook's cell is for.
+"""The cell protocol: the ids, tags and marker lines that say what a notebook's cell is for.
 
-No other module spells these strings; a test looks for them. A cell's role follows from its id, which the builder sets and
-a rebuilt submission keeps:
+No other module contains these strings; a test searches for them. A cell's role follows from its id, which the
+builder sets and a rebuilt submission keeps:
 
     exercise-1-4   the student's answer to exercise 1.4; its first line is the marker `# @exercise 1.4`
-    check-1-4      the self-check behind it, which carries the points for nbgrader
+    check-1-4      the self-check after it, for which nbgrader records the points
     stuck-1-4      the carry-on cell, "Stuck? Carry on with PyTorch's own": off until the student sets `carry_on` to True
     about-1-4      the task, in words
     provided-…     code of the repository, put into the notebook
@@ -30,21 +30,24 @@ class Role(StrEnum):
     PROVIDED = "provided"
     TOOLS = "tools"
     OWN = "own"
-    OTHER = "other"  # prose, and given cells with an id of their own
+    OTHER = "other"  # prose, and given cells whose id names no role
 
 
 class ScriptMarker(StrEnum):
-    """A marker in a lesson's percent script: the author's side of the protocol, as in `# %% exercise="1.4"`."""
+    """A marker on a cell of a lesson's percent script, by which the author says what the cell is for.
 
-    EXERCISE = "exercise"  # the answer to this exercise
-    ABOUT = "about"  # the task of this exercise
-    STUCK = "stuck"  # the carry-on cell of this exercise
-    PROVIDED = "provided"  # this module of the repository
-    TOOLS = "tools"  # the self-check machinery
-    ID = "id"  # the cell's id
-    TAGS = "tags"  # tags of the cell
-    HIDDEN = "hidden"  # collapsed, under this title
-    DRAWS = "draws"  # only shows something
+    In `# %% exercise="1.4"`, EXERCISE is the marker, and "1.4" its value.
+    """
+
+    EXERCISE = "exercise"  # the cell is the answer to the exercise with this value as its id
+    ABOUT = "about"  # the cell is the task of the exercise with this id
+    STUCK = "stuck"  # the cell is the carry-on cell of the exercise with this id
+    PROVIDED = "provided"  # the cell holds the module of the repository with this name
+    TOOLS = "tools"  # the cell holds the self-check machinery
+    ID = "id"  # the value is the cell's id
+    TAGS = "tags"  # the value holds tags of the cell
+    HIDDEN = "hidden"  # the cell is collapsed, and the value is its title
+    DRAWS = "draws"  # the cell only shows something
 
 
 BY_EXERCISE = (Role.ANSWER, Role.CHECK, Role.CARRY_ON, Role.TASK)
@@ -63,12 +66,12 @@ def answer_cell(exercise: str) -> str:
 
 
 def check_cell(exercise: str) -> str:
-    """Return the id, and nbgrader's grade id, of the self-check that carries an exercise's points."""
+    """Return the id, and nbgrader's grade id, of an exercise's self-check: "check-1-4" for "1.4"."""
     return _cell(Role.CHECK, exercise)
 
 
 def carry_on_cell(exercise: str) -> str:
-    """Return the id of the cell that defines what a student without an answer needs to go on."""
+    """Return the id of an exercise's carry-on cell: "stuck-1-4" for "1.4"."""
     return _cell(Role.CARRY_ON, exercise)
 
 
@@ -88,6 +91,7 @@ def own_cell(number: int) -> str:
 
 
 def _cell(role: Role, exercise: str) -> str:
+    """Return the id of the cell that has this role for an exercise."""
     # nbgrader allows no dot in a grade id.
     return f"{role}-{exercise.replace('.', '-')}"
 
@@ -106,7 +110,7 @@ def exercise_of(cell: str) -> str | None:
     return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_EXERCISE else None
 
 
-# ---------------------------------------------------------------- marks in source and metadata
+# ---------------------------------------------------------------- markers and tags in source and metadata
 
 
 def with_marker(exercise: str, source: str) -> str:
@@ -115,7 +119,7 @@ def with_marker(exercise: str, source: str) -> str:
 
 
 def marked_exercises(source: str) -> set[str]:
-    """Return the ids that the marker lines of a cell name."""
+    """Return the ids of the exercises that the marker lines of a cell name."""
     return set(MARKER.findall(source))
 
 
@@ -130,7 +134,11 @@ def only_draws(cell: NotebookNode) -> bool:
 
 
 def carry_on_source(body: str) -> str:
-    """Return the source of a carry-on cell, which is off; `body` defines what the exercise asks for."""
+    """Return the source of a carry-on cell that is off.
+
+    Args:
+        body: the source that defines what the exercise asks for.
+    """
     inside = "\n".join(f"    {line}" if line else "" for line in body.strip().splitlines())
     return (
         "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"
@@ -140,7 +148,7 @@ def carry_on_source(body: str) -> str:
 
 
 def is_off(source: str) -> bool:
-    """Tell whether a carry-on cell is off, and so does nothing."""
+    """Tell whether the carry-on cell with this source is off, and so does nothing."""
     return CARRY_ON_OFF in source
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache, wraps
 from typing import TypeVar
 
 Result = TypeVar("Result")
-LONG = 50_000  # characters of a large cell
+LONG = 50_000  # characters from which on a cell counts as large
 WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # `self.attention` does not mention `attention`
 # Source with one of these may use names that it does not mention; `model.eval()` does not.
 DYNAMIC = re.compile(r"(?<![\w.])(globals|locals|vars|eval|exec|getattr|get_ipython|importlib|sys)\b")
@@ -22,12 +22,12 @@ UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # how Pytho
 
 
 def looks_names_up(source: str) -> bool:
-    """Tell whether source may use names that it does not mention, as `globals()` and `getattr` allow."""
+    """Tell whether source contains a word, as `getattr`, with which it may use unmentioned names."""
     return DYNAMIC.search(source) is not None
 
 
 def without_magics(source: str) -> str:
-    """Remove the lines that IPython reads: magics, shell commands and questions."""
+    """Remove the lines that are for IPython and no Python: magics, shell commands, and requests for help."""
     return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(MAGIC))
 
 
@@ -40,7 +40,10 @@ def parse_statements(source: str) -> list[ast.stmt] | None:
 
 
 def names_bound_by(statement: ast.stmt) -> list[str]:
-    """List the names that a statement binds, also in the blocks inside it, but not in functions and classes."""
+    """List the names that a statement binds, also in its inner blocks, but not in functions and classes.
+
+    Names bound by `match` or `:=` are not listed.
+    """
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -60,11 +63,12 @@ def names_bound_by(statement: ast.stmt) -> list[str]:
 
 
 def _alias_name(alias: ast.alias) -> str:
+    """Return the name that an import binds: "np" for `numpy as np`, "torch" for `torch.nn`."""
     return (alias.asname or alias.name).partition(".")[0]
 
 
 def cached_by_source(read: Callable[[str], Result]) -> Callable[[str], Result]:
-    """Cache a function of source text: 512 cells, and 8 that are as large as those of the provided code.
+    """Cache the results of a function of source text: for 512 cells, and for 8 large ones (provided code).
 
     Most cells are the same in every submission of a class.
     """
@@ -74,7 +78,7 @@ def cached_by_source(read: Callable[[str], Result]) -> Callable[[str], Result]:
 
 @cached_by_source
 def mentioned_names(source: str) -> frozenset[str]:
-    """Return every name in the text that is no attribute."""
+    """Return every word in the text that may be a name and is no attribute, in comments and strings, too."""
     return frozenset(WORD.findall(source))
 
 
@@ -89,7 +93,10 @@ def bound_names(source: str) -> frozenset[str] | None:
 
 @cached_by_source
 def imported_names(source: str) -> frozenset[tuple[str, str]]:
-    """Return what a cell imports at its top level, as (name, imported thing); nothing where it does not parse."""
+    """Return what a cell imports at its top level, as (name, imported thing); nothing if it does not parse.
+
+    For `from torch import nn as layers` that is ("layers", "torch.nn").
+    """
     return frozenset(
         (_alias_name(alias), ".".join(filter(None, (getattr(statement, "module", None), alias.name))))
         for statement in parse_statements(without_magics(source)) or ()
@@ -100,7 +107,7 @@ def imported_names(source: str) -> frozenset[tuple[str, str]]:
 
 @cached_by_source
 def free_names(source: str) -> frozenset[str]:
-    """Return the names that a cell reads and does not bind; nothing where it does not parse."""
+    """Return the names that a cell reads and nowhere binds at its top level; none if it does not parse."""
     try:
         table = symtable.symtable(without_magics(source), "a cell", "exec")
     except UNREADABLE:
@@ -109,6 +116,7 @@ def free_names(source: str) -> frozenset[str]:
 
 
 def _read_names(table: symtable.SymbolTable) -> frozenset[str]:
+    """Return the global names that a scope, or a scope inside it, reads."""
     at_top = table.get_type() == "module"
     read = {
         symbol.get_name()
@@ -120,7 +128,10 @@ def _read_names(table: symtable.SymbolTable) -> frozenset[str]:
 
 @cached_by_source
 def definitions(source: str) -> Mapping[str, frozenset[str]]:
-    """Map each function and class that a cell defines at its top level to the names that its definition mentions."""
+    """Map each function and class that a cell defines at top level to the names that its definition mentions.
+
+    The map is empty if the cell does not parse, as with a magic.
+    """
     lines = source.split("\n")
     return {
         statement.name: mentioned_names("\n".join(lines[statement.lineno - 1 : statement.end_lineno]))

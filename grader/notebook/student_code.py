@@ -1,4 +1,4 @@
-"""What the student's own code in a notebook may do."""
+"""Tell whether the student's code in a notebook may use names that it does not mention."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.notebook.source_names import looks_names_up
 
 
 def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
-    """Tell whether the student's code among these cells may look names up as it runs, as `globals()` does.
+    """Tell whether an answer, or a cell that the student added, may look names up, as with `globals()`.
 
     Args:
         own: ids of the cells that the student added.

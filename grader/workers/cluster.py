@@ -9,8 +9,8 @@ from typing import Any
 
 from grader.workers.workers import Workers
 
-PATIENCE = 10.0  # seconds until a scheduler that does not answer counts as unreachable
-LOOK_AGAIN = 5.0  # seconds for which the number of a cluster's threads is cached
+CONNECT_SECONDS = 10.0  # after which a scheduler that does not answer counts as unreachable
+COUNT_SECONDS = 5.0  # for which the number of the cluster's threads is cached
 
 
 class NoCluster(Exception):
@@ -19,10 +19,12 @@ class NoCluster(Exception):
 
 @contextmanager
 def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Iterator[Workers]:
-    """Connect to the Dask scheduler at this address, and use its workers.
+    """Connect to the Dask scheduler at this address, and use its workers as long as the context is open.
 
     Args:
-        device: with cuda, each job asks for the resource GPU; auto means cuda where a worker offers that resource.
+        device: "cpu"; "cuda", with which each job asks Dask for the resource GPU; or "auto": "cuda" if any
+            worker offers that resource, else "cpu".
+        grade: grades a job on a worker.
 
     Raises:
         NoCluster: dask.distributed is not installed, or no scheduler answers.
@@ -35,10 +37,10 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
         ) from error
     import logging
 
-    # Dask logs every attempt to connect, with tracebacks; NoCluster says once what matters.
+    # Dask logs every attempt to connect, with tracebacks; the message of NoCluster is enough.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise NoCluster(
             f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with `dask scheduler`, "
@@ -57,7 +59,7 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
         yield Workers(
             start=lambda: client.get_executor(pure=False, **wanted),
             grade=grade,
-            ahead=_Ahead(client),
+            ahead=_JobsAhead(client),
             device=device,
             note=f"{address}: {usable} workers"
             if usable
@@ -68,21 +70,22 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
             client.close(timeout=2)
 
 
-class _Ahead:
-    """Computes how many jobs to hand out: two for each thread of the cluster, which may grow and shrink."""
+class _JobsAhead:
+    """Computes how many jobs the workers may have at a time: two for each thread of the cluster."""
 
     def __init__(self, client: Any) -> None:
-        self._client, self._jobs, self._counted_at = client, 2, -LOOK_AGAIN
+        self._client, self._jobs, self._counted_at = client, 2, -COUNT_SECONDS
 
     def __call__(self) -> int:
-        if time.monotonic() - self._counted_at >= LOOK_AGAIN:
-            with suppress(
-                OSError, RuntimeError, AttributeError
-            ):  # the connection is lost: the jobs that were handed out report that
+        """Return the number of jobs, counted at most COUNT_SECONDS ago."""
+        if time.monotonic() - self._counted_at >= COUNT_SECONDS:
+            # Without a connection the number stays as it was: the jobs' futures report the lost connection.
+            with suppress(OSError, RuntimeError, AttributeError):
                 self._jobs = 2 * max(1, sum(self._client.nthreads().values()))
             self._counted_at = time.monotonic()
         return self._jobs
 
 
 def _first_line(error: Exception) -> str:
+    """Return the first line of an error's message, or its class if it has none."""
     return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -1,4 +1,4 @@
-"""Grade a class of submissions side by side; each grade is yielded as soon as it is there."""
+"""Grade a class of submissions side by side, and yield each grade as soon as it is made."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from grader.submission.file import SubmissionFile
 from grader.workers.job import Course, Job, JobMaker, parsed
 from grader.workers.workers import Workers
 
-ATTEMPTS = 2  # how often a submission is handed to a worker, if the worker dies
+ATTEMPTS = 2  # how often a job is handed to a worker before a dead worker counts as a fault
 
 
 class WorkersLost(Exception):
-    """No worker is left to grade; the message says what to do."""
+    """The connection to the cluster's scheduler is lost; the message says what to do."""
 
 
 def grade_class(
@@ -32,8 +32,9 @@ def grade_class(
     """Grade a class, and yield each submission's job and grade once. Only a few jobs are in memory at a time.
 
     Args:
-        cached: returns the grade of a submission under a key from the cache; None where it has none, or where what
-            was recorded with it is incomplete.
+        cached: takes a submission and the key of its grade, and returns the grade from the cache. It returns
+            None if the cache has no such grade, or if the notebook recorded with the grade has changed
+            or is missing.
 
     Raises:
         WorkersLost: the cluster's scheduler is gone; the grades that were yielded are valid.
@@ -53,6 +54,7 @@ def grade_class(
                     yield job, _withheld(job, "unreadable", job.file.problem)
                 else:
                     queue.submit(job)
+            queue.submit_suspect()
             if queue.is_empty():
                 queue.finished = True
                 return
@@ -62,7 +64,7 @@ def grade_class(
 
 
 def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Graded]) -> tuple[Job, Graded]:
-    """Grade one submission in this process, whether it is in the cache or not."""
+    """Grade one submission in this process, without a look into the cache; an error becomes a fault."""
     job = parsed(JobMaker(course)(file))
     try:
         return job, grade(job)
@@ -71,28 +73,31 @@ def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Grade
 
 
 class _Queue:
-    """The jobs that workers have, and those that run again, one at a time, because a worker died."""
+    """The jobs that workers have, and the suspects: jobs that lost their worker and run again alone."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._executor: Executor | None = None
         self._waiting: dict[Future, Job] = {}
-        # One of these jobs killed its worker, and it is not known which: they run again one at a time.
+        # One of these jobs killed its worker, and it is unknown which one: so they run again one at a time.
         self._suspects: deque[Job] = deque()
         self.finished = False
 
     def has_room(self) -> bool:
-        """Tell whether another job should be handed out now."""
+        """Tell whether to hand out a new job now: no job is a suspect, and the workers have too few."""
         return not self._suspects and len(self._waiting) < self._workers.ahead()
 
     def is_empty(self) -> bool:
-        """Tell whether no job is left. Where only suspects are left, hand out the first of them."""
+        """Tell whether no job is left, neither with a worker nor among the suspects."""
+        return not self._waiting and not self._suspects
+
+    def submit_suspect(self) -> None:
+        """Hand the first suspect to a worker, if there is one and no worker has a job."""
         if self._suspects and not self._waiting:
             self.submit(self._suspects.popleft())
-        return not self._waiting
 
     def submit(self, job: Job) -> None:
-        """Hand a job to a worker."""
+        """Hand a job to a worker; start the workers if none run."""
         self._executor = self._executor or self._workers.start()
         try:
             future = self._executor.submit(self._workers.grade, job)
@@ -102,7 +107,13 @@ class _Queue:
         self._waiting[future] = job
 
     def done(self) -> Iterator[tuple[Job, Graded]]:
-        """Wait for a job to end, and yield all that ended with their grades; queue those whose worker died again."""
+        """Wait until at least one job ends. Yield each job that ended with its grade.
+
+        A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault.
+
+        Raises:
+            WorkersLost: the cluster's scheduler is gone.
+        """
         wait(self._waiting, return_when=FIRST_COMPLETED)
         for future in [future for future in self._waiting if future.done()]:
             job = self._waiting.pop(future)
@@ -117,14 +128,14 @@ class _Queue:
             yield job, _lost(job, error) if error else future.result()
 
     def close(self) -> None:
-        """End the workers. Wait for them if all jobs are done; else they are ended while they work."""
+        """End the workers: wait for them if `finished` is set, else end them in the middle of their jobs."""
         if self._executor is not None:
             with suppress(RuntimeError, OSError):  # a cluster may be gone already
                 self._executor.shutdown(wait=self.finished)
 
 
 def _error(future: Future) -> BaseException | None:
-    """Return the error with which a job ended, if any.
+    """Return the error with which a job ended; None if it ended with a grade.
 
     Raises:
         WorkersLost: the cluster's scheduler is gone.
@@ -139,13 +150,14 @@ def _error(future: Future) -> BaseException | None:
 
 
 def _lost(job: Job, error: BaseException) -> Graded:
-    """Make the grade of a job whose worker failed: a fault."""
+    """Make the result of a job whose worker died or raised an error: a grade with the status "fault"."""
     return _withheld(
         job, "fault", f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
     )
 
 
 def _withheld(job: Job, status: str, message: str) -> Graded:
+    """Make the result of a job without verdicts; `status` is "unreadable" or "fault"."""
     settings = job.settings
     worth = max_score(job.file.assignment)
     return Graded(grade=withheld(job.file, status, message, worth, settings.tier, settings.device))

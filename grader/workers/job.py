@@ -1,7 +1,8 @@
-"""One submission as a job, with all that a worker needs: worker and coordinator share no file.
+"""Turn a submission into a job, which holds all that a worker needs.
 
-The worker has the same version of the grader installed. A job holds the submission's code, the student notebook that it
-is put into, and the course secret.
+The coordinator, the process that hands out jobs, shares no file with the worker, but the worker has the same
+version of the grader installed. A job holds the submission, the student notebook in which it is rebuilt, and
+the course secret.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Course:
 
     root: Path
     settings: GradingSettings
-    force: bool = False  # grade again what is in the cache
+    force: bool = False  # grade again submissions whose grades are in the cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +34,17 @@ class Job:
     """A submission, and everything that is needed to grade it."""
 
     file: SubmissionFile
-    key: str  # of the grade in the cache: a digest of all that the grade depends on
-    content: bytes = field(
-        default=b"", repr=False
-    )  # the file as the student handed it in, until it is parsed
+    key: str  # the grade's key in the cache: a digest of all that the grade depends on
+    # The file as the student handed it in; empty once `parsed` has put the submission into `file`.
+    content: bytes = field(default=b"", repr=False)
     released: bytes = field(repr=False)  # the student notebook, compressed
     code: str  # digest of the coordinator's grader, declaration and packages
     settings: GradingSettings
-    attempts: int = 1  # how often a worker was handed this job, this time included
+    attempts: int = 1  # how often this job was handed to a worker, the current attempt included
 
 
 def pack(notebook: bytes) -> bytes:
-    """Compress a notebook, as a job holds it."""
+    """Compress a notebook into the form in which a job holds it."""
     return zlib.compress(notebook, 9)
 
 
@@ -56,7 +56,10 @@ class JobMaker:
         self._released: dict[str, tuple[bytes, str]] = {}  # student notebook and code digest, by assignment
 
     def __call__(self, file: SubmissionFile) -> Job:
-        """Read a submission, without parsing it, and compute the key of its grade."""
+        """Read a submission without parsing it, compute the key of its grade, and return the job.
+
+        If the file cannot be read, the job's `file.problem` says why.
+        """
         raw = b""
         try:
             raw = content(file)
@@ -70,7 +73,7 @@ class JobMaker:
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 
     def _of_assignment(self, assignment: str) -> tuple[bytes, str]:
-        """Return an assignment's compressed student notebook and code digest; they are read once."""
+        """Return an assignment's compressed student notebook, and its code digest; compute each once."""
         if assignment not in self._released:
             path = notebook_path(self._course.root, assignment)
             raw = path.read_bytes() if path.is_file() else b""  # an unknown assignment has none
@@ -79,7 +82,7 @@ class JobMaker:
 
 
 def parsed(job: Job) -> Job:
-    """Replace a job's file content by the parsed submission, or by the reason why it cannot be read."""
+    """Copy a job, with its content parsed into `file.submission`, or the reason why not in `file.problem`."""
     file = job.file
     if not file.problem:
         try:

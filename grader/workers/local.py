@@ -24,7 +24,10 @@ WORKER_BYTES = 3 << 30  # memory of one job in nearly all cases: a fork server, 
 
 
 def default_jobs(submissions: int) -> int:
-    """Return the number of jobs to run side by side: one per core, as far as memory and submissions allow."""
+    """Return the number of jobs to run side by side: one per core, at most as many as fit in memory.
+
+    Never return more than the number of submissions.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return max(1, min(os.cpu_count() or 1, memory // WORKER_BYTES, submissions))
 
@@ -33,13 +36,15 @@ def default_jobs(submissions: int) -> int:
 def local_workers(
     jobs: int, tier: str, device: str, grade: Callable[..., Any], server: ServerProcess | None = None
 ) -> Iterator[Workers]:
-    """Use this process for one job at a time, or start several worker processes; they share one fork server.
+    """Use this process if `jobs` is 1, else worker processes that share one fork server.
+
+    The context ends the workers that were never used.
 
     Args:
-        jobs: how many run side by side.
-        server: a fork server that runs already. It is used first, if it has this tier and device, and closed at the
-            end. A caller that passes one has not started threads or used torch yet: `warm_up` then forks this process,
-            and the workers need not import anything.
+        jobs: how many jobs run side by side.
+        server: a fork server that is already started. The first executor uses it, if it has this tier and
+            device; else it is closed at once. A caller that passes a server must not have started threads or
+            used torch before: `warm_up` then forks this process, and the workers need not import anything.
     """
     if server is not None and (server.tier, server.device) != (tier, device):
         server.close()
@@ -48,22 +53,25 @@ def local_workers(
     early_pools: list[_Processes] = []
 
     def make_pool(context: BaseContext) -> _Processes:
+        """Start the worker processes, with the early server if no pool has it yet."""
         server = early_servers.pop() if early_servers else ServerProcess(tier, device, wait=False)
         return _Processes(jobs, server, context)
 
     def warm_up() -> None:
+        """Start the worker processes early, so that they have their imports when the first job comes."""
         if jobs > 1 and not early_pools:
-            # Only on Linux can a fork use the modules that were imported before it.
+            # Only on Linux is it safe to use, after a fork, the modules that were imported before it.
             can_fork = early_servers and sys.platform == "linux"
             early_pools.append(make_pool(get_context("fork") if can_fork else _forkserver_context()))
 
     def start() -> Executor:
+        """Return an executor: this process, the pool that `warm_up` started, or a new pool."""
         if jobs == 1:
             return _InThisProcess(early_servers.pop() if early_servers else None)
         return early_pools.pop() if early_pools else make_pool(_forkserver_context())
 
     try:
-        # Two jobs for each worker, not the whole class: the coordinator's memory does not grow with the class.
+        # Hand out two jobs for each worker and not the whole class: so memory does not grow with the class.
         yield Workers(start=start, grade=grade, ahead=lambda: 1 if jobs == 1 else 2 * jobs, warm_up=warm_up)
     finally:
         for pool in early_pools:
@@ -73,7 +81,7 @@ def local_workers(
 
 
 class _InThisProcess(Executor):
-    """Runs each job in this process, before `submit` returns."""
+    """Runs each job in this process, before `submit` returns. `shutdown` closes the fork servers."""
 
     def __init__(self, server: ServerProcess | None) -> None:
         self._server, self._ready = server, False
@@ -96,22 +104,29 @@ class _InThisProcess(Executor):
 
 
 def _share(server: ServerProcess) -> None:
-    """Let this thread use a fork server once it is ready."""
-    # Where it never gets ready, the job starts a server of its own, and reports why that fails.
+    """Wait until a fork server is ready, and let this thread use it."""
+    # If the server fails, the job starts a server of its own, and reports why that one fails.
     with suppress(IsolationError):
         server.wait()
         servers.share(server.shared(), server.tier, server.device)
 
 
 def _forkserver_context() -> BaseContext:
-    """Return the context whose workers are forks of another process: this one has threads by now, or used torch's."""
+    """Return the multiprocessing context in which a separate process forks the workers.
+
+    This process cannot fork them: by now it runs threads, its own or those of torch.
+    """
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.workers.worker"])
     return context
 
 
 class _Processes(ProcessPoolExecutor):
-    """Worker processes with one fork server. `shutdown(wait=False)` ends them: a submission may take minutes."""
+    """Worker processes that share one fork server.
+
+    `shutdown(wait=False)` kills the workers in the middle of their jobs, because a submission may take
+    minutes.
+    """
 
     def __init__(self, jobs: int, server: ServerProcess, context: BaseContext) -> None:
         self._server, self._ready = server, False
@@ -119,11 +134,11 @@ class _Processes(ProcessPoolExecutor):
         arguments = (self._control, server.tier, server.device)
         super().__init__(jobs, context, initializer=_begin_worker, initargs=arguments)
         for _ in range(jobs):
-            super().submit(int)  # each call starts a worker
+            super().submit(int)  # does nothing, but the pool starts a worker for it
 
     def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
         if not self._ready:
-            # Where it never gets ready, each worker starts a server of its own, and reports why that fails.
+            # If the server fails, each worker starts a server of its own, and reports why that one fails.
             with suppress(IsolationError):
                 self._server.wait()
             self._ready = True
@@ -139,18 +154,18 @@ class _Processes(ProcessPoolExecutor):
 
 
 def _begin_worker(control: socket.socket, tier: str, device: str) -> None:
-    """Prepare a worker process."""
+    """Prepare a worker process: it ends with the coordinator, and uses the coordinator's fork server."""
     _watch_parent()
     servers.share(control, tier, device)
-    gc.freeze()  # the imported modules stay: the collector need not look through them
+    gc.freeze()  # the imported modules are never garbage: the collector need not look through them
 
 
 def _watch_parent() -> None:
-    """End this worker when the coordinator ends, even if it is killed; the worker's sandboxes end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles it, and ends the workers
+    """Make this worker, and with it its sandboxes, end when the coordinator ends, even if it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles Ctrl-C, and ends the workers
     coordinator = parent_process()
     if coordinator is None:
-        return  # this process is no worker
+        return  # the main process, which is no worker
 
     def watch() -> None:
         connection.wait([coordinator.sentinel])

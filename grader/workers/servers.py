@@ -9,7 +9,7 @@ import threading
 from grader.execution.process import SharedServer
 from grader.execution.server import Server
 
-# By id of the thread that uses it: a Dask worker may have several.
+# Thread id → the fork server that this thread uses. A Dask worker may grade in several threads.
 _servers: dict[int, Server] = {}
 
 
@@ -17,16 +17,16 @@ def share(control: socket.socket, tier: str, device: str) -> None:
     """Let this thread use a fork server that another process started.
 
     Args:
-        control: the socket on which that server takes requests.
+        control: a socket to that server, on which it takes requests.
     """
     _servers[threading.get_ident()] = Server(isolation=tier, device=device, shared=SharedServer(control))
 
 
 def thread_server(tier: str, device: str) -> Server:
-    """Return this thread's fork server; start one where it has none of this tier and device."""
+    """Return this thread's fork server; start a new one if it has none with this tier and device."""
     import torch
 
-    torch.set_num_threads(1)  # submissions are graded side by side
+    torch.set_num_threads(1)  # other jobs use the other cores
     thread = threading.get_ident()
     server = _servers.get(thread)
     if server is None or (server.isolation, server.device) != (tier, device):
@@ -38,6 +38,6 @@ def thread_server(tier: str, device: str) -> Server:
 
 @atexit.register
 def close_servers() -> None:
-    """End this process's fork servers."""
+    """End the fork servers that this process started, and its connections to shared ones."""
     while _servers:
         _servers.popitem()[1].close()

@@ -36,16 +36,18 @@ def run(job: Job) -> Graded:
         )
     settings = job.settings
     server = thread_server(settings.tier, settings.device)
-    with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver runs threads, too
+    with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver needs more cores
         return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released))
 
 
 @lru_cache(8)
 def _notebook(released: bytes) -> NotebookNode | None:
+    """Decompress and parse the student notebook of a job; None if the assignment is unknown."""
     raw = zlib.decompress(released)
     return nbformat.reads(raw.decode("utf-8"), as_version=4) if raw else None
 
 
 @lru_cache(8)
 def _digest(released: bytes) -> str:
+    """Compute the digest of this machine's code, with the student notebook of a job."""
     return code_digest(zlib.decompress(released))
