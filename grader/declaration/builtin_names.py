@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-# What an exercise's `bans` may name → the names in source text that do its work.
+# A built-in that an exercise's `bans` may list → all names by which source text can call it.
 BUILTINS: Mapping[str, frozenset[str]] = {
     "softmax": frozenset(
         """
@@ -24,7 +24,8 @@ BUILTINS: Mapping[str, frozenset[str]] = {
     ),
 }
 
-# The same built-ins as torch calls them where they run: the operators that it dispatches, and functions in Python.
+# What the same built-ins call at run time: operators that torch dispatches ("aten::…") and torch's Python
+# functions.
 ATTENTION_OPERATORS = tuple(
     """
         aten::_safe_softmax aten::_scaled_dot_product_attention_math
@@ -51,7 +52,8 @@ SOFTMAX_OPERATORS = tuple(
     """.split()
 )
 
-# With math only, scaled_dot_product_attention comes down to _safe_softmax, which nothing else uses.
+# Where only its math kernel is allowed, scaled_dot_product_attention calls _safe_softmax; nothing else in
+# torch does. So _safe_softmax is listed among the operators of attention.
 OPERATORS: Mapping[str, frozenset[str]] = {
     "softmax": frozenset({*SOFTMAX_OPERATORS, *ATTENTION_OPERATORS, *HEAD_OPERATORS}),
     "fused attention": frozenset({*ATTENTION_OPERATORS, *HEAD_OPERATORS}),
@@ -59,5 +61,5 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 
 
 def operators(bans: Iterable[str]) -> tuple[str, ...]:
-    """List the operators that the sandbox's tripwire watches for, given an exercise's bans."""
+    """List the torch operators that an exercise's bans forbid; the sandbox's tripwire records their calls."""
     return tuple(sorted(frozenset().union(*(OPERATORS[ban] for ban in bans))))

@@ -1,4 +1,7 @@
-"""The error of a declaration. A module of its own, which imports nothing: the command line catches it at every start."""
+"""The error of a declaration.
+
+This module imports nothing: the command line imports it at every start, to catch the error.
+"""
 
 
 class DeclarationError(ValueError):

@@ -24,10 +24,11 @@ Wrong = TypeVar("Wrong")
 class Check:
     """One requirement of an exercise: a probe, its trials, and its share of the points.
 
-    The probe is a plain function of module level that returns a dict of tensors and JSON values. Each of its parameters
-    is an input of the trial or a name that the notebook defines; `names` maps a parameter to such a name where the two
-    differ. The probe is sent to the sandbox as source text, with the module-level functions of the declaration that it
-    calls; `torch`, `nn` and `F` are there.
+    The probe is a plain function of module level that returns a dict of tensors and JSON values. Each of its
+    parameters is an input of the trial or a name that the notebook defines; `names` maps a parameter to such
+    a name where the two differ. The grader sends the source text of the probe to the sandbox, together with
+    the module-level functions of the declaration that the probe calls. In the sandbox `torch`, `nn` and `F`
+    are defined.
     """
 
     name: str  # "values"; unique within the exercise
@@ -37,21 +38,21 @@ class Check:
     trials: tuple[Trial, ...]  # hidden: drawn anew for each submission
     examples: tuple[
         Trial, ...
-    ] = ()  # public: for the self-check in the notebook and the pictures on the page
+    ] = ()  # public: the self-check in the notebook and the heatmaps in the report use them
     names: Mapping[str, str] = field(default_factory=dict)  # parameter of the probe → name in the notebook
     needs: tuple[str, ...] = ()  # checks of the same exercise that must pass before this one earns its points
     judge: Judge | None = None  # None: every value must equal the reference's
-    rtol: float = 1.0  # factor on the tolerance, for computations that add up rounding
+    rtol: float = 1.0  # factor on the tolerance, above 1 where a computation adds up rounding errors
     map: str | None = None  # the returned value that is an attention map, shown as a heatmap
     at: str | None = (
         None  # id of the given cell after which the probe runs; None: after the exercise's own cell
     )
-    seconds: float = 10.0  # time limit of one trial; all declared ones take milliseconds
+    seconds: float = 10.0  # time limit of one trial; most take milliseconds, those on a trained model longer
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A plausible wrong answer, as code, with the hint that its author will read."""
+    """A plausible wrong answer, as code, with the hint for a student whose answer does the same."""
 
     name: str  # "queries_in_columns"
     replaces: Mapping[str, Any]  # name in the notebook → the wrong definition
@@ -59,10 +60,14 @@ class Mistake:
 
 
 def mistake(defines: str, hint: str, *, name: str = "") -> Callable[[Wrong], Wrong]:
-    """Mark a function or class as a wrong answer for the name `defines`; it is returned as it is.
+    """Return a decorator that marks a function or class as a wrong answer, and returns it unchanged.
 
-    The mistake is called after it, in snake case, or `name` where another lesson has a definition of that name.
-    `mistakes_in` collects the marked definitions of a module.
+    The mistake gets the definition's name, in snake case. `mistakes_in` collects the marked definitions.
+
+    Args:
+        defines: the name in the notebook that the wrong answer replaces.
+        hint: what the student reads.
+        name: the mistake's name, if another lesson has a definition of that name already.
     """
 
     def mark(wrong: Wrong) -> Wrong:
@@ -74,13 +79,14 @@ def mistake(defines: str, hint: str, *, name: str = "") -> Callable[[Wrong], Wro
 
 
 def mistakes_in(namespace: Mapping[str, Any], *defines: str) -> tuple[Mistake, ...]:
-    """Collect the marked mistakes of a module for some names, in the order of their definition.
+    """Collect the mistakes that `mistake` marked in a module, in the order of their definition.
 
     Args:
         namespace: the module's `globals()`.
-        defines: the names whose mistakes are wanted; all where none is given.
+        defines: return only the wrong answers for these names of the notebook; for all names if none is
+            given.
     """
-    # `vars`, not `getattr`: a class that inherits from a mistake is not one itself.
+    # `vars`, not `getattr`: a class that inherits from a marked class must not count as marked.
     marked = (vars(value).get("__mistake__") for value in namespace.values() if hasattr(value, "__dict__"))
     return tuple(
         found
@@ -107,7 +113,7 @@ class Exercise:
     checks: tuple[Check, ...]
     mistakes: tuple[Mistake, ...] = ()
     builds_on: tuple[str, ...] = ()  # ids of earlier exercises whose names a solution may call
-    bans: frozenset[str] = frozenset()  # built-ins that the exercise asks to write: keys of BUILTINS
+    bans: frozenset[str] = frozenset()  # built-ins that a solution must not call: keys of BUILTINS
     review: str = ""  # what to read again: a heading of the lesson
 
     def __post_init__(self) -> None:
@@ -115,6 +121,7 @@ class Exercise:
             raise DeclarationError(f"exercise {self.id}, {problem}")
 
     def _problems(self) -> Iterable[str]:
+        """Yield a message for each contradiction between the fields; it begins with the field's name."""
         if not isinstance(self.reference, tuple) or not self.reference:
             yield "reference: name the right definition in a tuple, as in reference=(attention,)"
         for definition in self.reference:
@@ -131,9 +138,10 @@ class Exercise:
                 yield f"checks: {check.name!r} has no hidden trial, so it would always pass"
             if unknown := sorted(set(check.needs) - set(names)):
                 yield f"checks: {check.name!r} needs {', '.join(unknown)}; there are {', '.join(names)}"
-        for one in self.mistakes:
-            if strangers := sorted(one.replaces.keys() - set(self.defines)):
-                yield f"mistakes: {one.name} replaces {', '.join(strangers)}; the exercise defines {self.name}"
+        for recognised in self.mistakes:
+            if undefined := sorted(recognised.replaces.keys() - set(self.defines)):
+                names_text = ", ".join(undefined)
+                yield f"mistakes: {recognised.name} replaces {names_text}; the exercise defines {self.name}"
         if unknown := sorted(self.bans - BUILTINS.keys()):
             yield f"bans: {', '.join(unknown)} is not known; there are {', '.join(BUILTINS)}"
 
@@ -144,5 +152,5 @@ class Exercise:
 
     @property
     def name(self) -> str:
-        """The name in reports and JSON: "causal_mask, padding_mask"."""
+        """The exercise's name in reports and JSON: "causal_mask, padding_mask"."""
         return ", ".join(self.defines)

@@ -23,14 +23,17 @@ class Lesson:
     assignment: str  # "1-attention"
     title: str
     exercises: tuple[Exercise, ...]
-    # Names that a probe may ask for and no exercise defines: what given cells leave behind, as a trained model.
+    # Names that a probe may ask for and no exercise defines, because a given cell defines them: a trained
+    # model, say. The values stand in the reference; None where the reference has no such object.
     given: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = Limits()
     cell_seconds: Mapping[str, float] = field(default_factory=dict)  # cells that may run longer, by id
     parameters: Mapping[str, Any] = field(
         default_factory=dict
-    )  # injected when grading, beside device and seed
-    # Which verdict counts where an earlier exercise failed: the one with a stand-in for it, or the one as submitted.
+    )  # variables that the grader sets in the notebook, beside device and seed
+    # Grading runs an exercise again with stand-ins for earlier exercises that failed. True: the better
+    # verdict of that run counts. False: the verdict on the notebook as submitted counts, and a note tells the
+    # other.
     follow_through: bool = True
 
     def __post_init__(self) -> None:
@@ -38,6 +41,7 @@ class Lesson:
             raise DeclarationError(f"{self.assignment}: {problem}")
 
     def _problems(self) -> Iterable[str]:
+        """Yield a message for each contradiction between the exercises: their ids, names and builds_on."""
         earlier: dict[str, Exercise] = {}
         owners: dict[str, str] = {}
         for exercise in self.exercises:
@@ -57,9 +61,9 @@ class Lesson:
     def reference(self) -> Mapping[str, Any]:
         """Every name that a probe may ask for → the right definition."""
         defined = {
-            name: one
+            name: definition
             for exercise in self.exercises
-            for name, one in zip(exercise.defines, exercise.reference, strict=True)
+            for name, definition in zip(exercise.defines, exercise.reference, strict=True)
         }
         return {**defined, **self.given}
 

@@ -15,7 +15,8 @@ class InputSampler:
     trial holds the same numbers on every device and in every precision.
 
     Args:
-        key: texts that seed the generator; for hidden trials the course secret and the submission are among them.
+        key: texts that seed the generator; for hidden trials, the course secret and the submission are two of
+            them.
     """
 
     def __init__(self, *key: str) -> None:
@@ -23,7 +24,7 @@ class InputSampler:
         self.generator = torch.Generator().manual_seed(int.from_bytes(digest[:8], "little") >> 1)
 
     def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw standard normal numbers times scale, of the given shape."""
+        """Draw numbers from a normal distribution with mean 0 and standard deviation `scale`."""
         return (torch.randn(shape, generator=self.generator, dtype=torch.float64) * scale).to(dtype)
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -35,7 +36,7 @@ class InputSampler:
         return torch.randint(low, high, shape, generator=self.generator)
 
     def mask(self, *shape: int, keep: float = 0.6) -> Tensor:
-        """Draw a bool mask, True = may attend; every row over the last axis has at least one True and one False."""
+        """Draw a bool mask, True = may attend; each row along the last axis has a True and a False."""
         mask = self.uniform(*shape) < keep
         kept, dropped = self.integers(0, shape[-1], *shape[:-1]), self.integers(1, shape[-1], *shape[:-1])
         mask = mask.scatter(-1, kept.unsqueeze(-1), True)

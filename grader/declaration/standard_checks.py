@@ -1,4 +1,4 @@
-"""The checks that nearly every exercise has: values, batch dimensions, gradients with dtype and purity."""
+"""The checks that nearly every exercise has: values, batch dimensions, gradients and side effects."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
 class StandardChecks:
     """Make the usual checks of one function or layer class.
 
-    For a function, `draw` gives its arguments by name. For a class it gives three dicts: "sizes" (what makes a layer),
-    "weights" (what is put into it, by parameter name) and "arguments" (what it is called with).
+    For a function, `draw` returns its arguments by name. For a layer class, `draw` returns three dicts:
+    "sizes" (arguments of the class), "weights" (which the probe puts into the layer, by parameter name) and
+    "arguments" (of the layer's call).
     """
 
     reference: Any  # the right function or class
-    returns: tuple[str | None, ...]  # names for what comes back: one value or a pair; None: it is left out
+    # Names for the returned value, or for both values of a pair. None: the probes leave the value out.
+    returns: tuple[str | None, ...]
     draw: Callable[..., Inputs]  # draw(sampler, **sizes)
-    zero_others: bool = False  # whether parameters of a layer that "weights" does not name are set to zero
+    zero_others: bool = False  # whether the probes set to zero each parameter that "weights" does not name
 
     def values(
         self,
@@ -50,9 +52,9 @@ class StandardChecks:
         Args:
             trials: sizes of the hidden trials.
             examples: sizes of the public ones.
-            draw: draws the arguments of this check; None: the `draw` that all checks share.
-            only: the one of the returned values that is compared; None: all are.
-            more: fields of Check; name="values" unless given.
+            draw: draws the inputs of this check; None: the `draw` of this StandardChecks.
+            only: the name of the single returned value to compare; None: compare all.
+            more: further fields of Check; the name is "values" unless one is given here.
         """
         returns = [name if only in (None, name) else None for name in self.returns]
 
@@ -65,7 +67,7 @@ class StandardChecks:
     def further_values(
         self, name: str, title: str, points: float, *, trials: Sequence[Sizes], **more: Any
     ) -> Check:
-        """Make another check of values, which earns its points only where the check "values" passes."""
+        """Make another check of values; it needs the check "values", unless `more` gives other `needs`."""
         fields = {"needs": ("values",), **more}
         return self.values(title, points, trials=trials, name=name, **fields)
 
@@ -78,7 +80,7 @@ class StandardChecks:
         title: str = BATCH,
         **more: Any,
     ) -> Check:
-        """Make the check of leading batch dimensions: the values, for inputs of such shapes."""
+        """Make the check "batch": values with leading batch dimensions; it needs the check "values"."""
         return self.further_values("batch", title, points, trials=trials, examples=examples, **more)
 
     def conduct(
@@ -91,11 +93,16 @@ class StandardChecks:
         draw: Callable[..., Inputs] | None = None,
         **more: Any,
     ) -> Check:
-        """Make the check of gradients, dtype and side effects; its gradients are taken along random directions."""
+        """Make the check "conduct" of gradients, dtype and side effects; it needs the check "values".
+
+        A gradient is that of the sum of output × a random tensor of the output's shape, so that every output
+        counts.
+        """
 
         def draw_inputs(sampler: InputSampler, **sizes: Any) -> Inputs:
             inputs = self._inputs((draw or self.draw)(sampler, **sizes), list(self.returns))
-            # A layer draws weights when it is made; they are replaced, and must not move the caller's random numbers.
+            # The reference layer draws weights when it is made, before ours replace them: the global
+            # generator, which the caller may use, must not advance.
             with torch.random.fork_rng(devices=[]), torch.no_grad():
                 outputs = self._probe()(self.reference, **inputs)
             return {**inputs, "grad_outputs": draw_directions(sampler, outputs)}
@@ -112,6 +119,7 @@ class StandardChecks:
         examples: Sequence[Sizes],
         fields: Mapping[str, Any],
     ) -> Check:
+        """Make a Check of trials from sizes; `fields` override the fields that this method sets."""
         parameter = "layer_class" if inspect.isclass(self.reference) else "function"
         given = {
             "title": title,
@@ -123,20 +131,23 @@ class StandardChecks:
         return Check(**{**given, **fields})
 
     def _inputs(self, drawn: Inputs, returns: list[str | None]) -> Inputs:
+        """Arrange what `draw` returned as the parameters of the probe, and add "returns"."""
         inputs = drawn if inspect.isclass(self.reference) else {"arguments": drawn}
         return {**inputs, "returns": returns}
 
     def _probe(self) -> Callable[..., dict[str, Any]]:
+        """Choose the probe that returns values."""
         if not inspect.isclass(self.reference):
             return probes.call_function
         return probes.call_zeroed_layer if self.zero_others else probes.call_layer
 
     def _gradient_probe(self) -> Callable[..., dict[str, Any]]:
+        """Choose the probe that returns gradients and reports side effects."""
         if not inspect.isclass(self.reference):
             return probes.function_gradients
         return probes.zeroed_layer_gradients if self.zero_others else probes.layer_gradients
 
 
 def draw_directions(sampler: InputSampler, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Draw for each output a direction of its shape and dtype, along which its gradient is taken."""
+    """Draw grad_outputs for torch.autograd.grad: for each output a tensor of its shape and dtype."""
     return {name: sampler.normal(*output.shape, dtype=output.dtype) for name, output in outputs.items()}

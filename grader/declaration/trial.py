@@ -13,14 +13,14 @@ import torch
 class Trial:
     """One set of inputs for a probe: how it is drawn, and how it is described to the student."""
 
-    describe: str
+    describe: str  # "5 queries, 7 keys, d_k = 3"
     draw: Callable[[Any], Mapping[str, Any]]  # takes an InputSampler
 
 
 def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) -> tuple[Trial, ...]:
     """Make one trial for each set of sizes; `draw(sampler, **sizes)` draws its inputs.
 
-    A size named like a thing that can be counted (`queries=5`) reads "5 queries", any other "d_k = 3".
+    `describe` writes what the student reads about each trial.
     """
 
     def trial(chosen: Mapping[str, Any]) -> Trial:
@@ -30,7 +30,11 @@ def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) ->
 
 
 def describe(sizes: Mapping[str, Any]) -> str:
-    """Put sizes into words: "5 queries, 7 keys, d_k = 3" from {"queries": 5, "keys": 7, "d_k": 3}."""
+    """Put sizes into words: "5 queries, 7 keys, d_k = 3" from {"queries": 5, "keys": 7, "d_k": 3}.
+
+    An int whose name is one word in s reads "5 queries" or "1 query", a batch shape "batch 2 × 3", a dtype
+    "float64", all else "d_k = 3".
+    """
     return ", ".join(_describe_size(name, value) for name, value in sizes.items())
 
 

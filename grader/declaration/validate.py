@@ -1,4 +1,7 @@
-"""Look at a whole lesson for errors that no single record shows: probes that ask for unknown names, forgotten mistakes."""
+"""Validate a whole lesson, for the errors that no single record shows.
+
+They are a mistake that no exercise lists, and a probe whose inputs cannot be drawn or that asks for an unknown name.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from grader.declaration.sampler import InputSampler
 
 
 def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse a lesson with a mistake that no exercise lists; the records refuse other errors themselves.
+    """Raise for a mistake that no exercise lists; the records raise for other errors themselves.
 
     Args:
         modules: the namespaces of the lesson's modules, by module name.
@@ -27,23 +30,28 @@ def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def validate_probes(lesson: Lesson) -> None:
-    """Refuse a lesson with a probe that asks for an unknown name.
+    """Raise for a check whose inputs cannot be drawn, or whose probe asks for an unknown name.
 
-    Only drawn inputs have names, so one trial of each check is drawn, which takes 0.6 s of CPU time for the three lessons.
-    The builder calls this; an import does not, because every worker imports the lessons.
+    Only drawn inputs have names, so one trial of each check is drawn; for the three lessons that takes 0.6 s of CPU
+    time. The builder calls this. An import does not, because every worker imports the lessons.
 
     Raises:
         DeclarationError: one line that names the exercise and the check.
     """
     for exercise in lesson.exercises:
         for check in exercise.checks:
-            refuse_unknown_names(
-                lesson, exercise, check, check.trials[0].draw(InputSampler(exercise.id, check.name))
-            )
+            try:
+                inputs = check.trials[0].draw(InputSampler(exercise.id, check.name))
+            except Exception as error:  # it is the declaration's own code, which may raise anything
+                raise DeclarationError(
+                    f"{lesson.assignment}: exercise {exercise.id}, checks: the inputs of {check.name!r} cannot be drawn "
+                    f"({type(error).__name__}: {error})"
+                ) from error
+            refuse_unknown_names(lesson, exercise, check, inputs.keys())
 
 
 def refuse_unknown_names(lesson: Lesson, exercise: Exercise, check: Check, inputs: Collection[str]) -> None:
-    """Refuse a probe with a parameter that is neither an input nor a name of the notebook.
+    """Raise for a parameter of the probe that neither the trial nor the lesson provides.
 
     Args:
         inputs: the names of the drawn inputs.
@@ -55,13 +63,14 @@ def refuse_unknown_names(lesson: Lesson, exercise: Exercise, check: Check, input
         name = check.names.get(parameter, parameter)
         if parameter not in inputs and name not in lesson.reference:
             raise DeclarationError(
-                f"{lesson.assignment}: exercise {exercise.id}, checks: {check.name!r} asks for {name!r}, which is neither "
-                f"an input ({', '.join(inputs)}) nor a name that the lesson defines or gives"
+                f"{lesson.assignment}: exercise {exercise.id}, checks: {check.name!r} asks for {name!r}, which is "
+                f"neither an input ({', '.join(inputs)}) nor a name that the lesson defines or gives"
             )
 
 
 def _forgotten_mistakes(lesson: Lesson, namespace: Mapping[str, Any]) -> Iterable[str]:
-    declared = {id(wrong) for exercise in lesson.exercises for wrong in exercise.mistakes}
-    for wrong in mistakes_in(namespace):
-        if id(wrong) not in declared:
-            yield f"mistake {wrong.name} replaces {', '.join(wrong.replaces)}, but no exercise lists it"
+    """Yield a message for each definition that `mistake` marks and no exercise lists."""
+    listed = {id(found) for exercise in lesson.exercises for found in exercise.mistakes}
+    for marked in mistakes_in(namespace):
+        if id(marked) not in listed:
+            yield f"mistake {marked.name} replaces {', '.join(marked.replaces)}, but no exercise lists it"

@@ -1,4 +1,4 @@
-"""Exercises 1.7 and 1.8: attention as a layer, over one set of tokens and from text to image."""
+"""Exercises 1.7 SelfAttention and 1.8 CrossAttention, whose queries come from text and keys from an image."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYER_CONDUCT = "gradients reach every parameter, float64 stays float64, inputs 
 
 
 def draw_projections(sampler: InputSampler, d_k: int, dtype: torch.dtype, **widths: int) -> dict[str, Tensor]:
-    """Draw the weights of W_Q, W_K and W_V by parameter name; `widths` says how wide the input of each is."""
+    """Draw a weight matrix for each name in `widths`; W_Q=8 means that the input of W_Q is 8 wide."""
     return {
         f"{name}.weight": sampler.normal(d_k, width, scale=1.5 / sqrt(width), dtype=dtype)
         for name, width in widths.items()
@@ -28,7 +28,7 @@ def draw_projections(sampler: InputSampler, d_k: int, dtype: torch.dtype, **widt
 
 
 def draw_layer_sizes(sampler: InputSampler, **sizes: int) -> Inputs:
-    """Give the sizes of a layer; nothing is random."""
+    """Return the sizes of a layer as {"sizes": …}; nothing is random."""
     return {"sizes": sizes}
 
 
@@ -51,7 +51,7 @@ def draw_self_attention(
     mask: str | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw the layer's weights, tokens, and a mask of one kind; None: the layer is called without a mask."""
+    """Draw the layer's weights and arguments; `mask` is a kind of `draw_mask`, or None for no mask."""
     drawn_mask = {"mask": draw_mask(sampler, mask, batch_shape, tokens, tokens)} if mask else {}
     return {
         "sizes": {"d_model": d_model, "d_k": d_k},
@@ -213,7 +213,7 @@ def draw_cross_attention(
     mask: str | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw the layer's weights, text and image tokens, and a mask of one kind; None: the layer gets no mask."""
+    """Draw the layer's weights and arguments; `mask` is a kind of `draw_mask`, or None for no mask."""
     drawn_mask = {"mask": draw_mask(sampler, mask, batch_shape, words, patches)} if mask else {}
     return {
         "sizes": {"d_text": d_text, "d_image": d_image, "d_k": d_k},

@@ -23,14 +23,14 @@ from grader.records import Inputs, Value
 
 
 def draw_length(sampler: InputSampler, *, tokens: int) -> Inputs:
-    """Give the number of tokens; nothing is random."""
+    """Return the number of tokens as {"n": …}; nothing is random."""
     return {"n": tokens}
 
 
 def draw_lengths(
     sampler: InputSampler, *, sequences: int, tokens: int, dtype: torch.dtype = torch.int64
 ) -> Inputs:
-    """Draw lengths of 0…n; n is among them, and 0 too where there are two sequences or more."""
+    """Draw lengths of 0…n, n = `tokens`; one of them is n, and, of two or more, another is 0."""
     lengths = sampler.integers(1, tokens, sequences)
     lengths[:2] = torch.tensor([tokens, 0])[:sequences]
     return {"lengths": lengths[sampler.permutation(sequences)].to(dtype), "n": tokens}
@@ -39,7 +39,7 @@ def draw_lengths(
 def draw_short_lengths(
     sampler: InputSampler, *, sequences: int, tokens: int, dtype: torch.dtype = torch.int64
 ) -> Inputs:
-    """Draw lengths that all stay below n, so that they do not tell how wide the mask is."""
+    """Draw lengths of 0…n − 2, n = `tokens`: a mask only as wide as the longest length is too narrow."""
     return {"lengths": sampler.integers(0, tokens - 1, sequences).to(dtype), "n": tokens}
 
 
@@ -190,16 +190,16 @@ MASKS = Exercise(
 
 
 def draw_masked(sampler: InputSampler, *, mask: str, **sizes: Any) -> Inputs:
-    """Draw queries, keys, values and a mask of one kind."""
+    """Draw queries, keys, values and a mask; `mask` is a kind of `draw_mask`."""
     inputs = draw_attention(sampler, **sizes)
     batch_shape = sizes.get("batch_shape", ())
     return {**inputs, "mask": draw_mask(sampler, mask, batch_shape, sizes["queries"], sizes["keys"])}
 
 
 def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> Inputs:
-    """Draw queries, keys, values, directions for the gradients, and then a mask.
+    """Draw queries, keys, values, the gradients' directions, and a mask; `mask` is a kind of `draw_mask`.
 
-    The mask comes last, so that a submission gets the hidden inputs that it always got.
+    It draws the mask last: another order of draws would give each submission other hidden inputs than before.
     """
     inputs = draw_attention(sampler, **sizes)
     outputs = dict(zip(("output", "weights"), attention(**inputs), strict=True))
@@ -211,7 +211,7 @@ def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> 
 def attend_masked(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, hide
 ) -> tuple[Tensor, Tensor]:
-    """Compute masked attention where `hide(scores, mask)` hides the scores."""
+    """Compute attention from `hide(scores, mask)`, or, without a mask, from the scores."""
     scores = scaled_scores(query, key)
     return attend(scores if mask is None else hide(scores, mask), value)
 

@@ -1,4 +1,4 @@
-"""Exercise 1.9: the loss of a pointer, and the maps of the pointer that the notebook trains with it."""
+"""Exercise 1.9: `pointer_loss`, and the attention maps of the pointer that is trained with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw_pointer_maps(
     patches: int,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw distributions over the patches, with no share near 0, and a target patch for each."""
+    """Draw maps (distributions over the patches, no weight near 0), and a target patch for each."""
     shares = 0.1 + sampler.uniform(*batch_shape, patches, dtype=torch.float64)
     return {
         "weights": (shares / shares.sum(-1, keepdim=True)).to(dtype),
@@ -39,7 +39,7 @@ def draw_pointer_scores(
     patches: int,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw scores of the patches, and a target patch for each row."""
+    """Draw a row of scores over the patches for each map, and a target patch for each row."""
     scores = sampler.normal(*batch_shape, patches, dtype=dtype)
     return {"scores": scores, "target": sampler.integers(0, patches, *batch_shape)}
 
@@ -143,7 +143,7 @@ POINTER_LOSS_GRADIENTS = Check(
     needs=("values",),
     probe=pointer_loss_gradients,
     trials=trials(draw_pointer_scores, dict(batch_shape=(5,), patches=7, dtype=torch.float64)),
-    # A tiny number inside the log, against log 0, is good practice.
+    # A wide tolerance, because a right answer may add a tiny number inside the log, to avoid log 0.
     rtol=30,
 )
 

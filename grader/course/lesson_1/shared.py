@@ -1,4 +1,4 @@
-"""What several exercises of lesson 1 share: how queries, keys, values and masks are drawn, and attention from scores on."""
+"""What exercises of lesson 1 share: functions that draw queries, keys, values and masks; `attend`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw_attention(
     scale: float = 1.0,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw queries and keys, which are multiplied by `scale`, and values where a width is given for them."""
+    """Draw queries and keys with standard deviation `scale`, and, if d_v is given, values of that width."""
     inputs = {
         "query": sampler.normal(*batch_shape, queries, d_k, scale=scale, dtype=dtype),
         "key": sampler.normal(*batch_shape, keys, d_k, scale=scale, dtype=dtype),
@@ -34,11 +34,12 @@ def draw_attention(
 def draw_mask(
     sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int
 ) -> Tensor:
-    """Draw a mask of one of the kinds that broadcast to (..., Q, K).
+    """Draw a bool mask that broadcasts to (..., Q, K), True = may attend.
 
-    "each" has a row for every query and sequence, (..., Q, K). "shared" is (Q, K), "keys" (K,), "padding" (..., 1, K).
-    "causal" is the causal mask. "blank" is "each" where one query of each sequence may attend nowhere. "queries",
-    (..., Q, 1), lets a query attend everywhere or nowhere. "empty", (..., 1, K), hides all keys of the first sequence.
+    Kinds by shape, all random: "each" (..., Q, K), "shared" (Q, K), "keys" (K,), "padding" (..., 1, K),
+    "queries" (..., Q, 1), where a query may attend everywhere or nowhere. "causal" (Q, K) is the last Q rows
+    of the causal mask. "blank" is "each", except that one random query of each sequence may attend nowhere.
+    "empty" is "padding", except that it hides all keys of the first sequence.
     """
     if kind == "causal":
         return causal_mask(keys)[-queries:]
@@ -56,6 +57,6 @@ def draw_mask(
 
 
 def attend(scores: Tensor, value: Tensor, dim: int = -1) -> tuple[Tensor, Tensor]:
-    """Finish attention from scores on: the mistakes differ in how they make the scores."""
+    """Compute output and weights from scores, with the softmax along `dim`."""
     weights = torch.softmax(scores, dim)
     return weights @ value, weights

@@ -18,14 +18,14 @@ from grader.records import Inputs
 def draw_scores(
     sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32
 ) -> Inputs:
-    """Draw scores of ordinary size."""
+    """Draw scores with standard deviation 2, for which even exp without subtraction stays finite."""
     return {"scores": sampler.normal(*shape, scale=2.0, dtype=dtype)}
 
 
 def draw_scores_and_dim(
     sampler: InputSampler, *, shape: tuple[int, ...], dim: int = -1, dtype: torch.dtype = torch.float32
 ) -> Inputs:
-    """Draw scores of ordinary size, and name the axis that sums to 1."""
+    """Draw scores with standard deviation 2, and add the axis `dim` along which the softmax must sum to 1."""
     return {**draw_scores(sampler, shape=shape, dtype=dtype), "dim": dim}
 
 
@@ -38,14 +38,14 @@ def draw_extremes(
     offset: float,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw rows of scores around +offset, 0 and −offset in turn, so that neighbouring rows differ in their largest."""
+    """Draw rows around +offset, 0, −offset in turn: subtracting a single maximum for all rows fails."""
     base = offset * (1 - torch.arange(rows).remainder(3)).double().unsqueeze(-1)
     scores = base + sampler.normal(rows, columns, scale=spread, dtype=torch.float64)
     return {"scores": scores.to(dtype), "dim": -1}
 
 
 def draw_forbidden(sampler: InputSampler, *, shape: tuple[int, ...], dim: int = -1) -> Inputs:
-    """Draw scores of which some are −inf; along `dim` one row is −inf in all of its places."""
+    """Draw scores, some of them −inf as after a mask; along `dim` the first row is −inf throughout."""
     scores = sampler.normal(*shape, scale=2.0).movedim(dim, -1)
     scores = scores.masked_fill(~sampler.mask(*scores.shape), -torch.inf)
     scores[(0,) * (scores.ndim - 1)] = -torch.inf
@@ -58,7 +58,7 @@ def softmax_along_dim(function, arguments: Mapping[str, Any]) -> Mapping[str, Te
 
 
 def softmax_minus(scores: Tensor, dim: int, subtracted: Tensor | float) -> Tensor:
-    """Compute the textbook softmax of the scores minus a number, or a number for each row."""
+    """Compute exp(scores − subtracted) / sum along `dim`; `subtracted` may differ for each row."""
     exps = torch.exp(scores - subtracted)
     return exps / exps.sum(dim, keepdim=True)
 

@@ -1,9 +1,9 @@
 """How the pointer that a submission trained in 1.9 is judged.
 
-The judge does not trust the pointer's maps. The submission's trained weights come back as tensors; the reference computes
-the maps from them, and what the submission's own attention returned must equal those maps. The weights must also
-resemble the start that the seed draws: 300 steps of training leave them close to it, and weights that were trained
-elsewhere have nothing in common with it.
+The judge does not trust the pointer's maps. The probe returns the submission's trained weights as tensors;
+the reference computes the maps from them, and the maps that the submission's own attention returned must
+equal those. The trained weights must also resemble the initial weights that the seed draws: 300 steps of
+training leave them close to these, and weights that were trained from another start are not.
 """
 
 from __future__ import annotations
@@ -18,26 +18,33 @@ from grader.checks.compare import compare
 from grader.declaration.sampler import InputSampler
 from grader.records import Case, Finding, Inputs
 
-# How often the largest weight must lie on the target; measured over six seeds: .962 to .978.
+# The least share of unseen scenes on which the largest weight lies on the target patch. Six seeds gave .962
+# to .978.
 LEAST_HIT_RATE = 0.90
-# Cosine of each weight matrix with its start. Trained here: .77 to 1.00. Trained from another start: .04 at most.
+# The least cosine of a trained weight matrix with its initial values. Trained from them: .77 to 1.00. Trained
+# from other initial values: .04 at most.
 LEAST_COSINE_WITH_START = 0.5
 
 
 def draw_unseen_scenes(sampler: InputSampler, *, scenes: int) -> Inputs:
-    """Draw scenes of handwriting that training does not use, a word for each, and the patch that shows it."""
+    """Draw scenes of held-out digits, for each a word, and as target the patch that shows this digit."""
     words, patches, target = draw_looks(scenes, sampler.generator, "test")
     return {"words": words, "patches": patches, "target": target}
 
 
 def judge_pointer(case: Case) -> Finding:
-    """Require maps that the reference computes from the same weights, that sum to 1, and that hit the target."""
+    """Pass if three things hold.
+
+    The weights are trained from the seed's initial weights, the reference computes the same maps from them,
+    and enough maps are largest on the target patch.
+    """
     pointer, problem = rebuild_pointer(case.got.get("state"), case.got.get("seed"))
     if pointer is None:
         return Finding(passed=False, message=problem)
     with torch.no_grad():
         expected = pointer(case.inputs["words"], case.inputs["patches"])
-    # The pointer's scores are large, and exp enlarges their rounding: to 3e-4 of the largest weight.
+    # The pointer's scores are large, and exp enlarges their rounding errors, up to 3e-4 of the largest
+    # weight.
     finding = compare(
         {"map": case.got.get("maps")}, {"map": expected}, rtol=30 * case.rtol, device=case.device
     )
@@ -55,7 +62,15 @@ def judge_pointer(case: Case) -> Finding:
 
 
 def rebuild_pointer(state: object, seed: object) -> tuple[Pointer | None, str]:
-    """Return the reference pointer with these weights, or None and what is wrong with them."""
+    """Load the submission's trained weights into the reference pointer.
+
+    Args:
+        state: the weights by parameter name; untrusted.
+        seed: the notebook's seed, which draws the initial weights; untrusted.
+
+    Returns:
+        The pointer and "", or None and a message, also where a weight is too far from its initial values.
+    """
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**31:
         return None, "the notebook's seed is gone: leave the setup cell as it is"
     with torch.random.fork_rng(devices=[]):

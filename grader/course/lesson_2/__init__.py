@@ -31,6 +31,7 @@ LESSON = Lesson(
         PATTERN,
         FUSION,
     ),
-    # What training cells leave behind; there is no reference for it.
+    # Names that the training cells define and probes ask for. The reference has no trained model, so they are
+    # None.
     given={"aligner": None, "words": None, "reader": None},
 )

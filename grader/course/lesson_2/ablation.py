@@ -49,13 +49,13 @@ def ablated_conduct(
 
 
 def outputs_of_heads(layer: nn.Module, tokens: Tensor, context: Tensor | None, mask: Tensor | None) -> Tensor:
-    """Compute what each head of a layer brings back, before the heads are joined."""
+    """Compute the output (..., H, T, d_head) of each head, before the heads are merged."""
     _, weights = layer(tokens, context, mask)
     return weights @ split_heads(layer.W_V(tokens if context is None else context), layer.num_heads)
 
 
-def without(layer: nn.Module, head: int, heads: Tensor) -> Tensor:
-    """Join and mix all heads but one."""
+def output_without(layer: nn.Module, head: int, heads: Tensor) -> Tensor:
+    """Merge the outputs of all heads but one, with zeros in its place, and apply W_O."""
     kept = torch.arange(layer.num_heads) != head
     return layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))
 
@@ -68,7 +68,9 @@ def nothing_removed(attention_layer, head, tokens, context=None, mask=None):
 @mistake("ablate_head", "This is what the head contributes. Asked is what is left without it.")
 def keeps_only_it(attention_layer, head, tokens, context=None, mask=None):
     output, _ = attention_layer(tokens, context, mask)
-    return output - without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+    return output - output_without(
+        attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask)
+    )
 
 
 @mistake(
@@ -103,13 +105,13 @@ def query_removed(attention_layer, head, tokens, context=None, mask=None):
 )
 def others_made_larger(attention_layer, head, tokens, context=None, mask=None):
     count = attention_layer.num_heads
-    left = without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+    left = output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
     return left * count / max(count - 1, 1)
 
 
 @mistake("ablate_head", "The wrong head is gone: heads are counted from 0.")
 def counts_from_one(attention_layer, head, tokens, context=None, mask=None):
-    return without(
+    return output_without(
         attention_layer,
         (head - 1) % attention_layer.num_heads,
         outputs_of_heads(attention_layer, tokens, context, mask),
@@ -128,12 +130,12 @@ def every_other_column(attention_layer, head, tokens, context=None, mask=None):
 
 @mistake("ablate_head", "The context is not handed on to the layer.")
 def context_forgotten(attention_layer, head, tokens, context=None, mask=None):
-    return without(attention_layer, head, outputs_of_heads(attention_layer, tokens, None, mask))
+    return output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, None, mask))
 
 
 @mistake("ablate_head", "The mask is not handed on to the layer.")
 def mask_forgotten(attention_layer, head, tokens, context=None, mask=None):
-    return without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, None))
+    return output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, None))
 
 
 @mistake(
@@ -141,7 +143,7 @@ def mask_forgotten(attention_layer, head, tokens, context=None, mask=None):
 )
 def layer_left_changed(attention_layer, head, tokens, context=None, mask=None):
     d_head = attention_layer.W_O.weight.shape[1] // attention_layer.num_heads
-    result = without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+    result = output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
     with torch.no_grad():
         attention_layer.W_O.weight[:, head * d_head : (head + 1) * d_head] = 0
     return result
@@ -149,12 +151,13 @@ def layer_left_changed(attention_layer, head, tokens, context=None, mask=None):
 
 @mistake("ablate_head", "The layer is in training mode afterwards. Leave its mode as it was.")
 def mode_left_changed(attention_layer, head, tokens, context=None, mask=None):
-    result = without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
+    result = output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
     attention_layer.train()
     return result
 
 
-# Its probes make a MultiHeadAttention of the student's and remove heads from it.
+# The exercise is about a function, but the reference here is a class: each probe makes the student's own
+# MultiHeadAttention and calls `ablate_head` on it.
 ABLATION_CHECKS = StandardChecks(
     reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head_layer
 )

@@ -1,4 +1,4 @@
-"""Exercise 2.7, AlignedCrossAttention: the text looks at the aligned image."""
+"""Exercise 2.7, AlignedCrossAttention: text tokens attend to image tokens that a TokenAligner has mapped."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def draw_aligned_attention(
     masked: str = "",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw a layer's weights and its arguments; `masked` is "", "any" or "padding"."""
+    """Draw a layer's weights and arguments; `masked`: "" (no mask), "any" (random) or "padding"."""
     d_text = heads * d_head
-    # Only the weights of the aligner are used; its one token is drawn, too, so that the numbers after it stay the same.
+    # `draw_aligner` also draws a token, which nothing uses. Without that draw the sampler would give all
+    # later inputs other numbers, and each submission other hidden inputs than before.
     aligner = draw_aligner(sampler, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)
     weights = {f"aligner.{name}": value for name, value in aligner["weights"].items()}
     mask = sampler.mask(*batch_shape, text, image) if masked == "any" else None

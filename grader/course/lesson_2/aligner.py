@@ -29,7 +29,7 @@ def draw_aligner(
     method: str = "linear",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw weights for an aligner of this method, and the tokens that it is called with."""
+    """Draw weights for an aligner of this method (the identity has none), and tokens as its argument."""
     weights: dict[str, Tensor] = {}
     if method == "linear":
         weights = draw_projection(sampler, "proj", d_vision, d_text, dtype=dtype)

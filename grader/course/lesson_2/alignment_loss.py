@@ -1,4 +1,4 @@
-"""Exercise 2.3, alignment_loss: cross-entropy over the similarities with all words."""
+"""Exercise 2.3, alignment_loss: the cross-entropy of each token's similarities with all words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def draw_words(
     temperature: float,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw aligned tokens, words, and the word that each token belongs to."""
+    """Draw aligned tokens, word vectors, for each token the index of its word, and add the temperature."""
     return {
         "aligned": sampler.normal(*batch_shape, d, scale=2.0, dtype=dtype),
         "words": sampler.normal(words, d, scale=0.7, dtype=dtype),
@@ -56,8 +56,8 @@ def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, 
     return purity_and_gradients(call, tensors, {"loss": direction})
 
 
-def entropy_of(scores: Tensor, labels: Tensor) -> Tensor:
-    """Compute the mean cross-entropy over all tokens."""
+def mean_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
+    """Compute the mean cross-entropy over all tokens; wrong answers call it with wrong scores."""
     return F.cross_entropy(scores.reshape(-1, scores.shape[-1]), labels.reshape(-1))
 
 
@@ -65,21 +65,21 @@ def entropy_of(scores: Tensor, labels: Tensor) -> Tensor:
     "alignment_loss", "Cosine similarity compares directions: divide both vectors by their length first."
 )
 def dot_products(aligned, words, labels, temperature=0.1):
-    return entropy_of(aligned @ words.T / temperature, labels)
+    return mean_cross_entropy(aligned @ words.T / temperature, labels)
 
 
 @mistake(
     "alignment_loss", "The words are normalised, the aligned tokens are not. Cosine similarity needs both."
 )
 def only_words_normalised(aligned, words, labels, temperature=0.1):
-    return entropy_of(aligned @ F.normalize(words, dim=-1).T / temperature, labels)
+    return mean_cross_entropy(aligned @ F.normalize(words, dim=-1).T / temperature, labels)
 
 
 @mistake(
     "alignment_loss", "The aligned tokens are normalised, the words are not. Cosine similarity needs both."
 )
 def only_tokens_normalised(aligned, words, labels, temperature=0.1):
-    return entropy_of(F.normalize(aligned, dim=-1) @ words.T / temperature, labels)
+    return mean_cross_entropy(F.normalize(aligned, dim=-1) @ words.T / temperature, labels)
 
 
 @mistake(
@@ -87,12 +87,12 @@ def only_tokens_normalised(aligned, words, labels, temperature=0.1):
     "Divide by the temperature. A small one makes the choice sharper, so it must make the scores larger.",
 )
 def times_temperature(aligned, words, labels, temperature=0.1):
-    return entropy_of(similarities(aligned, words) * temperature, labels)
+    return mean_cross_entropy(similarities(aligned, words) * temperature, labels)
 
 
 @mistake("alignment_loss", "The argument temperature is not used.")
 def one_temperature(aligned, words, labels, temperature=0.1):
-    return entropy_of(similarities(aligned, words) / 0.1, labels)
+    return mean_cross_entropy(similarities(aligned, words) / 0.1, labels)
 
 
 @mistake(
@@ -100,7 +100,7 @@ def one_temperature(aligned, words, labels, temperature=0.1):
     "Without a temperature the scores lie between −1 and 1, too close together. Divide by it.",
 )
 def no_temperature(aligned, words, labels, temperature=0.1):
-    return entropy_of(similarities(aligned, words), labels)
+    return mean_cross_entropy(similarities(aligned, words), labels)
 
 
 @mistake(
@@ -109,12 +109,12 @@ def no_temperature(aligned, words, labels, temperature=0.1):
     name="softmax_twice",
 )
 def softmax_before_cross_entropy(aligned, words, labels, temperature=0.1):
-    return entropy_of(torch.softmax(similarities(aligned, words) / temperature, dim=-1), labels)
+    return mean_cross_entropy(torch.softmax(similarities(aligned, words) / temperature, dim=-1), labels)
 
 
 @mistake("alignment_loss", "The loss is the mean over the tokens, not their sum.")
 def summed(aligned, words, labels, temperature=0.1):
-    return entropy_of(similarities(aligned, words) / temperature, labels) * labels.numel()
+    return mean_cross_entropy(similarities(aligned, words) / temperature, labels) * labels.numel()
 
 
 @mistake(
@@ -139,7 +139,7 @@ def chooses_among_tokens(aligned, words, labels, temperature=0.1):
     "F.normalize works along dim=1 unless you say otherwise. With a batch in front, say dim=-1.",
 )
 def normalised_along_dim_1(aligned, words, labels, temperature=0.1):
-    return entropy_of(F.normalize(aligned) @ F.normalize(words).T / temperature, labels)
+    return mean_cross_entropy(F.normalize(aligned) @ F.normalize(words).T / temperature, labels)
 
 
 LOSS_CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)

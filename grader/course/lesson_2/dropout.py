@@ -21,7 +21,7 @@ from grader.records import Case, Finding, Inputs
 
 
 def draw_dropout(sampler: InputSampler, *, tokens: int, heads: int, d_head: int, dropout: float) -> Inputs:
-    """Draw weights and tokens for a layer with dropout, and say how often it is called."""
+    """Draw weights and tokens for a layer with dropout, and add how many copies the probe passes in."""
     d_model = heads * d_head
     return {
         "d_model": d_model,
@@ -59,11 +59,13 @@ def attend_with_dropout(
 
 
 def drops_weights(case: Case) -> Finding:
-    """Judge dropout on the weights: they come back whole, the output is right on average and spreads as it should.
+    """Judge whether dropout acts on the attention weights, in training mode only.
 
-    Where each weight is kept with probability 1 − p and multiplied by 1 / (1 − p), what a key brings to a query varies
-    by p / (1 − p) times its square, independently of all others. The judge does not compare the random numbers
-    themselves: a loop over heads draws them in another order.
+    The layer must return the weights from before dropout, and the mean and variance of its outputs must be
+    those that dropout on the weights gives. If each weight is kept with probability 1 − p and then multiplied
+    by 1 / (1 − p), the contribution of a key to a query's output has the variance p / (1 − p) times its
+    square, independently of all others. The judge does not compare single random numbers: a loop over heads
+    draws them in another order.
     """
     output, maps, variance = expected_moments(case.inputs)
     exact = (
@@ -77,7 +79,8 @@ def drops_weights(case: Case) -> Finding:
     if problem := unusable(case.got, dict.fromkeys(moments, tuple(output.shape))):
         return Finding(passed=False, message=problem)
     mean, spread = (case.got[name].double() for name in moments)
-    # Six standard errors, and for the variance of a sum of a few coin tosses a quarter of it.
+    # Tolerances: six standard errors for the mean. For the variance 25 % of its value: the outputs are sums
+    # of a few coin tosses, so the variance of 6000 of them is known less well.
     if ((mean - output).abs() > 6 * (variance / case.inputs["repeats"]).sqrt() + 1e-4).any():
         return Finding(passed=False, message="with dropout the output is not right on average")
     if ((spread - variance).abs() > 0.25 * variance + 1e-6).any():
@@ -89,7 +92,7 @@ def drops_weights(case: Case) -> Finding:
 
 
 def expected_moments(inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute the reference's output and maps without dropout, and the variance that dropout gives the output."""
+    """Compute the reference's output and weights without dropout, and the variance with dropout."""
     heads, p = inputs["num_heads"], inputs["dropout"]
     layer = load(MultiHeadAttention(inputs["d_model"], heads), inputs["weights"])
     with torch.no_grad():

@@ -1,4 +1,7 @@
-"""Exercise 2.2, explained_variance: the share of the tokens that a linear readout gets back."""
+"""Exercise 2.2, explained_variance: the share of the tokens' variance that a linear fit recovers.
+
+The linear fit, from aligned tokens to tokens, is called the readout.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from grader.records import Case, Finding, Inputs
 def draw_readout(
     sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), tokens: int, d_vision: int, d_text: int
 ) -> Inputs:
-    """Draw tokens of unequal spread with a mean that is not 0, and a bent projection of them."""
+    """Draw tokens of unequal spread and mean, and, as aligned, the tanh of a projection of them."""
     centred = sampler.normal(*batch_shape, tokens, d_vision)
     image = centred * (sampler.uniform(d_vision) * 2 + 0.3) + 2 * sampler.normal(d_vision)
     bent = torch.tanh(centred @ sampler.normal(d_vision, d_text) / sqrt(d_vision))
@@ -28,16 +31,17 @@ def draw_readout(
 
 
 def draw_batches(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw batches whose means differ, so that a fit of each batch gives another share than one of all together."""
+    """Draw batches with different means: a fit to each gives another share than one fit to all tokens."""
     inputs = draw_readout(sampler, **sizes)
     shift = sampler.normal(*sizes["batch_shape"], 1, sizes["d_vision"], scale=2.0)
     return {**inputs, "tokens": inputs["tokens"] + shift}
 
 
 def draw_repeated(sampler: InputSampler, *, tokens: int, d_vision: int, d_text: int) -> Inputs:
-    """Draw aligned tokens with columns that repeat one another exactly, in any precision, and a constant one."""
+    """Draw aligned tokens with each column twice, the double of a column, and a constant column."""
     image = sampler.normal(tokens, d_vision) + sampler.normal(d_vision)
-    # Two decimals: they stay what they are, and so do their doubles, when the notebook writes them down.
+    # With two decimals, the five digits that the notebook keeps of each number hold a column and its double
+    # exactly, so the columns there repeat one another exactly, too.
     rounded = sampler.normal(tokens, d_text).mul(100).round().div(100)
     columns = [column.contiguous() for column in rounded.unbind(-1)]
     repeated = torch.stack([*columns, *columns, 2 * columns[0], torch.full_like(columns[0], 3.0)], dim=-1)
@@ -62,7 +66,11 @@ def readout_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]
 
 
 def close_share(case: Case) -> Finding:
-    """Compare the shares to 1e-3, as the syllabus promises: a readout in float32 rounds more than a product does."""
+    """Compare the shares to 1e-3, as the syllabus promises, and require unchanged inputs.
+
+    The usual tolerance is too small: a least-squares fit in float32 has larger rounding errors than a
+    product.
+    """
     got, want = case.got.get("explained variance"), case.expected()["explained variance"]
     if not isinstance(got, float):
         return Finding(passed=False, message=f"explained variance is {got!r}, expected a number")
@@ -77,14 +85,18 @@ def close_share(case: Case) -> Finding:
 
 
 def close_share_of_repeated(case: Case) -> Finding:
-    """Compare the shares as `close_share` does; where they differ, name what goes wrong with repeated columns."""
+    """Judge as `close_share` does; where it fails, add to its message how to cope with repeated columns."""
     finding = close_share(case)
     hint = "Columns that repeat one another lead lstsq and inverses astray; torch.linalg.pinv copes with them"
     return finding if finding.passed else Finding(passed=False, message=f"{finding.message}. {hint}")
 
 
 def share_of(tokens: Tensor, features: Tensor, *, total: Tensor | None = None) -> Tensor:
-    """Compute 1 − residual / total for a plain least-squares readout."""
+    """Compute 1 − residual / total, within 0…1, for a least-squares fit without intercept.
+
+    Args:
+        total: the sum of squares to divide by; None: that of the tokens around their mean.
+    """
     residual = tokens - features @ (torch.linalg.pinv(features) @ tokens)
     total = (tokens - tokens.mean(0)).square().sum() if total is None else total
     return (1 - residual.square().sum() / total).clamp(0, 1)

@@ -25,7 +25,7 @@ def draw_tokens(
     d_head: int,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw tokens, and say how many heads they are split into."""
+    """Draw tokens (..., T, heads · d_head), and add the number of heads."""
     return {"tokens": sampler.normal(*batch_shape, tokens, heads * d_head, dtype=dtype), "num_heads": heads}
 
 
@@ -122,7 +122,7 @@ def draw_heads(
     d_head: int,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw what the heads bring back, before it is joined."""
+    """Draw outputs of the heads (..., H, T, d_head), which merge_heads joins."""
     return {"heads": sampler.normal(*batch_shape, heads, tokens, d_head, dtype=dtype)}
 
 

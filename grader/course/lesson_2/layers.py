@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from grader.declaration.probes import layer_gradients
 from grader.declaration.sampler import InputSampler
 
-# Title of the checks that `gradients_and_size` probes.
+# Title of each check whose probe is `gradients_and_size`.
 EVERYTHING_LEARNS = "everything learns, nothing else is there, float64 stays float64"
 
 
@@ -32,7 +32,13 @@ def draw_projection(
 def draw_head_projections(
     sampler: InputSampler, prefix: str, d_model: int, d_context: int, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
-    """Draw the four projections of a MultiHeadAttention; `prefix` is "" or ends with a dot."""
+    """Draw weights for W_Q, W_K, W_V and W_O of a MultiHeadAttention, by parameter name.
+
+    Args:
+        prefix: where the layer is part of another one, its name there with a dot, as in "cross_attn."; else
+            "".
+        d_context: the width of the tokens that W_K and W_V read.
+    """
     weights: dict[str, Tensor] = {}
     for name, width in (("W_Q", d_model), ("W_K", d_context), ("W_V", d_context), ("W_O", d_model)):
         weights |= draw_projection(sampler, prefix + name, width, d_model, bias=False, dtype=dtype)

@@ -1,4 +1,8 @@
-"""Exercise 2.6, MultiHeadAttention. Its mistakes, dropout and the trained reader have modules of their own."""
+"""Exercise 2.6, MultiHeadAttention.
+
+The wrong answers are in `multi_head_mistakes`, the check of dropout in `dropout`, that of the trained reader
+in `trained_reader`.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,14 @@ def draw_multi_head_layer(
     masked: str = "",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw a layer's weights and its arguments; `masked` is "", "causal", "padding", "any" or "nowhere"."""
+    """Draw a layer's weights and its arguments.
+
+    Args:
+        context: the number of context tokens; None: no context, so the layer is self-attention.
+        d_context: the width of the context tokens; None: that of the tokens.
+        masked: "" (no mask), "causal", "padding", "any" (a random mask), or "nowhere" (a random mask by which
+            the second query may attend nowhere).
+    """
     d_model, keys, width = heads * d_head, context or tokens, d_context or heads * d_head
     mask = None
     if masked == "causal":

@@ -20,26 +20,30 @@ from grader.declaration.exercise import mistake
 
 
 class Steps(MultiHeadAttention):
-    """Multi-head attention in single steps, each of which a mistake can get wrong."""
+    """Right multi-head attention, a method for each step; the wrong answers below override some."""
 
     def project(self, tokens: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return self.W_Q(tokens), self.W_K(context), self.W_V(context)
 
     def split(self, tokens: Tensor) -> Tensor:
+        """Split queries, keys or values into heads."""
         return split_heads(tokens, self.num_heads)
 
     def scale(self, scores: Tensor, d_head: int) -> Tensor:
         return scores / sqrt(d_head)
 
     def for_all_heads(self, mask: Tensor) -> Tensor:
+        """Give the mask an axis for the heads."""
         return mask.unsqueeze(-3)
 
     def weigh(self, scores: Tensor, mask: Tensor | None) -> Tensor:
+        """Apply mask and softmax; a query that may attend nowhere gets zeros."""
         if mask is None:
             return scores.softmax(-1)
         return scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
 
     def drop(self, weights: Tensor) -> Tensor:
+        """Apply dropout to the weights."""
         return F.dropout(weights, self.dropout, self.training)
 
     def merge(self, heads: Tensor) -> Tensor:
@@ -49,6 +53,7 @@ class Steps(MultiHeadAttention):
         return self.W_O(merged)
 
     def give_back(self, output: Tensor, weights: Tensor, dropped: Tensor) -> tuple[Tensor, Tensor]:
+        """Choose what `forward` returns: the output, and the weights from before dropout."""
         return output, weights
 
     def forward(self, tokens, context=None, mask=None):

@@ -29,7 +29,7 @@ def draw_sharp_maps(
     keys: int,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw maps of every sharpness, with weights of exactly 0 and a row that looks at one key alone."""
+    """Draw maps with some weights of exactly 0; the first query gives all its weight to the second key."""
     scores = sampler.normal(*batch_shape, queries, keys, scale=3.0, dtype=dtype)
     scores = scores.masked_fill(~sampler.mask(*batch_shape, queries, keys), -torch.inf)
     scores[..., 0, :] = -torch.inf
@@ -95,7 +95,7 @@ ENTROPY = Exercise(
 
 
 def draw_patterns(sampler: InputSampler, *, n: int) -> Inputs:
-    """Draw one map of each kind, well inside its definition, with a little noise."""
+    """Draw a map of each of the five patterns, in random order, with 15 % noise."""
     position = torch.arange(n)
     near = torch.ones(n, n).tril(1).triu(-1)
     hub, far = torch.zeros(n, n), torch.zeros(n, n)
@@ -170,7 +170,7 @@ def draw_fusion(
     heads: int | None = None,
     d_head: int,
 ) -> Inputs:
-    """Draw a layer's weights and its arguments; without `heads`, it is made with its default of 4."""
+    """Draw a layer's weights and arguments; with heads=None the layer uses its default of 4 heads."""
     d_model = (heads or 4) * d_head
     sizes = {"d_text": d_text, "d_image": d_image, "d_model": d_model}
     weights: dict[str, Tensor] = {}

@@ -1,6 +1,8 @@
 """The check of 2.3 on the aligner that a notebook trains: its probe, its unseen digits and its judge.
 
-The judge computes everything anew from the weights that come back. The labels of the digits never enter the sandbox.
+The judge computes the aligned tokens anew from the weights that the probe returns. It looks the labels of the
+digits up itself: they are no input of the trial, because the inputs go into the sandbox, where student code
+could read them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import Trial
 from grader.records import Case, Finding, Inputs
 
-# Share of unseen digits that must be nearest to their own word; a trained linear aligner reaches 0.94 to 0.97.
+# The least share of unseen digits whose nearest word is their own; a trained linear aligner reaches 0.94 to
+# 0.97.
 MATCHING_GATE = 0.90
 
 
@@ -39,7 +42,7 @@ def aligner_trained(aligner, words: Tensor, patches: Tensor) -> dict[str, Any]:
 
 
 def labels_of(patches: Tensor) -> Tensor:
-    """Look up the labels of held-out patches (..., 64) by their pixels: labels never enter the sandbox."""
+    """Look up the labels of held-out patches (..., 64) by their pixels: the inputs hold no labels."""
     held_out = digits("test")
     rows = patches.reshape(-1, patches.shape[-1])
     nearest = torch.cdist(rows.double(), held_out.patches.double()).argmin(-1)
@@ -47,7 +50,7 @@ def labels_of(patches: Tensor) -> Tensor:
 
 
 def unusable(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """Say which of the tensors that came back has a wrong type, shape or value; "" if none has."""
+    """Return a message on the first tensor that is missing, not float32, misshapen or not finite, or ""."""
     for name, shape in shapes.items():
         tensor = values.get(name)
         if not isinstance(tensor, Tensor):
@@ -66,7 +69,7 @@ def similarities(aligned: Tensor, words: Tensor) -> Tensor:
 
 
 def matches_unseen(case: Case) -> Finding:
-    """Judge the trained aligner: it computes what its weights say, and it matches unseen digits."""
+    """Pass if the weights give the aligned tokens, and enough digits are nearest to their own word."""
     patches = case.inputs["patches"]
     shapes = {"weight": (32, 64), "bias": (32,), "words": (10, 32), "aligned": (len(patches), 32)}
     if problem := unusable(case.got, shapes):

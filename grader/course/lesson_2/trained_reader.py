@@ -1,6 +1,6 @@
 """The check of 2.6 on the reader that a notebook trains around the student's layer: its probe, its scenes, its judge.
 
-The judge computes everything anew from the weights that come back.
+The judge computes logits and maps anew from the weights that the probe returns.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import Trial
 from grader.records import Case, Finding, Inputs
 
-# Share of unseen scenes on which both digits must be right; four heads reach 0.94 to 0.97.
+# The least share of unseen scenes on which the reader names both digits rightly; four heads reach 0.94 to
+# 0.97.
 READING_GATE = 0.90
-# For each named cell, the share of scenes where its best head must look there first; four heads reach 0.99 to 1.
+# For each of the two named cells, the best head must give it the largest weight on at least this share of the
+# scenes; four heads reach 0.99 to 1.
 LOOKING_GATE = 0.90
 
 
 def draw_reading_scenes(sampler: InputSampler) -> Inputs:
-    """Draw 400 scenes of held-out digits, and the two cells that are named on each."""
+    """Draw 400 scenes of held-out digits, and for each the indices of the two cells to be read."""
     patches, cells, _ = draw_reading(400, sampler.generator, "test")
     return {"patches": patches, "cells": cells}
 
@@ -46,7 +48,11 @@ def reader_trained(reader, patches: Tensor, cells: Tensor) -> dict[str, Any]:
 
 
 def reads_unseen(case: Case) -> Finding:
-    """Judge the trained reader: its maps are those of its own weights, and they look at the named cells."""
+    """Judge the trained reader.
+
+    Logits and maps must be what the weights give, both digits must be right on enough scenes, and for each of
+    the two named cells one head must look at it on enough scenes.
+    """
     patches, cells = case.inputs["patches"], case.inputs["cells"]
     reader = TwoCellReader(num_heads=4)
     shapes = {name: tuple(parameter.shape) for name, parameter in reader.named_parameters()}

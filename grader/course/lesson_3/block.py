@@ -31,6 +31,11 @@ def draw_block(
     mask: str = "none",
     dtype=torch.float32,
 ) -> Inputs:
+    """Draw a block's weights and arguments, without an image if not `cross`.
+
+    Args:
+        mask: "none", "causal" or "random".
+    """
     masks = {"none": None, "causal": causal_mask(tokens), "random": sampler.mask(tokens, tokens)}
     layer = build_quietly(VisionLanguageBlock, d_model, heads, d_ff, cross)
     return {
@@ -47,7 +52,7 @@ def draw_block(
 def draw_block_sizes(
     sampler: InputSampler, *, d_model: int, heads: int, d_ff: int, cross: bool | None = None
 ) -> Inputs:
-    """Return the sizes as a block takes them; with cross=None its default decides."""
+    """Return the arguments that make a block; cross=None leaves `cross` to its default."""
     given = {} if cross is None else {"cross": cross}
     return {"sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, **given}}
 

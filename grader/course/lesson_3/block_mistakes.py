@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 3.3: blocks in which one of the three steps is not as it should be."""
+"""Wrong answers to exercise 3.3: blocks with an error in the mask, in a step, or in their order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.declaration.exercise import mistake
 
 
 class _StepsOfABlock(VisionLanguageBlock):
-    """The right block in three steps, of which a mistake replaces one or two."""
+    """The right block, with a method for each step; the wrong answers below override some of them."""
 
     def forward(self, text_tokens, image_tokens, mask=None):
         tokens, weights = self.cross_step(self.self_step(text_tokens, mask), image_tokens)
@@ -19,7 +19,7 @@ class _StepsOfABlock(VisionLanguageBlock):
         return tokens + self.attend_self(self.norm1(tokens), mask)
 
     def cross_step(self, tokens: Tensor, image_tokens: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        seen, weights = self.attend_image(self.normed(tokens), image_tokens)
+        seen, weights = self.attend_image(self.apply_norm2(tokens), image_tokens)
         return tokens + seen, weights
 
     def ffn_step(self, tokens: Tensor) -> Tensor:
@@ -32,7 +32,7 @@ class _StepsOfABlock(VisionLanguageBlock):
         """Attend to the image; return zeros and None in a block without cross-attention."""
         return (0.0 * tokens, None) if self.cross_attn is None else self.cross_attn(tokens, image_tokens)
 
-    def normed(self, tokens: Tensor) -> Tensor:
+    def apply_norm2(self, tokens: Tensor) -> Tensor:
         """Apply norm2; return the tokens as they are in a block without it."""
         return tokens if self.norm2 is None else self.norm2(tokens)
 
@@ -80,7 +80,7 @@ class SelfWithoutResidual(_StepsOfABlock):
 )
 class CrossWithoutResidual(_StepsOfABlock):
     def cross_step(self, tokens, image_tokens):
-        seen, weights = self.attend_image(self.normed(tokens), image_tokens)
+        seen, weights = self.attend_image(self.apply_norm2(tokens), image_tokens)
         return (tokens if weights is None else seen), weights
 
 
@@ -121,7 +121,7 @@ class PostNorm(_StepsOfABlock):
 
     def cross_step(self, tokens, image_tokens):
         seen, weights = self.attend_image(tokens, image_tokens)
-        return self.normed(tokens + seen), weights
+        return self.apply_norm2(tokens + seen), weights
 
     def ffn_step(self, tokens):
         return self.norm3(tokens + self.ffn(tokens))
@@ -137,7 +137,7 @@ class ResidualFromTheNorm(_StepsOfABlock):
         return tokens + self.attend_self(tokens, mask)
 
     def cross_step(self, tokens, image_tokens):
-        tokens = self.normed(tokens)
+        tokens = self.apply_norm2(tokens)
         seen, weights = self.attend_image(tokens, image_tokens)
         return tokens + seen, weights
 
@@ -151,7 +151,7 @@ class WithoutNorms(_StepsOfABlock):
     def self_step(self, tokens, mask):
         return tokens + self.attend_self(tokens, mask)
 
-    def normed(self, tokens):
+    def apply_norm2(self, tokens):
         return tokens
 
     def ffn_step(self, tokens):
@@ -174,7 +174,7 @@ class CrossBeforeSelf(_StepsOfABlock):
 )
 class SideBySide(_StepsOfABlock):
     def forward(self, text_tokens, image_tokens, mask=None):
-        seen, weights = self.attend_image(self.normed(text_tokens), image_tokens)
+        seen, weights = self.attend_image(self.apply_norm2(text_tokens), image_tokens)
         return self.ffn_step(self.self_step(text_tokens, mask) + seen), weights
 
 
@@ -184,7 +184,7 @@ class SideBySide(_StepsOfABlock):
 )
 class ImageNormalised(_StepsOfABlock):
     def cross_step(self, tokens, image_tokens):
-        return super().cross_step(tokens, None if image_tokens is None else self.normed(image_tokens))
+        return super().cross_step(tokens, None if image_tokens is None else self.apply_norm2(image_tokens))
 
 
 @mistake(
@@ -210,7 +210,7 @@ class ImageUnseen(_StepsOfABlock):
     "VisionLanguageBlock", "One norm is used for all three steps; each step has its own: norm1, norm2, norm3."
 )
 class OneNorm(_StepsOfABlock):
-    def normed(self, tokens):
+    def apply_norm2(self, tokens):
         return self.norm1(tokens)
 
     def ffn_step(self, tokens):

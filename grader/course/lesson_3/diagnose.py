@@ -1,4 +1,4 @@
-"""Practice 3.P4: `diagnose`, which says what is wrong with a model."""
+"""Practice 3.P4: `diagnose`, which names the fault of a model. The code calls a fault an illness."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def patient(image_patches: Tensor, illness: str) -> nn.Module:
 
 
 def draw_patient(sampler: InputSampler, *, scenes: int, illness: str) -> Inputs:
-    """Draw a batch of scenes whose first patch holds the answer."""
+    """Draw questions on scenes whose first patch encodes the answer, and add the model's illness."""
     answers = sampler.permutation(11)[:scenes] + 1  # 0 is padding
     patches = F.one_hot(answers, 13).float().unsqueeze(1) + sampler.normal(scenes, 5, 13, scale=0.05)
     prompt = sampler.integers(1, 13, scenes, 3)

@@ -24,6 +24,7 @@ from grader.records import Inputs, Value
 def draw_without_window(
     sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), n: int, d: int, d_v: int
 ) -> Inputs:
+    """Draw n queries, keys and values."""
     return {
         "query": sampler.normal(*batch_shape, n, d, scale=1.5),
         "key": sampler.normal(*batch_shape, n, d, scale=1.5),
@@ -32,6 +33,7 @@ def draw_without_window(
 
 
 def draw_with_window(sampler: InputSampler, *, window: int, **sizes) -> Inputs:
+    """Draw n queries, keys and values, and add the window."""
     return {**draw_without_window(sampler, **sizes), "window": window}
 
 
@@ -204,7 +206,7 @@ LINEAR = Exercise(
 
 
 def draw_fused(sampler: InputSampler, *, cross: bool = True, masked: bool = False, **sizes) -> Inputs:
-    """Draw a layer and its inputs: text and image, or text alone; with a mask or without."""
+    """Draw a layer's weights and tokens, image tokens if `cross`, and a random mask if `masked`."""
     inputs = draw_multi_head(sampler, **sizes)
     tokens, image_tokens = inputs["arguments"].values()
     columns = sizes["patches" if cross else "tokens"]

@@ -20,9 +20,11 @@ from grader.records import Inputs, Value
 def draw_prompts(
     sampler: InputSampler, *, all_end: bool, prompts: int, tokens: int, max_new_tokens: int, vocabulary=11
 ) -> Inputs:
-    """Draw prompts that the small model continues: rows end at different times, and no step is near a tie.
+    """Draw prompts, and weights of the small model, until its answers suit the check.
 
-    With all_end every row ends before the limit; without it the limit stops some rows.
+    The answers must have three or more lengths, and in no step may the two likeliest words be close to a
+    tie. With all_end every row ends at least a step before max_new_tokens, so that `generate` has to stop
+    early; without it some row needs all steps.
     """
     eos_id = 2
     while True:
@@ -82,8 +84,9 @@ def _decode(
 
     Args:
         fill: whether rows that have ended are filled with eos_id.
-        stop: tells from the rows that have ended (B,) whether to stop; None: never stop early.
-        see: the first token that the model sees.
+        stop: takes a bool tensor (B,), True where a row has ended; returns whether to stop. None: never stop
+            early.
+        see: the index of the first token that the model gets; 0: it gets all of them.
         at: the position whose logits give the next word.
     """
     token_ids = prompt_ids
@@ -101,7 +104,7 @@ def _decode(
 
 
 def _decode_in_evaluation(model, *arguments, gradients=False, **changes):
-    """Decode in evaluation mode, and put every module back into its mode."""
+    """Call `_decode` in evaluation mode, and put every module back into its own mode."""
     modes = [module.training for module in model.modules()]
     model.eval()
     with torch.set_grad_enabled(gradients):

@@ -1,4 +1,4 @@
-"""Random weights for the layers of lesson 3, as a trial puts them into a student's layer."""
+"""Random weights for the layers of lesson 3, the same for the student's layer and the reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Layer = TypeVar("Layer", bound=nn.Module)
 def draw_layer_weights(
     sampler: InputSampler, layer: nn.Module, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
-    """Draw weights for a layer, by parameter name, none at a special value: norms are not 1, biases are not 0."""
+    """Draw every parameter of a layer, by name; no norm is 1 and no bias 0, so leaving one out shows."""
 
     def draw(name: str, parameter: Tensor) -> Tensor:
         if name.endswith("weight") and "norm" in name:
@@ -29,6 +29,6 @@ def draw_layer_weights(
 
 
 def build_quietly(build: Callable[..., Layer], *sizes: Any, **options: Any) -> Layer:
-    """Build a layer and leave the global random state as it was."""
+    """Call `build` and leave the global random state as it was: a new layer draws initial weights."""
     with torch.random.fork_rng(devices=[]):
         return build(*sizes, **options)

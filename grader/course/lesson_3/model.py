@@ -30,6 +30,7 @@ def draw_model(
     vocabulary: int = 11,
     dtype=torch.float32,
 ) -> Inputs:
+    """Draw a model's weights and arguments; with cross_layers=None the model uses its default."""
     sizes = {
         "d_vision": d_vision,
         "d_model": d_model,
@@ -71,7 +72,8 @@ def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
     }
 
 
-# `call_model` returns the maps, too. Gradients are taken of the logits alone.
+# The None leaves the maps out of the probes of StandardChecks, so the check of gradients differentiates the
+# logits alone. Most checks of values use `call_model`, which returns the maps, too.
 STANDARD_MODEL = StandardChecks(reference=MiniVLM, returns=("logits", None), draw=draw_model)
 CAUSAL_SIZES = dict(batch_shape=(2,), tokens=7, patches=3, d_vision=5, d_model=6, heads=3, layers=2)
 MODEL_IS_CAUSAL = STANDARD_MODEL.values(

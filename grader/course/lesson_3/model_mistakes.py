@@ -1,4 +1,4 @@
-"""Wrong answers to exercise 3.4: models in which one part of the forward pass is not as it should be."""
+"""Wrong answers to exercise 3.4: models with an error in one part of the forward pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.declaration.exercise import mistake
 
 
 class _PartsOfAModel(MiniVLM):
-    """The right model in parts, of which a mistake replaces one."""
+    """The right model, with a method for each part; a wrong answer that inherits it overrides one."""
 
     def forward(self, token_ids, image_patches):
         tokens, maps = self.text(token_ids), []
@@ -24,18 +24,22 @@ class _PartsOfAModel(MiniVLM):
         return self.head(self.last_norm(tokens)), self.returned(maps)
 
     def text(self, token_ids: Tensor) -> Tensor:
+        """Embed the words and add their positions."""
         return self.text_positions(self.embedding(token_ids))
 
     def image(self, image_patches: Tensor) -> Tensor:
+        """Align the patches, add their positions, and normalise."""
         return self.image_norm(self.image_positions(self.aligner(image_patches)))
 
     def mask(self, count: int) -> Tensor | None:
+        """Make the mask of the self-attention over `count` words."""
         return causal_mask(count)
 
     def last_norm(self, tokens: Tensor) -> Tensor:
         return self.norm(tokens)
 
     def returned(self, maps: Iterable[Tensor | None]) -> list:
+        """Choose the maps that `forward` returns; a block without cross-attention has None."""
         return [weights for weights in maps if weights is not None]
 
 

@@ -21,6 +21,7 @@ from grader.records import Inputs, Value
 def draw_images(
     sampler: InputSampler, *, images: int, height: int, width: int, patch_size: int, dtype=torch.float32
 ) -> Inputs:
+    """Draw images, and add the patch size."""
     return {"images": sampler.normal(images, height, width, dtype=dtype), "patch_size": patch_size}
 
 
@@ -34,7 +35,7 @@ def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, 
 
 
 def _patch_grid(images: Tensor, size: int) -> Tensor:
-    """Cut images (B, height, width) into (B, rows, columns, size, size), without what does not divide."""
+    """Cut images (B, height, width) into (B, rows, columns, size, size); drop what fills no patch."""
     return images.unfold(-2, size, size).unfold(-2, size, size)
 
 
@@ -99,7 +100,8 @@ REFUSES_WHAT_DOES_NOT_FIT = Check(
         dict(images=1, height=4, width=5, patch_size=2),
         dict(images=1, height=5, width=4, patch_size=2),
     ),
-    # 7·10 pixels do hold patches of 5·2; both sides have to divide.
+    # In each trial height · width is a multiple of patch_size, in the last even of its square: both sides
+    # must be tested.
     trials=trials(
         draw_images,
         dict(images=2, height=6, width=7, patch_size=3),
@@ -143,7 +145,7 @@ PATCHIFY = Exercise(
 def draw_pairs(
     sampler: InputSampler, *, scenes: int, patches: int, d_vision: int, dtype=torch.float32
 ) -> Inputs:
-    """Draw scenes and a pair of patches for each scene."""
+    """Draw scenes, and for each scene its own pair of different patches, as two tensors of indices."""
     first = sampler.integers(0, patches, scenes)
     second = (first + sampler.integers(1, patches, scenes)) % patches
     image_patches = sampler.normal(scenes, patches, d_vision, dtype=dtype)
@@ -151,18 +153,19 @@ def draw_pairs(
 
 
 def draw_swap(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw scenes and one pair of patches for all of them."""
+    """Draw scenes, and a single pair of different patches for all scenes, as two ints."""
     inputs = draw_pairs(sampler, **sizes)
     return {**inputs, "first": int(inputs["first"][0]), "second": int(inputs["second"][0])}
 
 
 def draw_same(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw scenes and one patch for all of them, which changes places with itself."""
+    """Draw scenes, and a pair for all scenes that is twice the same patch: the swap must change nothing."""
     inputs = draw_swap(sampler, **sizes)
     return {**inputs, "second": inputs["first"]}
 
 
 def draw_swap_with_gradient(sampler: InputSampler, **sizes) -> Inputs:
+    """Draw what `draw_swap` does, and a direction for the gradient."""
     inputs = draw_swap(sampler, **sizes)
     patches = inputs["image_patches"]
     return {**inputs, "grad_output": sampler.normal(*patches.shape, dtype=patches.dtype)}

@@ -26,6 +26,7 @@ def draw_positions(
     d_model: int,
     dtype=torch.float32,
 ) -> Inputs:
+    """Draw the n vectors of the layer, and `tokens` ≤ n tokens."""
     return {
         "sizes": {"n": n, "d_model": d_model},
         "weights": {"embedding": sampler.normal(n, d_model, dtype=dtype)},
@@ -34,6 +35,7 @@ def draw_positions(
 
 
 def draw_position_sizes(sampler: InputSampler, *, n: int, d_model: int) -> Inputs:
+    """Return the sizes of the layer; nothing is random."""
     return {"n": n, "d_model": d_model}
 
 
@@ -61,7 +63,7 @@ def position_gradients(layer_class, sizes, weights, arguments, returns, grad_out
 
 
 class _LearnedPositions(nn.Module):
-    """The parameter that the mistakes of 3.2 share."""
+    """A layer with the right parameter, `embedding` (n, d_model), and no forward pass."""
 
     def __init__(self, n: int, d_model: int) -> None:
         super().__init__()

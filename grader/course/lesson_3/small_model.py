@@ -1,4 +1,7 @@
-"""A small model on which probes try `train_step` (3.6) and `generate` (3.7), whatever 3.3 and 3.4 give."""
+"""A small model on which probes try `train_step` (3.6) and `generate` (3.7).
+
+It uses nothing that students write, so an error in 3.3 or 3.4 costs no points in 3.6 and 3.7.
+"""
 
 from __future__ import annotations
 

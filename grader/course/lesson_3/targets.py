@@ -1,4 +1,4 @@
-"""Exercise 3.5: `shift_targets`, which says what word each position has to predict."""
+"""Exercise 3.5: `shift_targets`, which returns the word that each position has to predict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.records import Inputs, Value
 def draw_sequences(
     sampler: InputSampler, *, sequences: int, tokens: int, vocabulary: int = 51, pad_id: int = 0
 ) -> Inputs:
-    """Draw sequences of a prompt, an answer of at least one word, and padding; the longest has none."""
+    """Draw prompts, each with an answer of one word or more and padding; some row has no padding."""
     prompt_lengths = sampler.integers(1, tokens - 1, sequences)
     lengths = prompt_lengths + 1 + (sampler.uniform(sequences) * (tokens - prompt_lengths)).long()
     lengths[sampler.integers(0, sequences, 1)] = tokens
@@ -32,6 +32,7 @@ def draw_sequences(
 def draw_sequences_and_options(
     sampler: InputSampler, *, pad_id: int, ignore_index: int, **sizes: int
 ) -> Inputs:
+    """Draw sequences padded with pad_id, and add pad_id and ignore_index as options of the call."""
     options = {"pad_id": pad_id, "ignore_index": ignore_index}
     return {**draw_sequences(sampler, pad_id=pad_id, **sizes), "options": options}
 
@@ -54,10 +55,10 @@ def _changed_targets(
     """Do what `shift_targets` does, except for what the keyword arguments change.
 
     Args:
-        first: the first position with a target, counted from the length of the prompt.
-        shift: by how many places the targets are shifted.
-        keep_pad: whether padding is a target.
-        last_column: what follows the last token (B, 1); None: nothing, and the last position has no target.
+        first: the first position with a target, minus the length of the prompt.
+        shift: a position's target is the token this many places later.
+        keep_pad: whether padding counts as a target, and is not ignored.
+        last_column: the target of the last position (B, 1); None: it has no target.
     """
     count = token_ids.shape[-1]
     wrapped = token_ids[:, :shift] if last_column is None else last_column

@@ -20,11 +20,12 @@ from grader.records import Inputs, Value
 def draw_one_step(
     sampler: InputSampler, *, sequences: int, tokens: int, vocabulary: int = 51, dtype=torch.float64
 ) -> Inputs:
-    """Draw a batch with its right targets, and weights for the small model."""
+    """Draw a batch, its right targets, and weights for the small model."""
     batch = draw_sequences(sampler, sequences=sequences, tokens=tokens, vocabulary=vocabulary)
     weights = draw_small_weights(sampler, vocabulary, 5, 7, dtype)
     return {
-        # Large weights: the gradients' norm is far above 1, so that clipping would show.
+        # Large weights make the norm of the gradients far larger than 1, so a step that clips them gives
+        # other weights.
         "weights": {name: 3 * weight for name, weight in weights.items()},
         "batch": {**batch, "image_patches": sampler.normal(sequences, 3, 7, dtype=dtype)},
         "targets": shift_targets(**batch),
@@ -32,6 +33,7 @@ def draw_one_step(
 
 
 def draw_training(sampler: InputSampler, *, steps: int, **sizes) -> Inputs:
+    """Draw what `draw_one_step` does, and add the number of steps."""
     return {**draw_one_step(sampler, **sizes), "steps": steps}
 
 
@@ -85,13 +87,22 @@ def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tenso
 
 
 def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Compute the mean cross-entropy over all positions whose target is not −100."""
     return F.cross_entropy(logits.transpose(1, 2), targets)
 
 
 def _changed_step(
     model, optimizer, batch, *, train=True, clear=True, targets=shift_targets, loss=_mean_loss, finish=None
 ) -> Tensor:
-    """Do what `train_step` does, except for what the keyword arguments change; return the loss as a tensor."""
+    """Do what `train_step` does, except for what the keyword arguments change; return the loss as a tensor.
+
+    Args:
+        train: whether to put the model into training mode.
+        clear: whether to set the gradients to zero first.
+        targets: replaces `shift_targets`.
+        loss: computes the loss from logits and targets.
+        finish: called with the model between the backward pass and the update.
+    """
     token_ids, prompt_lengths, image_patches = batch
     if train:
         model.train()
@@ -207,7 +218,8 @@ STEP = Exercise(
             title="loss and weights, over a few steps",
             points=8,
             probe=training_values,
-            # A notebook keeps its examples to five digits, so these are float32.
+            # float32: a notebook keeps five digits of each number, and the self-check's tolerance for float64
+            # is smaller than that rounding.
             examples=trials(
                 draw_training,
                 dict(sequences=3, tokens=5, steps=1, vocabulary=7, dtype=torch.float32),

@@ -1,10 +1,12 @@
 """Probes and judges of the model that a submission trained (exercise 3.8).
 
-A judge does not trust what the model returns. The probe returns the weights as tensors; the judge rebuilds the
-reference model from them and compares the answers and maps that came back with what that model computes. It also checks
-where the weights come from. Every training starts from numbers that are drawn from the seed, and AdamW moves no number
-by more than a known multiple of the learning rate in a step (Kingma and Ba 2015, section 2.1). So the recorded path must
-begin at that start, end at these weights, and contain no longer step.
+A judge does not trust what the model returns. The probe returns the weights as tensors; the judge rebuilds
+the reference model from them and compares the answers and maps that came back with what that model computes.
+It also checks that the weights come from this training. Every training starts from weights that the seed
+draws, and AdamW moves no weight by more than a known multiple of the learning rate in a step (Kingma and Ba
+2015, section 2.1). The training cell records some of the weights after every step; this record is the path.
+The path must begin at the weights that the seed draws, end at the returned weights, and contain no longer
+step.
 """
 
 from __future__ import annotations
@@ -24,21 +26,23 @@ from grader.course.lesson_3.layer_weights import build_quietly
 from grader.declaration.sampler import InputSampler
 from grader.records import Case, Finding, Inputs, Value
 
-# The share of right answers that a model needs, on full scenes of unseen handwriting.
+# The least share of right answers to each kind of question, on full scenes of held-out digits.
 GATES = {"where": 0.90, "what": 0.95, "read": 0.85}
-# The share of questions for which the largest value-weighted length must lie on the patch of the question.
+# The least share of questions whose value-weighted map is largest on the patch that the question is about.
 GROUNDING_GATE = 0.90
-# With β = (0.9, 0.95), whatever the gradients: |Δ| ≤ lr · (1 − β₁) / √((1 − β₂)(1 − β₁²/β₂)) = 1.165 lr (Cauchy-Schwarz
-# on the two running means), and lr · 0.01 · |weight| of decay on top; weights stay below 10.
+# The longest step of a weight, as a multiple of the learning rate lr. With β = (0.9, 0.95), whatever the
+# gradients: |Δ| ≤ lr · (1 − β₁) / √((1 − β₂)(1 − β₁²/β₂)) = 1.165 lr (Cauchy-Schwarz on the two running
+# means). Weight decay adds lr · 0.01 · |weight|, and weights stay below 10: 1.265 lr in all.
 LONGEST_STEP = 1.3
-# The least cosine of a weight matrix with its start. Trained here: .52 to 1.00. Trained from another start: about 0.
+# The least cosine of a trained weight matrix with its initial values. Trained from them: .52 to 1.00. Trained
+# from other initial values: about 0.
 LEAST_COSINE = 0.3
 
 # ---------------------------------------------------------------- inputs and probes
 
 
 def draw_held_out(sampler: InputSampler, *, scenes: int) -> Inputs:
-    """Draw questions of each kind about full scenes of handwriting that no training shows, and the right answers."""
+    """Draw questions on full scenes of held-out digits, the right answers, and the cells asked about."""
     inputs: dict = {"prompts": {}, "patches": {}, "truth": {}, "cells": {}}
     for task, prompt, answer in zip(TASKS, PROMPT_LENGTHS, ANSWER_LENGTHS, strict=True):
         questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
@@ -104,7 +108,7 @@ def training_result(model, record: Mapping, seed: int) -> dict[str, Value]:
 
 
 def judge_answers(case: Case) -> Finding:
-    """Pass when the weights were trained here, give the answers that came back, and enough of those are right."""
+    """Pass if the weights come from this training, they give these answers, and enough are right."""
     model, problem = rebuild_trained(case)
     if model is None:
         return Finding(passed=False, message=problem)
@@ -124,7 +128,7 @@ def judge_answers(case: Case) -> Finding:
 
 
 def judge_maps(case: Case) -> Finding:
-    """Pass when the maps are what the reference computes from the weights, and enough lie on the right patch."""
+    """Pass if the weights come from this training, give these maps, and enough show the right patch."""
     model, problem = rebuild_trained(case)
     if model is None:
         return Finding(passed=False, message=problem)
@@ -132,7 +136,7 @@ def judge_maps(case: Case) -> Finding:
         maps, weighted = compute_maps(model, prompts, case.inputs["patches"][task])
         got = {"map": case.got["maps"].get(task), "value-weighted map": case.got["value-weighted"].get(task)}
         expected = {"map": maps, "value-weighted map": weighted}
-        # Two blocks add up their rounding, and exp makes more of it: 1e-3 of the largest value.
+        # Two blocks add up their rounding errors, and exp enlarges them, up to 1e-3 of the largest value.
         finding = compare(got, expected, rtol=100 * case.rtol, device=case.device)
         if not finding.passed:
             text = f"{task} questions: {finding.message}, against the same weights"
@@ -175,7 +179,12 @@ def load_weights(state: object) -> tuple[MiniVLM | None, str]:
 
 
 def check_origin(model: MiniVLM, path: object, seed: object) -> str:
-    """Say what speaks against a training from this seed along this path; return "" if nothing does."""
+    """Return a message if the model cannot come from the training of this notebook, "" if it can.
+
+    Args:
+        path: the numbers of `recipe.watch` before the training and after each step; untrusted.
+        seed: the notebook's seed, which draws the initial weights; untrusted.
+    """
     steps = recipe.ALIGN_STEPS + recipe.STEPS
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**31:
         return "the record of the training holds no seed"
@@ -196,7 +205,7 @@ def check_origin(model: MiniVLM, path: object, seed: object) -> str:
 
 
 def compare_with_start(model: MiniVLM, start: MiniVLM) -> str:
-    """Name the first weight matrix that does not resemble its start; return "" if all do."""
+    """Return a message on the first weight matrix that does not resemble its initial values; "" if all do."""
     before = dict(start.named_parameters())
     for name, parameter in model.named_parameters():
         if parameter.ndim > 1:
@@ -208,7 +217,10 @@ def compare_with_start(model: MiniVLM, start: MiniVLM) -> str:
 
 
 def are_likeliest(model: nn.Module, prompts: Tensor, answers: Tensor, patches: Tensor) -> bool:
-    """Tell whether each word of the answers is the likeliest by the model, given the words before it; ties may differ."""
+    """Tell whether each answered word is the model's likeliest one, given the words before it.
+
+    A word within 1e-3 of the largest logit counts as likeliest: rounding may decide between such words.
+    """
     count = prompts.shape[1]
     if bool((answers < 0).any()) or bool((answers >= recipe.MODEL["vocab_size"]).any()):
         return False
@@ -220,7 +232,7 @@ def are_likeliest(model: nn.Module, prompts: Tensor, answers: Tensor, patches: T
 
 
 def compute_maps(model: MiniVLM, prompts: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute cross-attention weights (B, H, T, S) of the last block, and its value-weighted map (B, T, S)."""
+    """Compute the last block's cross-attention weights (B, H, T, S) and value-weighted map (B, T, S)."""
     image_tokens = model.image_norm(model.image_positions(model.aligner(patches)))
     tokens = model.text_positions(model.embedding(prompts))
     mask = causal_mask(prompts.shape[1])

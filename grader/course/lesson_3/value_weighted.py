@@ -67,12 +67,15 @@ def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
 
 
 def _values_by_head(cross_attn, image_tokens: Tensor) -> Tensor:
-    """Return the values of each head: (..., H, S, d_head)"""
+    """Return the values of each head: (..., H, S, d_head)."""
     return cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1)).transpose(-3, -2)
 
 
 def _contributions(cross_attn, tokens: Tensor, image_tokens: Tensor) -> Tensor:
-    """Return weight × value × slice of W_O: (..., H, T, S, d_model)"""
+    """Return what each patch adds to the output, by head: weight × value × slice of W_O.
+
+    Shape: (..., H, T, S, d_model).
+    """
     _, weights = cross_attn(tokens, image_tokens)
     value = _values_by_head(cross_attn, image_tokens)
     slices = cross_attn.W_O.weight.unflatten(-1, (cross_attn.num_heads, -1))  # (d_model, H, d_head)
