@@ -207,7 +207,7 @@ def processes() -> Figure:
     )
 
     box(ax, 15, 52.7, "coordinator\nreads, looks up, records", TEXT, width=24, height=8)
-    box(ax, 61, 52.7, "worker, one per job\nplans, runs, judges", TEXT, width=24, height=8)
+    box(ax, 61, 52.7, "worker, --jobs of them\nplans, runs, judges", TEXT, width=24, height=8)
     box(ax, 15, 32.2, "fork server\neverything imported", PLAIN, width=24, height=8)
     box(ax, 61, 32.2, "init, one per submission\nwatches, measures, kills", PLAIN, width=24, height=8)
     box(ax, 13, 9.2, "checkpoint\nthe state before the cell", IMAGE, width=21, height=8)
@@ -230,7 +230,7 @@ def processes() -> Figure:
     note(ax, 38, 33.5, "forks")
 
     both(ax, (51, 28.2), (51, 21.5), (8, 21.5), (8, 13.2))
-    note(ax, 9, 18.7, 'channel: "cell" or "call"\nwith a descriptor ↓', ha="left")
+    note(ax, 9, 18.7, 'channel: "cell"\nwith a descriptor ↓', ha="left")
     both(ax, (54, 28.2), (54, 18.2), (42, 18.2), (42, 13.2))
     note(ax, 41, 18.7, "frames: source ↓\noutputs ↑", ha="right")
     both(ax, (69, 28.2), (69, 13.2))

@@ -45,7 +45,7 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
                 f"{options.notebook} holds {len(files)} submissions; `grader grade` grades a class"
             )
         graded = _grade(files[0], options)
-    except Unreadable as error:
+    except (Unreadable, FileNotFoundError) as error:  # the latter: the student notebook was never built
         terminal.complain(error)
         return 1
     except (SecretError, NoDevice, IsolationError) as error:
@@ -56,11 +56,15 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
 
 
 def _grade(file: SubmissionFile, options: CheckOptions) -> Grade:
-    """Start a fork server, and grade a submission with it."""
+    """Start a fork server for one submission, and grade it.
+
+    Raises:
+        FileNotFoundError: the student notebook was never built.
+    """
+    released = master_notebook(options.root, file.assignment) if file.assignment in lessons() else None
     device = resolve_device(options.device)
     with Server(isolation=options.isolation, device=device) as server:
         if device == "cuda":
             server.require_gpu()
         settings = GradingSettings(secret=course_secret(options.root), device=device, tier=server.isolation)
-        released = master_notebook(options.root, file.assignment) if file.assignment in lessons() else None
         return grade(file, server=server, settings=settings, released=released).grade

@@ -200,3 +200,13 @@ def test_an_unknown_name_in_a_probe_is_one_line_when_notebooks_are_built_or_tria
             "1-attention: exercise 1.3, checks: 'dims' asks for 'fuction', which is neither an input "
             "(arguments, returns) nor a name that the lesson defines or gives"
         )
+
+
+def test_inputs_that_cannot_be_drawn_are_one_line() -> None:
+    check = replace(CHECK, trials=trials(draw_numbers, dict(nmbers=3)))
+    with pytest.raises(DeclarationError) as error:
+        validate_probes(lesson(replace(EXERCISE, checks=(check,))))
+    assert message(error) == (
+        "9-doubling: exercise 9.1, checks: the inputs of 'values' cannot be drawn "
+        "(TypeError: draw_numbers() got an unexpected keyword argument 'nmbers')"
+    )
