@@ -5,6 +5,7 @@ RUN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 JOBS   ?= 2
 LAB    ?=
+EXAMPLES    := sqlite:///examples/graded/gradebook.db
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
@@ -29,8 +30,10 @@ build: setup  ## make the solution and student notebooks from solutions/*.py
 	$(RUN)/grader build
 
 grade: build  ## grade the example class; prints the table and where the results are
+	@# A gradebook of its own: the examples are not in the gradebook of a class. Beside it lie the pages.
+	mkdir -p examples/graded
 	@# Status 1: some could not be graded, each is named. One example is cut off on purpose.
-	$(RUN)/grader grade examples/submitted --jobs $(JOBS) || test $$? = 1
+	$(RUN)/grader grade examples/submitted --gradebook $(EXAMPLES) --jobs $(JOBS) || test $$? = 1
 
 browser:
 	@sh tests/browser/install-chromium.sh

@@ -60,7 +60,7 @@ HtmlOption = Annotated[
     Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
 ]
 GradebookOption = Annotated[
-    str | None, typer.Option(help="The gradebook's URL; default: gradebook.db in the course.")
+    str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")
 ]
 
 
@@ -129,9 +129,8 @@ def grade(
         _stop("--jobs is for this machine, --scheduler for a cluster; give one of them")
     root = _root()
     with ExitStack() as stack:
-        server = None
-        if scheduler is None:
-            server = stack.enter_context(head_start(root, device.value, isolation.value, force=force))
+        early = head_start(root, device.value, isolation.value, gradebook=gradebook, force=force)
+        server = None if scheduler else stack.enter_context(early)
         # This import brings torch, which takes as long as the fork server's start: both happen at the same
         # time.
         from grader.commands.grade import GradeOptions, run
@@ -177,11 +176,12 @@ def check(
 @app.command()
 def report(
     html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None,
+    gradebook: GradebookOption = None,
 ) -> None:
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
     from grader.commands.report import run
 
-    raise typer.Exit(run(root=_root(), html=html, terminal=terminal))
+    raise typer.Exit(run(root=_root(), gradebook=gradebook, html=html, terminal=terminal))
 
 
 @app.command()
@@ -191,6 +191,7 @@ def export(
         Path | None, typer.Option("--out", help="The file to write; default: standard output.")
     ] = None,
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
+    gradebook: GradebookOption = None,
     autograder: Annotated[
         Path | None,
         typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret."),
@@ -210,7 +211,16 @@ def export(
                 autograder, root=_root(), assignment=assignment, isolation=isolation.value, terminal=terminal
             )
         )
-    raise typer.Exit(run(service.value, root=_root(), to=to, assignment=assignment, terminal=terminal))
+    raise typer.Exit(
+        run(
+            service.value,
+            root=_root(),
+            gradebook=gradebook,
+            to=to,
+            assignment=assignment,
+            terminal=terminal,
+        )
+    )
 
 
 @app.command()

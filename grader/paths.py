@@ -46,15 +46,13 @@ def notebook_path(root: Path, assignment: str) -> Path:
     return root / "notebooks" / assignment / f"{assignment}.ipynb"
 
 
-def cache_path(root: Path) -> Path:
-    """Return the folder of the course's cache of grades."""
-    return root / ".grader" / "grades"
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
     """Write a file under another name, and then rename it: under `path`, no reader ever sees half a file.
 
     A killed run may leave the file with the other name, which ends in PARTIAL.
+
+    Args:
+        mode: the file's permissions, from its first byte on; None for what the process's umask makes of a new file.
 
     Raises:
         OSError: the disk is full, or the folder is not writable; the half-written file is removed.
@@ -63,6 +61,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
     try:
+        if mode is not None:
+            partial.unlink(missing_ok=True)
+            os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            partial.chmod(mode)
         partial.write_bytes(data)
         os.replace(partial, path)
     except OSError:

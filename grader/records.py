@@ -175,9 +175,12 @@ class Verdict:
     other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 
+COST_POINTS = ("uses-builtin",)  # kinds of flags whose exercise has 0 points already
+
+
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """A remark for the instructor, who decides; a flag by itself costs no points."""
+    """A remark for the instructor, who decides. Only those in COST_POINTS have already cost points."""
 
     kind: str
     exercise: str | None
@@ -186,7 +189,10 @@ class Flag:
 
 @dataclass(frozen=True, kw_only=True)
 class Grade:
-    """The result of one submission: graded, unreadable, or a fault of the grader."""
+    """What the grader found about one submission: graded, unreadable, or a fault of the grader.
+
+    Its points are the automatic ones. What a student gets in the end is in the `GradebookEntry`.
+    """
 
     student: str
     assignment: str
@@ -200,6 +206,94 @@ class Grade:
     device: str = ""
     seconds: float = 0.0
     submission_sha256: str = ""
+
+
+# ---------------------------------------------------------------- what the gradebook says
+
+
+@dataclass(frozen=True, kw_only=True)
+class Student:
+    """A person, as the gradebook knows them."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_id: str = ""  # the learning platform's own number, if the submission came from there
+
+    @property
+    def name(self) -> str:
+        """First and last name; "" if neither is known."""
+        return f"{self.first_name} {self.last_name}".strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellScore:
+    """What the gradebook says of one graded cell of a submission."""
+
+    points: float | None  # those that count, extra credit included; None: nobody has scored the cell yet
+    max_points: float
+    by_hand: bool = False  # a person set the points, or gave extra credit
+    needs_manual_grade: bool = False  # a person must look at it
+    comment: str = ""  # what a person wrote
+
+    @property
+    def is_earlier(self) -> bool:
+        """Tell whether a person set the points for an earlier version of the submission."""
+        return self.by_hand and self.needs_manual_grade
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradebookEntry:
+    """What the gradebook says of one student's submission. Every page, report and export is made of these."""
+
+    student: Student
+    assignment: str
+    # What the grader found, in the newest version that it could grade. The status is "missing" if the student
+    # handed in nothing, and "recorded" if the grade is not this grader's but stock nbgrader's.
+    grade: Grade
+    fault: str = ""  # why the newest version could not be graded; "" if it was
+    score: float | None  # the final score, less the penalty; None if no cell has a score
+    raw_score: float = 0.0  # before the penalty
+    max_score: float
+    penalty: float = 0.0  # for a late submission
+    seconds_late: float | None = None  # None if due date or time of submission is not known
+    # By exercise id; the cells that the instructor added by their grade id.
+    cells: Mapping[str, CellScore] = field(default_factory=dict)
+
+    @property
+    def status(self) -> str:
+        """Return graded, unreadable, fault, missing or recorded."""
+        return "fault" if self.fault else self.grade.status
+
+    @property
+    def message(self) -> str:
+        """Why the newest version was not graded."""
+        return self.fault or self.grade.message
+
+    @property
+    def needs_manual_grade(self) -> bool:
+        """Tell whether a person must look at a cell."""
+        return any(cell.needs_manual_grade for cell in self.cells.values())
+
+    def points(self, verdict: Verdict) -> float | None:
+        """Return the points that count for an exercise; those of its verdict if the gradebook has none."""
+        cell = self.cells.get(verdict.id)
+        return cell.points if cell else verdict.points
+
+    @classmethod
+    def of(cls, grade: Grade) -> GradebookEntry:
+        """Return the entry of a grade that no gradebook holds."""
+        score = grade.score
+        return cls(
+            student=Student(id=grade.student),
+            assignment=grade.assignment,
+            grade=grade,
+            fault=grade.message or "the grader failed" if grade.status == "fault" else "",
+            score=score,
+            raw_score=score or 0.0,
+            max_score=grade.max_score,
+        )
 
 
 # ---------------------------------------------------------------- judging one trial

@@ -1,38 +1,74 @@
-"""`grader export`: write the cached grades in a service's format, or the autograder's zip for Gradescope."""
+"""`grader export`: write the class in a service's format, or the autograder's zip for Gradescope."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.build.gradescope_zip import autograder
 from grader.commands.console import Terminal
+from grader.commands.from_gradebook import entries_or_complain
+from grader.commands.output_file import CannotWrite, write_result
 from grader.course import lessons
-from grader.paths import cache_path
+from grader.records import GradebookEntry
 from grader.report.export import export
-from grader.results.cache import GradeCache
+from grader.report.text import clean
 from grader.secret import SecretError, course_secret
 
 
-def run(service: str, *, root: Path, to: Path | None, assignment: str | None, terminal: Terminal) -> int:
-    """Write the cached grades to a file; return the exit status.
+def run(
+    service: str,
+    *,
+    root: Path,
+    gradebook: str | None,
+    to: Path | None,
+    assignment: str | None,
+    terminal: Terminal,
+) -> int:
+    """Write what the gradebook says to a file; return the exit status.
 
     Args:
         service: the service whose format is written.
+        gradebook: the gradebook's URL; None for the course's own.
         to: the file; None for standard output.
         assignment: the assignment whose grades are written; None for all.
     """
-    grades = [grade for grade in GradeCache(cache_path(root)).all() if assignment in (None, grade.assignment)]
-    if not grades:
-        terminal.complain("no grade is kept here yet; run: grader grade PATH")
+    entries = entries_or_complain(root, gradebook, assignment, terminal)
+    if entries is None:
         return 2
-    text = export(service, grades)
+    exported = export(service, entries)
     if to is None:
-        terminal.out.file.write(text)
+        terminal.out.file.write(exported.text)
     else:
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(text, "utf-8", newline="")
+        try:
+            write_result(to, exported.text)
+        except CannotWrite as error:
+            terminal.complain(error)
+            return 2
         terminal.note(f"wrote {to}")
+    for remark in _remarks(entries, exported.left_out, service):
+        terminal.complain(remark)
     return 0
+
+
+def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
+    """Say what the file does not show: who is missing in it, and whose score may still change."""
+    if left_out:
+        yield f"{service} knows no participant of that number, so these are left out: {_some(left_out)}"
+    faults = [entry for entry in entries if entry.status == "fault"]
+    if stale := [entry.student.id for entry in faults if entry.score is not None]:
+        yield f"the newest version could not be graded, and the score is of the version before: {_some(stale)}"
+    if empty := [entry.student.id for entry in faults if entry.score is None]:
+        yield f"could not be graded, and have no score yet: {_some(empty)}"
+    waiting = [entry.student.id for entry in entries if entry.status != "fault" and entry.needs_manual_grade]
+    if waiting:
+        yield f"a person must still look at these (see formgrader): {_some(waiting)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """List names, at most twenty of them."""
+    shown = ", ".join(clean(name) for name in names[:20])
+    return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
 
 
 def write_autograder(
@@ -49,9 +85,10 @@ def write_autograder(
     except (SecretError, FileNotFoundError) as error:
         terminal.complain(error)
         return 2
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.touch(mode=0o600)
-    to.chmod(0o600)  # the zip contains the course secret
-    to.write_bytes(content)
+    try:
+        write_result(to, content, private=True)  # the zip contains the course secret
+    except CannotWrite as error:
+        terminal.complain(error)
+        return 2
     terminal.say(f"wrote {to}: it holds the course secret and the reference; upload it to Gradescope alone")
     return 0

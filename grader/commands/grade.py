@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from grader.commands.console import Terminal, wrong_assignment
+from grader.commands.head_start import is_new
+from grader.commands.output_file import CannotWrite, write_result, writing
 from grader.course import lessons
 from grader.execution.device import NoDevice, jobs_on, usable_device
 from grader.execution.errors import IsolationError
@@ -17,12 +18,10 @@ from grader.execution.tiers import resolve_tier
 from grader.gradebook.errors import RecordError, StudentNameError
 from grader.grading.grade import master_notebook
 from grader.grading.withheld import withheld
-from grader.paths import cache_path
-from grader.records import Grade, GradingSettings
+from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
 from grader.report.terminal import progress, table
-from grader.results.cache import GradeCache
 from grader.secret import SecretError, course_secret
 from grader.submission.file import SubmissionFile, Unreadable
 from grader.submission.intake import find
@@ -53,16 +52,6 @@ class GradeOptions:
     force: bool = False
     run_all: bool = False
 
-    @property
-    def gradebook_url(self) -> str:
-        """The gradebook's database URL."""
-        return self.gradebook or f"sqlite:///{self.root / 'gradebook.db'}"
-
-    @property
-    def pages(self) -> Path:
-        """The folder into which the class page is written."""
-        return self.html or self.root / "feedback"
-
 
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
     """Grade, record and report; return the exit status.
@@ -84,9 +73,8 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         if workers.note:
             terminal.complain(workers.note)
         try:
-            grades = _grade(files, unreadable, course, workers, options, terminal)
-            report = _write_report(options.pages, grades)
-        except (RecordError, WorkersLost, OSError) as error:
+            results = _grade(files, unreadable, course, workers, options, terminal)
+        except (RecordError, CannotWrite, WorkersLost, OSError) as error:
             terminal.complain(error)
             return SOME_NOT_GRADED
         except KeyboardInterrupt:
@@ -94,11 +82,13 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
                 "stopped. What was graded is kept; run this again, and it goes on where it stopped."
             )
             return SOME_NOT_GRADED
-    terminal.out.print(table(grades))
-    terminal.say(f"gradebook  {options.gradebook_url.removeprefix('sqlite:///')}")
-    terminal.say(f"feedback   {options.pages}")
-    terminal.say(f"report     {report}")
-    return SOME_NOT_GRADED if any(grade.status != "graded" for grade in grades) else GRADED
+    terminal.out.print(table(results.entries))
+    if results.not_counted_late:
+        terminal.complain(_about_late(results.not_counted_late))
+    terminal.say(f"gradebook  {results.gradebook.removeprefix('sqlite:///')}")
+    terminal.say(f"feedback   {results.class_page.parent}")
+    terminal.say(f"report     {results.class_page}")
+    return SOME_NOT_GRADED if any(entry.status != "graded" for entry in results.entries) else GRADED
 
 
 def _prepare(
@@ -123,6 +113,16 @@ def _prepare(
     return Course(root=options.root, settings=settings, force=options.force), workers
 
 
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """What a run leaves."""
+
+    entries: Sequence[GradebookEntry]  # of this run's submissions alone
+    gradebook: str  # URL
+    class_page: Path
+    not_counted_late: Sequence[GradebookEntry]  # marked late by the platform, and not late by the gradebook
+
+
 def _grade(
     files: Sequence[SubmissionFile],
     unreadable: Sequence[Grade],
@@ -130,56 +130,97 @@ def _grade(
     workers: Workers,
     options: GradeOptions,
     terminal: Terminal,
-) -> list[Grade]:
-    """Grade and record each submission; return summaries of these grades and of `unreadable`, sorted."""
-    grades = list(unreadable)
-    cache = GradeCache(cache_path(course.root))
-    cache.trim()
-    if course.force or cache.empty():
+) -> Results:
+    """Grade and record each submission, and write the page of the whole class."""
+    if course.force or is_new(options.root, options.gradebook):
         workers.warm_up()
     masters = {name: master_notebook(course.root, name) for name in lessons()}
     # These modules import nbgrader, which takes a second: meanwhile the workers start.
-    from grader.gradebook.config import course_id, late_penalty
+    from grader.gradebook.config import course_gradebook, course_id, late_penalty, results_folder
+    from grader.gradebook.reader import read_class
     from grader.gradebook.writer import open_gradebook
-    from grader.results.writer import ResultsWriter, summary_of
+    from grader.results.writer import ResultsWriter
 
+    url, name = options.gradebook or course_gradebook(course.root), course_id(course.root)
+    folder = results_folder(course.root, url)
+    # Of the submissions that are in the gradebook, keep the keys alone: a class may be large.
+    done: set[tuple[str, str]] = set()
+    others = [GradebookEntry.of(grade) for grade in unreadable]
     with ExitStack() as stack:
         # Open the gradebook before grading: if it cannot be written, report that now, not after an hour.
-        writer = stack.enter_context(
-            open_gradebook(
-                options.gradebook_url,
-                lessons(),
-                masters,
-                course=course_id(course.root),
-                late_penalty=late_penalty(course.root),
-            )
-        )
-        results = ResultsWriter(course.root, options.html, cache, writer)
-        lines = stack.enter_context(_open_lines(options.json)) if options.json else None
-        for grade in unreadable:
-            _write_line(lines, to_json(grade))
+        penalty = late_penalty(course.root)
+        writer = stack.enter_context(open_gradebook(url, lessons(), masters, name, penalty))
+        results = ResultsWriter(folder, options.html, writer)
+        write_line = stack.enter_context(_lines(options.json)) if options.json else None
+        if write_line:
+            for grade in unreadable:
+                write_line(to_json(grade))
         advance = stack.enter_context(progress(len(files), terminal.err))
         # Whatever happens, the stack closes the generator, and the generator then ends the workers.
         graded_class = stack.enter_context(closing(grade_class(files, course, workers, results.cached)))
         for job, graded in graded_class:
             try:
-                line = results.record(job, graded)
+                recorded = results.record(job, graded)
             except StudentNameError as error:  # this grade is not recorded; the other grades are
                 terminal.complain(error)
-                line = to_json(graded.grade)
-            _write_line(lines, line)
-            grades.append(summary_of(graded.grade))
+                recorded = False
+            if recorded:
+                done.add((job.file.student, job.file.assignment))
+            else:
+                others.append(GradebookEntry.of(graded.grade))
+            if write_line:
+                write_line(results.line(graded))
             advance(graded.grade)
-    cache.trim()
-    return sorted(grades, key=lambda grade: (grade.assignment, grade.student))
+    return _results(url, files, done, others, read_class(url, name), options.html or folder / "feedback")
 
 
-def _write_report(pages: Path, grades: Sequence[Grade]) -> Path:
-    """Write the class page into a folder; return its path."""
-    report = pages / "class.html"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_text(class_page(grades), "utf-8")
-    return report
+def _results(
+    url: str,
+    files: Sequence[SubmissionFile],
+    done: Set[tuple[str, str]],
+    others: Sequence[GradebookEntry],
+    everybody: Sequence[GradebookEntry],
+    pages: Path,
+) -> Results:
+    """Write the page of the whole class, and collect what to show of this run.
+
+    Args:
+        url: the gradebook's.
+        files: this run's submissions.
+        done: student and assignment of those that are in the gradebook.
+        others: what to show of those that are not.
+        everybody: all entries of the gradebook.
+        pages: the folder for the class page.
+    """
+    ours = [entry for entry in everybody if (entry.student.id, entry.assignment) in done]
+    late = {(file.student, file.assignment) for file in files if file.late}
+    return Results(
+        entries=sorted([*ours, *others], key=lambda entry: (entry.assignment, entry.student.id)),
+        gradebook=url,
+        class_page=_write_class_page(pages, everybody),
+        not_counted_late=[
+            entry
+            for entry in ours
+            if (entry.student.id, entry.assignment) in late and entry.seconds_late is None
+        ],
+    )
+
+
+def _write_class_page(folder: Path, entries: Sequence[GradebookEntry]) -> Path:
+    """Write the page of the whole class into a folder; return its path."""
+    page = folder / "class.html"
+    write_result(page, class_page(entries))
+    return page
+
+
+def _about_late(entries: Sequence[GradebookEntry]) -> str:
+    """Say that submissions are late for the platform, and not for the gradebook."""
+    names = ", ".join(sorted({entry.assignment for entry in entries}))
+    return (
+        f"{len(entries)} of these were handed in LATE, as their file names say. The gradebook has no due date for "
+        f"{names}, so nobody counts as late there. To set one: nbgrader db assignment add {names.split(',')[0]} "
+        "--duedate='2030-01-31 18:00:00 UTC', then grade again."
+    )
 
 
 class DuplicateSubmission(Exception):
@@ -215,14 +256,27 @@ def _find(
     return list(files.values()), unreadable
 
 
-def _open_lines(path: Path) -> TextIO:
-    """Open the file of JSON lines for writing; make its folder first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("w", encoding="utf-8")
+@contextmanager
+def _lines(path: Path) -> Iterator[Callable[[str], None]]:
+    """Open the file of JSON lines; make its folder first.
 
+    Yields:
+        A function that writes a line at once.
 
-def _write_line(lines: TextIO | None, line: str) -> None:
-    """Write a line to the file of JSON lines at once; do nothing if there is no such file."""
-    if lines is not None:
-        lines.write(line + "\n")
-        lines.flush()
+    Raises:
+        CannotWrite: the file cannot be written.
+    """
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w", encoding="utf-8")
+
+    def write(line: str) -> None:
+        with writing(path):
+            file.write(line + "\n")
+            file.flush()
+
+    try:
+        yield write
+    finally:
+        with suppress(OSError):  # a full disk: `write` has said so
+            file.close()

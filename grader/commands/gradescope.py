@@ -16,7 +16,7 @@ from grader.execution.server import Server
 from grader.grading.grade import grade, master_notebook
 from grader.grading.withheld import withheld
 from grader.paths import course_root, write_atomically
-from grader.records import Grade, GradingSettings
+from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.export import export
 from grader.submission.file import SubmissionFile, Unreadable, assignment_in
 
@@ -42,7 +42,7 @@ def main(root: Path) -> int:
     if graded.message:
         print(graded.message)
     path = root / "results" / "results.json"
-    write_atomically(path, export("gradescope", [graded]))
+    write_atomically(path, export("gradescope", [GradebookEntry.of(graded)]).text)
     return 1 if graded.status == "fault" else 0
 
 

@@ -10,20 +10,20 @@ from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
 from grader.execution.visible_gpu import visible_gpu
-from grader.paths import cache_path
-from grader.results.cache import GradeCache
 
 
 @contextmanager
-def head_start(root: Path, device: str, isolation: str, *, force: bool) -> Iterator[ServerProcess | None]:
+def head_start(
+    root: Path, device: str, isolation: str, *, gradebook: str | None, force: bool
+) -> Iterator[ServerProcess | None]:
     """Start a fork server for the CPU, yield it before it is ready, and close it at the end.
 
-    Yield None if notebooks will run on a GPU, or if the server may not be needed because grades are cached
-    and `force` is off. Yield None after an error, too: the workers start a server of their own, meet the same
+    Yield None if notebooks will run on a GPU, or if the server may not be needed because there are grades
+    already and `force` is off. Yield None after an error, too: the workers start a server of their own, meet the same
     error, and report it.
     """
     on_cpu = device == "cpu" or (device == "auto" and not visible_gpu().devices)
-    if not on_cpu or not (force or GradeCache(cache_path(root)).empty()):
+    if not on_cpu or not (force or is_new(root, gradebook)):
         yield None
         return
     try:
@@ -35,3 +35,13 @@ def head_start(root: Path, device: str, isolation: str, *, force: bool) -> Itera
         yield server
     finally:
         server.close()
+
+
+def is_new(root: Path, gradebook: str | None) -> bool:
+    """Tell whether nothing was graded yet, as far as that shows without nbgrader, which is slow to import.
+
+    Args:
+        gradebook: the URL that the operator gave; None for the course's own.
+    """
+    file = Path(gradebook.removeprefix("sqlite:///")) if gradebook else root / "gradebook.db"
+    return not file.exists()

@@ -1,26 +1,28 @@
-"""`grader report`: show the class, from the cached grades."""
+"""`grader report`: the class as a table on the terminal, or as a page; what it says is the gradebook's."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from grader.commands.console import Terminal
-from grader.paths import cache_path
+from grader.commands.from_gradebook import entries_or_complain
+from grader.commands.output_file import CannotWrite, write_result
 from grader.report.class_page import class_page
 from grader.report.terminal import table
-from grader.results.cache import GradeCache
 
 
-def run(*, root: Path, html: Path | None, terminal: Terminal) -> int:
+def run(*, root: Path, gradebook: str | None, html: Path | None, terminal: Terminal) -> int:
     """Show the class on the terminal, or write the class page to the file `html`; return the exit status."""
-    grades = list(GradeCache(cache_path(root)).all())
-    if not grades:
-        terminal.complain("no grade is kept here yet; run: grader grade PATH")
+    entries = entries_or_complain(root, gradebook, None, terminal)
+    if entries is None:
         return 2
     if html is None:
-        terminal.out.print(table(grades))
+        terminal.out.print(table(entries))
         return 0
-    html.parent.mkdir(parents=True, exist_ok=True)
-    html.write_text(class_page(grades), "utf-8")
+    try:
+        write_result(html, class_page(entries))
+    except CannotWrite as error:
+        terminal.complain(error)
+        return 2
     terminal.say(f"wrote {html}")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from nbformat import NotebookNode
 from nbgrader import api, utils
@@ -17,10 +18,11 @@ from grader.notebook.cells import Role, answer_cell, check_cell, role
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """The ids of one assignment's rows in the gradebook: every value below is the id of a row."""
+    """One assignment's rows in the gradebook: every text below is the id of a row."""
 
     assignment: str
     notebook: str
+    duedate: datetime | None  # of the assignment
     grades: Mapping[str, str]  # exercise id → row of its self-check, which gets the points
     comments: Mapping[str, str]  # exercise id → row of its answer, which gets the comment
     other_grades: tuple[str, ...]  # rows of the cells that the instructor added, to grade by hand
@@ -108,6 +110,7 @@ def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Les
     return Cells(
         assignment=notebook.assignment_id,
         notebook=notebook.id,
+        duedate=notebook.assignment.duedate,
         grades={id: grades.pop(cell) for id, cell in checks.items() if cell in grades},
         comments={id: comments.pop(cell) for id, cell in answers.items() if cell in comments},
         # The cells that the two lines above did not pop: those that the instructor added.

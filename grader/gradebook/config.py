@@ -1,20 +1,44 @@
-"""Reads nbgrader_config.py: the course's name, and the penalty for a late submission."""
+"""Reads nbgrader_config.py: the course's name and gradebook, and the penalty for a late submission."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config, PyFileConfigLoader
 from traitlets.config.loader import ConfigFileNotFound
 
-from grader.gradebook.writer import LatePenalty
+from grader.gradebook.connection import sqlite_file
+
+# Takes (student, score, seconds late), as nbgrader's plugins do; returns the penalty, or None for none.
+LatePenalty = Callable[[str, float, float], float | None]
 
 
 def course_id(root: Path) -> str:
     """Return the course's name in nbgrader_config.py; without file or name nbgrader's default."""
     return _configuration(root).CourseDirectory.get("course_id", "default_course")
+
+
+def course_gradebook(root: Path) -> str:
+    """Return the URL of the course's own gradebook: nbgrader_config.py's, else gradebook.db in the course."""
+    return _configuration(root).CourseDirectory.get("db_url") or f"sqlite:///{root / 'gradebook.db'}"
+
+
+def results_folder(root: Path, url: str) -> Path:
+    """Return the folder in which autograded/ and feedback/ of a gradebook lie.
+
+    Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files
+    must not be mixed with the course's: they lie beside its file; those of a database server in the course.
+
+    Raises:
+        RecordError: this is no database URL.
+    """
+    file, own = sqlite_file(url), sqlite_file(course_gradebook(root))
+    if file is None or (own is not None and file.resolve() == own.resolve()):
+        return root
+    return file.parent
 
 
 def late_penalty(root: Path) -> LatePenalty:

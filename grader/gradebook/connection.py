@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 from nbgrader import api
@@ -32,6 +33,30 @@ def connect(url: str, course: str) -> api.Gradebook:
     """
     parsed = _parse(url)
     return attempt(url, lambda: _open(parsed, course))
+
+
+def open_existing(url: str, course: str) -> api.Gradebook:
+    """Open a gradebook to read it; create nothing.
+
+    Raises:
+        RecordError: it does not exist, or cannot be opened.
+    """
+    file = sqlite_file(url)
+    if file is not None and not file.is_file():
+        raise RecordError(f"{file}: there is no gradebook yet. Run: grader grade PATH")
+    return connect(url, course)
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of an SQLite gradebook; None for a database server.
+
+    Raises:
+        RecordError: this is no database URL.
+    """
+    parsed = _parse(url)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database.startswith("file:"):
+        return None
+    return Path(parsed.database)
 
 
 def _parse(url: str) -> URL:
@@ -110,6 +135,7 @@ def _explain(reason: str, error: Exception) -> str:
         "readonly": "Make the file and its folder writable, or give --gradebook another path.",
         "unable to open": "Make the folder that it lies in, or give --gradebook another path.",
         "not a database": "It is another kind of file. Give --gradebook another path.",
+        "no column named": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
         "no such column": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
     }
     otherwise = "Give --gradebook another path to go on."

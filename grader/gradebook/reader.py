@@ -1,48 +1,122 @@
-"""Reads from the gradebook what people decided by hand, for the feedback page."""
+"""Reads the gradebook: what it says of one submission, and of a class. It changes nothing.
+
+Everything that is shown or handed on about points comes from here: pages, tables, exports.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
 from nbgrader import api
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from grader.gradebook.connection import attempt, connect
-from grader.notebook.cells import exercise_of
-from grader.report.page import ManualMarks
+from grader.gradebook.connection import attempt, open_existing
+from grader.gradebook.details import DETAILS, has_table, line_of
+from grader.gradebook.stored import Stored, entry_of, load_class, load_one, student_of
+from grader.records import Grade, GradebookEntry, Student
+from grader.report.jsonl import from_json
 
 
-def read_marks(url: str, course: str, student: str, assignment: str) -> ManualMarks:
-    """Read the points, comments and penalty that people gave a submission, and its score with them.
+def read_class(url: str, course: str, assignment: str | None = None) -> list[GradebookEntry]:
+    """Read all submissions, and for each assignment with any, who handed in nothing; sorted.
+
+    The grades are without checks and heatmaps: those of a large class would not fit into memory.
+
+    Args:
+        assignment: the assignment that is read; None for all.
 
     Raises:
-        RecordError: the gradebook cannot be read, or holds no such submission.
+        RecordError: there is no gradebook, or it cannot be read.
     """
-    gradebook = connect(url, course)
+    with _reading(url, course) as db:
+        return attempt(url, lambda: _class(db, assignment))
+
+
+def read_entry(url: str, course: str, student: str, assignment: str) -> GradebookEntry | None:
+    """Read one submission with its whole grade; None if the gradebook has none.
+
+    Raises:
+        RecordError: there is no gradebook, or it cannot be read.
+    """
+    with _reading(url, course) as db:
+        return attempt(url, lambda: whole_entry(db, student, assignment, details=has_table(db)))
+
+
+def whole_entry(db: Session, student: str, assignment: str, *, details: bool = True) -> GradebookEntry | None:
+    """Load one submission with its whole grade; None if the gradebook has none."""
+    stored = load_one(db, student, assignment, details=details)
+    return None if stored is None else with_whole_grade(db, stored)
+
+
+def with_whole_grade(db: Session, stored: Stored) -> GradebookEntry:
+    """Put a submission together as an entry with its whole grade, checks and heatmaps included."""
+    entry = entry_of([stored])
+    line = stored_line(db, stored)
+    return entry if line is None else replace(entry, grade=_read(line) or entry.grade)
+
+
+def stored_line(db: Session, stored: Stored) -> str | None:
+    """Load the JSON line of a submission's grade; None if this grader did not record it."""
+    if stored.submission.summary is None:
+        return None
+    own = DETAILS.c.notebook_id == stored.submission.submitted_notebook
+    compressed = db.execute(select(DETAILS.c.line).where(own)).scalar()
+    return None if compressed is None else line_of(compressed)
+
+
+def _read(line: str) -> Grade | None:
+    """Read a grade; None if another version wrote it."""
     try:
-        return attempt(
-            url, lambda: _marks(gradebook.find_submission_notebook(assignment, assignment, student))
-        )
+        return from_json(line)
+    except ValueError:
+        return None
+
+
+def _class(db: Session, assignment: str | None) -> list[GradebookEntry]:
+    """Load the entries of all submissions, and of the students who handed in nothing."""
+    by_submission: dict[str, list[Stored]] = {}
+    for stored in load_class(db, assignment, details=has_table(db)):
+        by_submission.setdefault(stored.submission.submission, []).append(stored)
+    entries = [entry_of(notebooks) for notebooks in by_submission.values()]
+    entries += _missing(entries, _students(db))
+    return sorted(entries, key=lambda entry: (entry.assignment, entry.student.id))
+
+
+def _students(db: Session) -> list[Student]:
+    """Load all students of the gradebook."""
+    table = api.Student.__table__
+    names = (table.c[name] for name in ("first_name", "last_name", "email", "lms_user_id"))
+    return [student_of(row) for row in db.execute(select(table.c.id.label("student"), *names))]
+
+
+def _missing(entries: list[GradebookEntry], students: list[Student]) -> Iterator[GradebookEntry]:
+    """Yield an entry for each student without a submission, for each assignment that anybody handed in."""
+    worth = {entry.assignment: entry.max_score for entry in entries}
+    handed_in = {(entry.student.id, entry.assignment) for entry in entries}
+    for assignment, max_score in worth.items():
+        for student in students:
+            if (student.id, assignment) not in handed_in:
+                nothing = Grade(
+                    student=student.id,
+                    assignment=assignment,
+                    status="missing",
+                    score=None,
+                    max_score=max_score,
+                    message="handed in nothing",
+                )
+                yield GradebookEntry(
+                    student=student, assignment=assignment, grade=nothing, score=None, max_score=max_score
+                )
+
+
+@contextmanager
+def _reading(url: str, course: str) -> Iterator[Session]:
+    """Open a gradebook that exists, and close it at the end."""
+    gradebook = open_existing(url, course)
+    try:
+        yield gradebook.db
     finally:
         gradebook.close()
-
-
-def _marks(notebook: api.SubmittedNotebook) -> ManualMarks:
-    """Collect from a submitted notebook what people decided by hand; the score is reduced by the penalty."""
-    penalty = notebook.late_submission_penalty or 0.0
-    return ManualMarks(
-        score=notebook.score - penalty,
-        penalty=penalty,
-        points={
-            _exercise(grade.name): grade.score
-            for grade in notebook.grades
-            if grade.manual_score is not None or grade.extra_credit
-        },
-        comments={
-            _exercise(comment.name): comment.manual_comment
-            for comment in notebook.comments
-            if comment.manual_comment
-        },
-    )
-
-
-def _exercise(cell: str) -> str:
-    """Return the exercise of an answer's or a self-check's grade id; return other grade ids unchanged."""
-    return exercise_of(cell) or cell

@@ -1,90 +1,59 @@
 """Writes grades into nbgrader's gradebook, so that its export and formgrader show them.
 
-One process writes, with one transaction per grade. Queries use the tables' unique keys and not nbgrader's
-mapped objects: the computed columns of those objects read whole tables, and the time would grow with the
-square of the number of students.
+One process writes, with one transaction for each grade: nbgrader's scores and comments, and in this grader's
+own table everything else that it found.
 
 How a grade changes the scores in the gradebook:
 
-    graded      sets the auto scores. A manual score stays, and nbgrader prefers it.
-    unreadable  sets the auto scores to 0: the file is at fault.
-    fault       changes no score and keeps the submission's timestamp. The stored scores are those of an earlier
-                submission, so they are marked "needs manual grade" and the comment says why. formgrader sees by
-                the timestamp that the newer submission is not graded yet.
+    graded      sets the automatic scores. A manual score stays, and nbgrader prefers it. If submission or
+                automatic score are no longer those for which a person gave it, the cell is marked "needs
+                manual grade", as nbgrader does.
+    unreadable  sets the automatic scores to 0: the file is at fault.
+    fault       changes no score and keeps the submission's timestamp. The automatic scores are those of an
+                earlier version, so they are marked "needs manual grade" and the comment says why. formgrader
+                sees by the timestamp that the newer version is not graded yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import api
-from sqlalchemy import Select, and_, bindparam, insert, or_, select, update
+from sqlalchemy import Row, insert, select, update
 
 from grader.declaration.lesson import Lesson
 from grader.gradebook.cells import Cells, declare
+from grader.gradebook.config import LatePenalty
 from grader.gradebook.connection import attempt, connect
+from grader.gradebook.details import DETAILS, fault_message, make_table, row_of, summary_of
 from grader.gradebook.errors import RecordError
-from grader.records import Grade, Outcome, Verdict
-
-WITHHELD = (
-    "The newest submission could not be graded: a fault of the grader. "
-    "A score that stands here is of an earlier one."
-)
-
-# Takes (student, score, seconds late), as nbgrader's plugins do; returns the penalty, or None for none.
-LatePenalty = Callable[[str, float, float], float | None]
+from grader.gradebook.reader import stored_line, whole_entry
+from grader.gradebook.rows import fill, insert_once, set_columns, set_if_empty
+from grader.gradebook.stored import Stored, entry_of, load_one
+from grader.gradebook.wanted import wanted_rows
+from grader.records import Grade, GradebookEntry, Student
 
 
-# The queries of a rerun are built once: SQLAlchemy takes longer to build a query than SQLite to answer it.
-# Each selects by the first columns of its tables' indices: the cost of a query that reads a whole table grows
-# with the class.
-_submitted_assignments, _submitted_notebooks, _assignments = (
-    mapped.__table__ for mapped in (api.SubmittedAssignment, api.SubmittedNotebook, api.Assignment)
-)
-SUBMISSION_QUERY = (
-    select(
-        _submitted_assignments.c.timestamp,
-        _assignments.c.duedate,
-        _submitted_notebooks.c.id.label("submitted_notebook"),
-        _submitted_notebooks.c.late_submission_penalty.label("penalty"),
-    )
-    .join(_assignments, _assignments.c.id == _submitted_assignments.c.assignment_id)
-    .join(
-        _submitted_notebooks,
-        and_(
-            _submitted_notebooks.c.notebook_id == bindparam("notebook"),
-            _submitted_notebooks.c.assignment_id == _submitted_assignments.c.id,
-        ),
-    )
-    .where(
-        _submitted_assignments.c.assignment_id == bindparam("assignment"),
-        _submitted_assignments.c.student_id == bindparam("student"),
-    )
-)
-# Of each table, the columns that a grade sets.
-COLUMNS = ((api.Grade, ("auto_score", "needs_manual_grade")), (api.Comment, ("auto_comment",)))
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What the gradebook holds of an earlier run."""
+
+    grade: Grade  # without checks
+    notebook_sha256: str  # of the executed notebook
 
 
-def _row_queries(cells: Cells) -> tuple[Select, ...]:
-    """Build the two queries that select a submitted notebook's rows of grades and of comments."""
-    queries = []
-    for (mapped, names), ids in zip(COLUMNS, _cells_by_table(cells), strict=True):
-        columns = mapped.__table__.c
-        of_notebook = and_(columns.cell_id.in_(ids), columns.notebook_id == bindparam("submitted_notebook"))
-        queries.append(select(columns.cell_id, *(columns[name] for name in names)).where(of_notebook))
-    return tuple(queries)
+@dataclass(frozen=True, kw_only=True)
+class Handover:
+    """How a submission came in."""
 
-
-def _cells_by_table(cells: Cells) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the ids of all cells with a grade, and of all cells with a comment."""
-    return (
-        (*cells.grades.values(), *cells.other_grades),
-        (*cells.comments.values(), *cells.other_comments),
-    )
+    student: Student
+    submitted: datetime | None = None  # None if that is not known; UTC if it has no time zone
+    late: bool = False  # the learning platform marked it as late
 
 
 @contextmanager
@@ -111,30 +80,14 @@ def open_gradebook(
     """
     gradebook = connect(url, course)
     try:
+        attempt(url, lambda: make_table(gradebook.db), undo=gradebook.db.rollback)
         yield GradeWriter(url, gradebook, lessons, masters or {}, late_penalty)
     finally:
         gradebook.close()
 
 
-def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | None]:
-    """Return when each submission in the gradebook was submitted, by student and assignment.
-
-    Raises:
-        RecordError: the gradebook cannot be read.
-    """
-    gradebook = connect(url, course)
-    query = select(
-        _submitted_assignments.c.student_id, _assignments.c.name, _submitted_assignments.c.timestamp
-    ).join(_assignments, _assignments.c.id == _submitted_assignments.c.assignment_id)
-    try:
-        rows = attempt(url, lambda: gradebook.db.execute(query).all())
-    finally:
-        gradebook.close()
-    return {(student, name): timestamp for student, name, timestamp in rows}
-
-
 class GradeWriter:
-    """Writes grades into an open gradebook. `open_gradebook` makes it."""
+    """Writes grades into an open gradebook, and finds those of earlier runs. `open_gradebook` makes it."""
 
     def __init__(
         self,
@@ -150,13 +103,39 @@ class GradeWriter:
         self.masters = masters
         self.late_penalty = late_penalty
         self._cells: dict[str, Cells] = {}
-        self._row_queries: dict[str, tuple[Select, ...]] = {}  # by assignment
 
-    def record(self, grade: Grade, timestamp: datetime | None = None) -> None:
-        """Record one grade.
+    # ------------------------------------------------------------ what is there already
+
+    def recorded(self, student: str, assignment: str, key: str) -> Recorded | None:
+        """Return the grade that was recorded under this key; None if another or none was."""
+        stored = self._load(student, assignment)
+        if stored is None or not key or stored.submission.key != key:
+            return None
+        if (grade := summary_of(stored.submission.summary)) is None:
+            return None
+        return Recorded(grade=grade, notebook_sha256=stored.submission.notebook_sha256)
+
+    def whole(self, student: str, assignment: str) -> GradebookEntry | None:
+        """Return what the gradebook says of a submission, with checks and heatmaps; None if it has none."""
+        return self._attempt(lambda: whole_entry(self.gradebook.db, student, assignment))
+
+    def line(self, student: str, assignment: str) -> str | None:
+        """Return the JSON line of the recorded grade; None if there is none."""
+        stored = self._load(student, assignment)
+        return None if stored is None else self._attempt(lambda: stored_line(self.gradebook.db, stored))
+
+    # ------------------------------------------------------------ writing
+
+    def record(
+        self, grade: Grade, came_in: Handover | None = None, *, key: str = "", notebook_sha256: str = ""
+    ) -> GradebookEntry:
+        """Record one grade, and return what the gradebook says then; that has no checks.
 
         Args:
-            timestamp: when it was submitted; None if that is not known; UTC if it has no time zone.
+            came_in: who handed it in, and when.
+            key: the digest of all that the grade depends on, under which `recorded` finds it; "" if it must
+                not be found.
+            notebook_sha256: digest of the executed notebook that was written with the grade.
 
         Raises:
             StudentNameError: the student's name cannot be encoded; the next grade can be recorded.
@@ -168,7 +147,22 @@ class GradeWriter:
                 f"{self.url}: {grade.student}'s grade is for {grade.assignment!r}, which is no lesson; "
                 f"known are {assignments}. It was not recorded."
             )
-        attempt(self.url, lambda: self._write(grade, timestamp), undo=self.gradebook.db.rollback)
+        came_in = came_in or Handover(student=Student(id=grade.student))
+        details = row_of(grade, key, notebook_sha256)
+        return self._attempt(lambda: self._write(grade, came_in, details))
+
+    def confirm(self, recorded: Recorded, came_in: Handover) -> GradebookEntry:
+        """Bring nbgrader's scores up to date with a grade that `recorded` returned, if they are not."""
+        return self._attempt(lambda: self._write(recorded.grade, came_in, details=None))
+
+    def set_notebook(self, student: str, assignment: str, notebook_sha256: str) -> None:
+        """Set the digest of the executed notebook, where that is written after the grade was recorded."""
+        stored = self._load(student, assignment)
+        if stored is None:
+            return
+        of_notebook = DETAILS.c.notebook_id == stored.submission.submitted_notebook
+        change = update(DETAILS).where(of_notebook).values(notebook_sha256=notebook_sha256)
+        self._attempt(lambda: (self.gradebook.db.execute(change), self.gradebook.db.commit()))
 
     def set_timestamp(self, student: str, assignment: str, timestamp: datetime | None) -> None:
         """Set the time of submission that the gradebook stores for a student's scores.
@@ -176,188 +170,191 @@ class GradeWriter:
         Raises:
             RecordError: the gradebook is locked or read-only.
         """
-        attempt(
-            self.url,
-            lambda: self._set_timestamp(student, assignment, timestamp),
-            undo=self.gradebook.db.rollback,
-        )
+        stored = self._load(student, assignment)
+        if stored is not None:
+            self._attempt(lambda: self._set_timestamp(stored.submission.submission, timestamp))
 
-    def _set_timestamp(self, student: str, assignment: str, timestamp: datetime | None) -> None:
-        submission = self.gradebook.find_submission(assignment, student)
-        self._set(api.SubmittedAssignment, submission.id, timestamp=_utc(timestamp))
+    def _set_timestamp(self, submission: str, timestamp: datetime | None) -> None:
+        set_columns(
+            self.gradebook.db, api.SubmittedAssignment.__table__, submission, timestamp=_utc(timestamp)
+        )
         self.gradebook.db.commit()
 
-    def _write(self, grade: Grade, timestamp: datetime | None) -> None:
-        """Write one grade in one transaction; declare its lesson before the first grade of an assignment."""
+    def _attempt(self, work: Callable[[], Any]) -> Any:
+        return attempt(self.url, work, undo=self.gradebook.db.rollback)
+
+    def _load(self, student: str, assignment: str) -> Stored | None:
+        return self._attempt(lambda: load_one(self.gradebook.db, student, assignment))
+
+    def _write(self, grade: Grade, came_in: Handover, details: Mapping[str, Any] | None) -> GradebookEntry:
+        """Write one grade in one transaction; declare its lesson before the first grade of an assignment.
+
+        Args:
+            details: the columns of this grader's own table; None if it has the grade already.
+        """
+        db = self.gradebook.db
         if grade.assignment not in self._cells:
             self._cells[grade.assignment] = declare(
                 self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
             )
-            self._row_queries[grade.assignment] = _row_queries(self._cells[grade.assignment])
         cells = self._cells[grade.assignment]
-        if self._is_recorded(grade, timestamp, cells):
-            return
+        before = load_one(db, grade.student, grade.assignment)
+        if details is None and before is not None and self._is_up_to_date(grade, came_in, before, cells):
+            return entry_of([before])
         fault = grade.status == "fault"
-        self._insert_once(api.Student, id=grade.student)
-        keys = {"assignment_id": cells.assignment, "student_id": grade.student}
-        submission, new = self._insert_once(api.SubmittedAssignment, **keys)
+        submission, notebook, new = self._insert_submission(came_in.student, cells)
         if new or not fault:
-            self._set(api.SubmittedAssignment, submission, timestamp=_utc(timestamp))
-        keys = {"notebook_id": cells.notebook, "assignment_id": submission}
-        notebook, _ = self._insert_once(api.SubmittedNotebook, **keys)
-        scores, comments = _wanted_rows(grade, cells)
-        self._fill(api.Grade, notebook, {**{cell: {} for cell in cells.other_grades}, **scores})
-        self._fill(api.Comment, notebook, {**{cell: {} for cell in cells.other_comments}, **comments})
+            time = _submitted(came_in, cells)
+            set_columns(db, api.SubmittedAssignment.__table__, submission, timestamp=time)
+        self._write_cells(grade, cells, notebook, before, same=details is None)
+        self._write_details(notebook, before, details, fault_message(grade))
         if self.late_penalty and not fault:
-            self._set_penalty(self.late_penalty, grade.student, cells, submission, notebook)
-        self.gradebook.db.commit()
+            self._set_penalty(self.late_penalty, came_in.student.id, grade.assignment)
+        db.commit()
+        stored = load_one(db, grade.student, grade.assignment)
+        assert stored is not None
+        return entry_of([stored])
 
-    def _is_recorded(self, grade: Grade, timestamp: datetime | None, cells: Cells) -> bool:
-        """Tell by three short queries whether the gradebook has all of a grade already, as in most reruns.
+    def _insert_submission(self, student: Student, cells: Cells) -> tuple[str, str, bool]:
+        """Find or insert a submission's rows, and complete the student's.
 
-        The answer is no for a fault, and for a submission that is late or has a penalty: `_write` then does
-        all.
+        Return the ids of submission and submitted notebook, and whether the submission is new.
         """
-        if grade.status == "fault":
-            return False
-        keys = {"assignment": cells.assignment, "notebook": cells.notebook, "student": grade.student}
-        row = self.gradebook.db.execute(SUBMISSION_QUERY, keys).first()
-        if row is None or row.timestamp != _utc(timestamp):
-            return False
-        if row.penalty is not None or (row.timestamp and row.duedate and row.timestamp > row.duedate):
-            return False  # the penalty for being late may have changed
-        queries = self._row_queries[grade.assignment]
-        tables = zip(queries, _wanted_rows(grade, cells), _cells_by_table(cells), strict=True)
-        for query, wanted, ids in tables:
-            submitted_notebook = {"submitted_notebook": row.submitted_notebook}
-            stored = {
-                stored_row.cell_id: stored_row._mapping
-                for stored_row in self.gradebook.db.execute(query, submitted_notebook)
-            }
-            if not stored.keys() >= set(ids) or any(
-                stored[cell][name] != value
-                for cell, values in wanted.items()
-                for name, value in values.items()
-            ):
-                return False
-        return True
+        db = self.gradebook.db
+        insert_once(db, api.Student.__table__, id=student.id)
+        names = {"first_name": student.first_name, "last_name": student.last_name, "email": student.email}
+        set_if_empty(db, api.Student.__table__, student.id, **names, lms_user_id=student.lms_id)
+        keys = {"assignment_id": cells.assignment, "student_id": student.id}
+        submission, new = insert_once(db, api.SubmittedAssignment.__table__, **keys)
+        keys = {"notebook_id": cells.notebook, "assignment_id": submission}
+        notebook, _ = insert_once(db, api.SubmittedNotebook.__table__, **keys)
+        return submission, notebook, new
 
-    def _insert_once(self, mapped: Any, **keys: str) -> tuple[str, bool]:
-        """Find or insert the row with these keys; return its id, and whether it is new."""
-        table = mapped.__table__
-        matches = and_(*(table.c[name] == value for name, value in keys.items()))
-        stored = self.gradebook.db.execute(select(table.c.id).where(matches)).first()
-        if stored is not None:
-            return stored.id, False
-        row = keys if "id" in keys else {"id": api.new_uuid(), **keys}
-        self.gradebook.db.execute(insert(table).values(**row))
-        return row["id"], True
-
-    def _fill(self, mapped: Any, notebook: str, wanted: Mapping[str, Mapping[str, Any]]) -> None:
-        """Insert a submitted notebook's missing rows into a table, and update those that differ.
+    def _write_cells(
+        self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool
+    ) -> None:
+        """Write scores and comments of all cells.
 
         Args:
-            mapped: nbgrader's class of the table.
             notebook: the id of the submitted notebook.
-            wanted: the id of each cell → the columns to set in its row.
+            before: what the gradebook held of the submission before.
+            same: whether the grade is the recorded one, and with it the submission.
         """
-        table = mapped.__table__
-        of_notebook = and_(table.c.cell_id.in_(wanted), table.c.notebook_id == notebook)
-        stored = {row.cell_id: row for row in self.gradebook.db.execute(select(table).where(of_notebook))}
-        # Names of the columns that are set → rows to insert together.
-        new: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-        for cell, values in wanted.items():
-            if cell not in stored:
-                row = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values}
-                new.setdefault(tuple(values), []).append(row)
-            elif any(stored[cell]._mapping[name] != value for name, value in values.items()):
-                self._set(mapped, stored[cell].id, **values)
-        for rows in new.values():
-            self.gradebook.db.execute(insert(table), rows)
+        grades, comments = (before.grades, before.comments) if before else ((), ())
+        same = same or _is_same_submission(grade, before)
+        scores, texts = wanted_rows(grade, cells, {row.cell_id: row for row in grades}, same=same)
+        db = self.gradebook.db
+        fill(db, api.Grade.__table__, notebook, grades, scores)
+        texts |= {cell: {} for cell in cells.other_comments}
+        fill(db, api.Comment.__table__, notebook, comments, texts)
 
-    def _set(self, mapped: Any, id: str, **values: Any) -> None:
-        """Set columns of the row with this id; write nothing if the row has these values already."""
-        table = mapped.__table__
-        changed = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
-        self.gradebook.db.execute(update(table).where(table.c.id == id, changed).values(**values))
-
-    def _set_penalty(
-        self, late_penalty: LatePenalty, student: str, cells: Cells, submission: str, notebook: str
+    def _write_details(
+        self, notebook: str, before: Stored | None, details: Mapping[str, Any] | None, fault: str
     ) -> None:
+        """Write this grader's own row.
+
+        Of a submission that was graded before, a fault replaces nothing but the message: the earlier
+        version's scores stand, and so does what was found.
+        """
+        values = {"fault": fault} if details is None or (fault and _has_grade(before)) else dict(details)
+        db = self.gradebook.db
+        if before is not None and before.submission.key is not None:
+            db.execute(update(DETAILS).where(DETAILS.c.notebook_id == notebook).values(**values))
+        elif details is not None:
+            db.execute(insert(DETAILS).values(notebook_id=notebook, **values))
+
+    def _is_up_to_date(self, grade: Grade, came_in: Handover, before: Stored, cells: Cells) -> bool:
+        """Tell whether the gradebook has all of a recorded grade, as in most reruns.
+
+        The answer is no for a submission that is late or has a penalty, which may have changed.
+        """
+        row = before.submission
+        if row.fault or row.timestamp != _submitted(came_in, cells) or row.penalty is not None:
+            return False
+        if row.timestamp and row.duedate and row.timestamp > row.duedate:
+            return False
+        if any(
+            value and not row._mapping[name]
+            for name, value in (
+                ("first_name", came_in.student.first_name),
+                ("last_name", came_in.student.last_name),
+            )
+        ):
+            return False
+        grades, comments = (
+            {each.cell_id: each for each in rows} for rows in (before.grades, before.comments)
+        )
+        scores, texts = wanted_rows(grade, cells, grades, same=True)
+        if not comments.keys() >= {*texts, *cells.other_comments}:
+            return False
+        tables: Sequence[tuple[Mapping[str, Row], Mapping[str, Mapping[str, Any]]]]
+        tables = (grades, scores), (comments, texts)
+        return all(
+            cell in stored and all(stored[cell]._mapping[name] == value for name, value in values.items())
+            for stored, wanted in tables
+            for cell, values in wanted.items()
+        )
+
+    def _set_penalty(self, late_penalty: LatePenalty, student: str, assignment: str) -> None:
         """Set the penalty as nbgrader's AssignLatePenalties does.
 
         A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
         and at most the score. Any other submission gets no penalty.
         """
-        row = self.gradebook.db.execute(
-            select(
-                _submitted_assignments.c.timestamp, _submitted_assignments.c.extension, _assignments.c.duedate
-            )
-            .join(_assignments, _assignments.c.id == _submitted_assignments.c.assignment_id)
-            .where(_submitted_assignments.c.id == submission)
-        ).one()
+        stored = load_one(self.gradebook.db, student, assignment)
+        assert stored is not None
+        entry = entry_of([stored])
         penalty = None
-        if row.timestamp is not None and row.duedate is not None:
-            late = (row.timestamp - row.duedate).total_seconds()
-            late -= row.extension.total_seconds() if row.extension else 0.0
-            if late > 0:
-                score = self._score(cells, notebook)
-                penalty = late_penalty(student, score, late)
-                penalty = None if penalty is None else min(max(penalty, 0.0), score)
-        self._set(api.SubmittedNotebook, notebook, late_submission_penalty=penalty)
-
-    def _score(self, cells: Cells, notebook: str) -> float:
-        """Return a submitted notebook's score, with manual scores and extra credit, before the penalty."""
-        grades = api.Grade.__table__
-        graded_cells = (*cells.grades.values(), *cells.other_grades)
-        rows = self.gradebook.db.execute(
-            select(grades.c.auto_score, grades.c.manual_score, grades.c.extra_credit).where(
-                and_(grades.c.cell_id.in_(graded_cells), grades.c.notebook_id == notebook)
-            )
-        )
-        return sum(
-            (auto if manual is None else manual) + (extra or 0.0)
-            for auto, manual, extra in rows
-            if auto is not None or manual is not None
+        if entry.seconds_late:
+            penalty = late_penalty(student, entry.raw_score, entry.seconds_late)
+            penalty = None if penalty is None else min(max(penalty, 0.0), entry.raw_score)
+        set_columns(
+            self.gradebook.db,
+            api.SubmittedNotebook.__table__,
+            stored.submission.submitted_notebook,
+            late_submission_penalty=penalty,
         )
 
 
-def _wanted_rows(grade: Grade, cells: Cells) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return for the tables of grades and comments: each cell's id → the columns to set in its row."""
-    verdicts = {verdict.id: verdict for verdict in grade.verdicts}
-    return (
-        {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()},
-        {cell: _comment(grade, verdicts.get(id)) for id, cell in cells.comments.items()},
+def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | None]:
+    """Return when each submission in the gradebook was submitted, by student and assignment.
+
+    Raises:
+        RecordError: the gradebook cannot be read.
+    """
+    gradebook = connect(url, course)
+    submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
+    query = select(submissions.c.student_id, assignments.c.name, submissions.c.timestamp).join(
+        assignments, assignments.c.id == submissions.c.assignment_id
     )
+    try:
+        rows = attempt(url, lambda: gradebook.db.execute(query).all())
+    finally:
+        gradebook.close()
+    return {(student, name): timestamp for student, name, timestamp in rows}
 
 
-# An exercise without a verdict is marked "needs manual grade" and keeps its stored score: a missing verdict
-# does not set a score.
+def _submitted(came_in: Handover, cells: Cells) -> datetime | None:
+    """Return the time of submission to store.
+
+    A platform that marks a submission as late does not say how late. With a due date it counts as one second
+    late, which no extension leaves late.
+    """
+    if came_in.submitted is None and came_in.late and cells.duedate is not None:
+        return cells.duedate + timedelta(seconds=1)
+    return _utc(came_in.submitted)
 
 
-def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
-    """Return the columns to set in an exercise's row of grades; never `manual_score` and `extra_credit`."""
-    if grade.status == "unreadable":
-        return {"auto_score": 0.0, "needs_manual_grade": False}
-    if verdict is None or _is_withheld(grade, verdict):
-        return {"needs_manual_grade": True}
-    return {"auto_score": float(verdict.points), "needs_manual_grade": False}
+def _has_grade(before: Stored | None) -> bool:
+    """Tell whether an earlier version was graded."""
+    grade = summary_of(before.submission.summary) if before else None
+    return grade is not None and grade.status != "fault"
 
 
-def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
-    """Return the columns to set in an exercise's row of comments."""
-    if grade.status == "unreadable":
-        return {"auto_comment": grade.message}
-    if verdict is None or _is_withheld(grade, verdict):
-        return {"auto_comment": WITHHELD}
-    if verdict.outcome is Outcome.PASSED:
-        return {"auto_comment": None}
-    return {"auto_comment": " ".join(filter(None, (verdict.message, verdict.hint))) or None}
-
-
-def _is_withheld(grade: Grade, verdict: Verdict) -> bool:
-    """Tell whether a fault of the grader left the exercise without a score."""
-    return grade.status == "fault" or verdict.outcome is Outcome.FAULT
+def _is_same_submission(grade: Grade, before: Stored | None) -> bool:
+    """Tell whether the recorded grade is one of the same file."""
+    earlier = summary_of(before.submission.summary) if before else None
+    return earlier is not None and earlier.submission_sha256 == grade.submission_sha256
 
 
 def _utc(moment: datetime | None) -> datetime | None:

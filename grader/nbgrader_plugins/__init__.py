@@ -3,6 +3,6 @@
 In: nbgrader's calls, its configuration and its folders. Out: what nbgrader's own steps would leave: graded
 notebooks, feedback pages, collected submissions, rows of the gradebook. Submissions are read and run by the
 other folders only.
-May import: course, execution, gradebook, grading, report, results, submission, workers, records, paths,
+May import: course, execution, gradebook, grading, results, submission, workers, records, paths,
 secret.
 """

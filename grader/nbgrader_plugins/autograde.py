@@ -9,6 +9,8 @@ exporter for each run, and new preprocessors for each notebook.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,16 +28,14 @@ from grader.course import lessons
 from grader.execution.device import NoDevice, resolve_device
 from grader.execution.errors import IsolationError
 from grader.execution.tiers import resolve_tier
-from grader.gradebook.config import penalty_plugin
+from grader.gradebook.config import LatePenalty, penalty_plugin
 from grader.gradebook.errors import RecordError
-from grader.gradebook.timestamp import submitted_at
-from grader.gradebook.writer import open_gradebook, submission_times
+from grader.gradebook.writer import GradeWriter, open_gradebook, submission_times
 from grader.grading.grade import Graded
-from grader.paths import cache_path, notebook_path
+from grader.paths import notebook_path
 from grader.records import GradingSettings
-from grader.results.cache import GradeCache
 from grader.results.folders import unreadable_notebook
-from grader.results.writer import NOTEBOOK, file_digest
+from grader.results.writer import file_digest, handover
 from grader.secret import SecretError, course_secret
 from grader.submission.file import SubmissionFile, name_problem
 from grader.workers import worker
@@ -54,8 +54,7 @@ class NotGraded(Exception):
 class SubmissionExporter(NotebookExporter):
     """Passes each submission of one run of `nbgrader autograde` through the two preprocessors.
 
-    Its attributes are what they share: course and settings, the cache of grades, the times of earlier
-    submissions.
+    Its attributes are what they share: course and settings, and the times of earlier submissions.
     """
 
     device = Unicode("auto", help="Where the notebooks run: auto, cpu or cuda.").tag(config=True)
@@ -76,7 +75,6 @@ class SubmissionExporter(NotebookExporter):
                     tier=resolve_tier(self.isolation),
                 ),
             )
-            self.cache = GradeCache(cache_path(root))
             self.earlier_times = submission_times(self.coursedir.db_url, self.coursedir.course_id)
             self._remove_stale(parent)
         except (SecretError, NoDevice, IsolationError, RecordError, OSError) as error:
@@ -88,16 +86,23 @@ class SubmissionExporter(NotebookExporter):
     ) -> tuple[str, dict[str, Any]]:
         """Grade a submission by the two preprocessors; return the executed notebook as text, and `resources`.
 
-        The submitted file itself is not opened here: grader/submission reads it. The grade goes into the
-        cache with a digest of the notebook: a later run takes it from the cache as long as that notebook is
-        unchanged.
+        The submitted file itself is not opened here: grader/submission reads it. The gradebook gets a digest
+        of the notebook: a later run keeps the grade as long as that notebook is unchanged.
         """
         text, results = self.from_notebook_node(nbformat.v4.new_notebook(), resources=resources)
         text = text.encode("utf-8", "replace").decode()  # a lone surrogate in an output cannot be encoded
         if "graded" in results:
-            job, graded = results["job"], results["graded"]
-            self.cache.put(graded.grade, job.key, {NOTEBOOK: sha256(text.encode()).hexdigest()})
+            grade = results["graded"].grade
+            with self.gradebook() as gradebook:
+                gradebook.set_notebook(grade.student, grade.assignment, sha256(text.encode()).hexdigest())
         return text, results
+
+    def gradebook(
+        self, masters: Mapping[str, NotebookNode] | None = None, late_penalty: LatePenalty | None = None
+    ) -> AbstractContextManager[GradeWriter]:
+        """Open the course's gradebook. The arguments are those of `open_gradebook`."""
+        course = self.coursedir.course_id
+        return open_gradebook(self.coursedir.db_url, lessons(), masters, course, late_penalty)
 
     def submission_file(self, student: str, assignment: str, notebook: str) -> SubmissionFile:
         """Return the record of a submission in nbgrader's submitted folder; open nothing."""
@@ -116,16 +121,16 @@ class SubmissionExporter(NotebookExporter):
             self.coursedir.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
         )
         make_job = JobMaker(self.course)
-        for match in filter(None, (re.match(pattern, folder) for folder in converter.assignments)):
-            student, assignment = match.group("student", "assignment")
-            graded = self.graded_folder(student, assignment)
-            if assignment in lessons() and graded.is_dir():
-                key = make_job(self.submission_file(student, assignment, assignment)).key
-                cached = self.cache.get(student, assignment, key)
-                if cached is None or cached.files.get(NOTEBOOK) != file_digest(
-                    graded / f"{assignment}.ipynb"
-                ):
-                    rmtree(str(graded))
+        with self.gradebook() as gradebook:
+            for match in filter(None, (re.match(pattern, folder) for folder in converter.assignments)):
+                student, assignment = match.group("student", "assignment")
+                graded = self.graded_folder(student, assignment)
+                if assignment in lessons() and graded.is_dir():
+                    key = make_job(self.submission_file(student, assignment, assignment)).key
+                    recorded = gradebook.recorded(student, assignment, key)
+                    digest = file_digest(graded / f"{assignment}.ipynb")
+                    if recorded is None or recorded.notebook_sha256 != digest:
+                        rmtree(str(graded))
 
 
 class GradeSubmission(NbGraderPreprocessor):
@@ -159,26 +164,19 @@ class RecordGrade(NbGraderPreprocessor):
         run: SubmissionExporter = self.parent
         job: Job = resources["job"]
         graded: Graded = resources["graded"]
-        grade, when = graded.grade, submitted_at(job.file.path)
+        grade, came_in = graded.grade, handover(job.file)
         masters = {}
         # A broken student notebook may have caused a fault: do not read it again then.
         if grade.status != "fault":
             path = notebook_path(run.course.root, grade.assignment)
             masters[grade.assignment] = nbformat.read(path, as_version=4)
-        with open_gradebook(
-            resources["nbgrader"]["db_url"],
-            lessons(),
-            masters,
-            course=run.coursedir.course_id,
-            late_penalty=penalty_plugin(self.config),
-        ) as gradebook:
-            gradebook.record(grade, when)
+        with run.gradebook(masters, penalty_plugin(self.config)) as gradebook:
+            gradebook.record(grade, came_in, key=job.key)
             if grade.status == "fault":
                 # nbgrader has stored the new submission's time already: the earlier score would look new.
-                before = run.earlier_times.get((grade.student, grade.assignment), when)
+                before = run.earlier_times.get((grade.student, grade.assignment), came_in.submitted)
                 gradebook.set_timestamp(grade.student, grade.assignment, before)
         if grade.status == "fault":
-            run.cache.put(grade, job.key, {})
             raise NotGraded(
                 f"{grade.student}/{grade.assignment}: a fault of the grader, which costs the student nothing: "
                 f"{grade.message}. See `grader doctor`, then autograde it again."

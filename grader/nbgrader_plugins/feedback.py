@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -10,14 +9,12 @@ from nbconvert.exporters import Exporter
 from traitlets import default
 
 from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import read_marks
-from grader.paths import cache_path
-from grader.report.page import feedback_page
-from grader.results.cache import GradeCache
+from grader.gradebook.reader import read_entry
+from grader.results.pages import page_of
 
 
 class FeedbackExporter(Exporter):
-    """Makes the feedback page from the cached grade; the notebook in autograded/ is not shown."""
+    """Makes the feedback page from the gradebook; the notebook in autograded/ is not shown."""
 
     output_mimetype = "text/html"
 
@@ -31,17 +28,16 @@ class FeedbackExporter(Exporter):
         """Return the page of the submission that `resources` names, and `resources`; read no notebook.
 
         Raises:
-            RecordError: the cache has no grade of the submission, or the gradebook cannot be read.
+            RecordError: this grader did not grade the submission, or the gradebook cannot be read.
         """
         coursedir = self.parent.coursedir
         _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)
         submission = resources["nbgrader"]
         student, assignment = submission["student"], submission["assignment"]
-        grade = GradeCache(cache_path(Path(coursedir.root))).newest(student, assignment)
-        if grade is None:
+        entry = read_entry(submission["db_url"], coursedir.course_id, student, assignment)
+        if entry is None or entry.status == "recorded":
             raise RecordError(
-                f"{coursedir.root}/.grader/grades holds no grade of {student} for {assignment}. "
+                f"the gradebook holds nothing that this grader found of {student} for {assignment}. "
                 f"Run: nbgrader autograde {assignment} --force"
             )
-        marks = read_marks(submission["db_url"], coursedir.course_id, student, assignment)
-        return feedback_page(grade, marks), resources
+        return page_of(entry), resources

@@ -10,37 +10,37 @@ from typing import Any
 from markupsafe import Markup
 
 from grader import __version__
-from grader.records import Grade, Outcome
+from grader.records import COST_POINTS, Grade, GradebookEntry, Outcome
 from grader.report.page import templates
 from grader.report.plots import FILLS, histogram, outcome_bars
-from grader.report.text import SYMBOLS, assignments, exercise_ids, kind, number, summary
+from grader.report.text import SYMBOLS, assignments, exercise_ids, kind, number, summary, with_score
 
 BINS = 10
 
 
-def class_page(grades: Iterable[Grade]) -> str:
+def class_page(entries: Iterable[GradebookEntry]) -> str:
     """Return one HTML file that needs no other file; it has a section for each assignment."""
-    grades = list(grades)
+    entries = list(entries)
     return (
         templates()
         .get_template("class.html.j2")
         .render(
-            summary=summary(grades),
-            sections=[_section(name, group) for name, group in assignments(grades).items()],
+            summary=summary(entries),
+            sections=[_section(name, group) for name, group in assignments(entries).items()],
             fills=FILLS,
             version=__version__,
         )
     )
 
 
-def _section(assignment: str, grades: Sequence[Grade]) -> dict[str, Any]:
+def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, Any]:
     """Collect what the template shows of one assignment."""
-    graded = [grade for grade in grades if grade.status == "graded"]
-    ids = exercise_ids(graded)
+    graded = [entry.grade for entry in entries if entry.grade.status == "graded"]
+    ids = exercise_ids(entries)
     return {
         "assignment": assignment,
-        "summary": summary(grades),
-        "scores": _scores(graded),
+        "summary": summary(entries),
+        "scores": _scores(with_score(entries)),
         "exercises": _exercises(graded, ids),
         "kinds": [
             name
@@ -53,20 +53,25 @@ def _section(assignment: str, grades: Sequence[Grade]) -> dict[str, Any]:
         "tiers": ", ".join(
             sorted({f"{grade.isolation} on {grade.device}" for grade in graded if grade.isolation})
         ),
-        "flags": [(grade.student, flag) for grade in grades for flag in grade.flags],
-        "problems": [grade for grade in grades if grade.status != "graded"],
+        "flags": [(entry.student, flag) for entry in entries for flag in entry.grade.flags],
+        "cost_points": [
+            name for name in COST_POINTS if any(flag.kind == name for grade in graded for flag in grade.flags)
+        ],
+        "problems": [entry for entry in entries if entry.status not in ("graded", "recorded", "missing")],
+        "waiting": [entry for entry in entries if entry.status != "fault" and entry.needs_manual_grade],
+        "missing": [entry for entry in entries if entry.status == "missing"],
         "ids": ids,
-        "students": [_row(grade, ids) for grade in grades],
+        "students": [_row(entry, ids) for entry in entries if entry.status != "missing"],
     }
 
 
-def _scores(graded: Sequence[Grade]) -> dict[str, Any] | None:
+def _scores(entries: Sequence[GradebookEntry]) -> dict[str, Any] | None:
     """Return histogram, mean, median and number of full scores; None if nothing was graded."""
-    if not graded:
+    if not entries:
         return None
-    scores = [grade.score or 0.0 for grade in graded]
-    max_score = max(grade.max_score for grade in graded) or 1.0
-    # A full score counts in the last bin; without `min` it would be in an eleventh.
+    scores = [entry.score or 0.0 for entry in entries]
+    max_score = max(entry.max_score for entry in entries) or 1.0
+    # A full score counts in the last bin, and so does more than that, with extra credit.
     bins = Counter(min(int(score / max_score * BINS), BINS - 1) for score in scores)
     counts = [bins[index] for index in range(BINS)]
     edges = [number(max_score * index / BINS) for index in range(BINS + 1)]
@@ -77,7 +82,7 @@ def _scores(graded: Sequence[Grade]) -> dict[str, Any] | None:
         "plot": histogram(counts, edges, label),
         "mean": number(round(mean(scores), 1)),
         "median": number(round(median(scores), 1)),
-        "full": sum(score >= grade.max_score for score, grade in zip(scores, graded, strict=True)),
+        "full": sum(score >= entry.max_score for score, entry in zip(scores, entries, strict=True)),
     }
 
 
@@ -135,7 +140,7 @@ def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
     }
 
 
-def _row(grade: Grade, ids: Sequence[str]) -> dict[str, Any]:
+def _row(entry: GradebookEntry, ids: Sequence[str]) -> dict[str, Any]:
     """Collect what the template shows of one student."""
-    kinds = {verdict.id: kind(verdict) for verdict in grade.verdicts}
-    return {"grade": grade, "marks": [(id, kinds.get(id)) for id in ids]}
+    kinds = {verdict.id: kind(verdict) for verdict in entry.grade.verdicts}
+    return {"entry": entry, "marks": [(id, kinds.get(id)) for id in ids]}

@@ -7,8 +7,8 @@ moodle      The assignment's grading worksheet if the ids are Moodle's own numbe
 gradescope  results.json: https://gradescope-autograders.readthedocs.io/en/latest/specs/
 csv         One table with everything.
 
-The files for Canvas and Moodle leave out a student with a grade that a fault of the grader withholds: in
-Canvas an empty cell would clear a score. Gradescope's file and the table have such a grade, without a score.
+All points are the gradebook's: with what people gave by hand, less the penalty for being late. A cell without
+a score stays empty; `left_out` names who has no row.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Any
 
 from grader import __version__
-from grader.records import Grade, Outcome, Verdict
+from grader.records import GradebookEntry, Outcome, Student, Verdict
 from grader.report.text import SYMBOLS, clean, exercise_ids, kind, number
 
 SERVICES = ("canvas", "moodle", "gradescope", "csv")
@@ -29,7 +30,15 @@ FORMULA_STARTS = ("=", "+", "-", "@")  # spreadsheets run a cell that starts wit
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
-def export(service: str, grades: Iterable[Grade]) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """The content of the file that a service imports."""
+
+    text: str
+    left_out: tuple[str, ...] = ()  # students without a row, because the service does not know their ids
+
+
+def export(service: str, entries: Iterable[GradebookEntry]) -> Export:
     """Return the content of the file that a service imports.
 
     Raises:
@@ -38,112 +47,130 @@ def export(service: str, grades: Iterable[Grade]) -> str:
     writers = {"canvas": _canvas, "moodle": _moodle, "gradescope": _gradescope, "csv": _csv}
     if service not in writers:
         raise ValueError(f"no export to {service!r}; there are {', '.join(SERVICES)}")
-    ordered = sorted(grades, key=lambda grade: (grade.student, grade.assignment))
-    return writers[service](ordered)
+    return writers[service](sorted(entries, key=lambda entry: (entry.student.id, entry.assignment)))
 
 
 # ---------------------------------------------------------------- Canvas and Moodle
 
 
-def _canvas(grades: Sequence[Grade]) -> str:
-    names = _assignments(grades)
-    worth = {name: max(grade.max_score for grade in grades if grade.assignment == name) for name in names}
+def _canvas(entries: Sequence[GradebookEntry]) -> Export:
+    names = _assignments(entries)
+    worth = {name: max(entry.max_score for entry in entries if entry.assignment == name) for name in names}
     rows = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *names],
         # Canvas recognises this row by its text; its own export indents the text by four spaces.
         ["    Points Possible", "", "", "", "", *(number(worth[name]) for name in names)],
     ]
-    for student, scores in _by_student(grades):
+    for student, scores in _by_student(entries):
         # The student's id is Canvas's own number, as in its zip, or else the student's login name.
-        identity = [student, "", ""] if _is_number(student) else ["", "", student]
-        rows.append([student, *identity, "", *(_score(scores.get(name)) for name in names)])
-    return _table(rows)
+        identity = [student.id, "", ""] if _is_number(student) else ["", "", student.id]
+        name = f"{student.last_name}, {student.first_name}".strip(", ") or student.id
+        rows.append([name, *identity, "", *(_score(scores.get(name)) for name in names)])
+    return Export(text=_table(rows))
 
 
-def _moodle(grades: Sequence[Grade]) -> str:
-    names = _assignments(grades)
-    students = _by_student(grades)
-    if len(names) == 1 and students and all(_is_number(student) for student, _ in students):
-        header = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade"]
-        rows = [[*header, "Grade can be changed", "Last modified (submission)", "Last modified (grade)"]]
-        for student, scores in students:
-            grade = scores[names[0]]
-            worth = f"{grade.max_score:.2f}"
-            rows.append([f"Participant {student}", "", "", "", f"{grade.score:.2f}", worth, "Yes", "-", "-"])
-        return _table(rows, trusted={"-"})
-    mail = all("@" in student for student, _ in students)
+def _moodle(entries: Sequence[GradebookEntry]) -> Export:
+    """Return Moodle's grading worksheet where its zip told its own numbers, else a file with ID numbers.
+
+    In a worksheet, students whose id is no participant's number are left out: Moodle knows no such row.
+    """
+    names = _assignments(entries)
+    students = _by_student(entries)
+    participants = [(student, scores) for student, scores in students if _is_number(student)]
+    from_moodle = any(student.lms_id for student, _ in participants)
+    if len(names) == 1 and participants and (from_moodle or len(participants) == len(students)):
+        left_out = tuple(student.id for student, _ in students if not _is_number(student))
+        return Export(text=_worksheet(names[0], participants), left_out=left_out)
+    mail = all("@" in student.id for student, _ in students)
     rows = [["Email address" if mail and students else "ID number", *names]]
-    rows += [[student, *(_score(scores.get(name)) for name in names)] for student, scores in students]
-    return _table(rows)
+    rows += [[student.id, *(_score(scores.get(name)) for name in names)] for student, scores in students]
+    return Export(text=_table(rows))
 
 
-def _assignments(grades: Sequence[Grade]) -> list[str]:
-    return sorted({grade.assignment for grade in grades if grade.assignment})
+def _worksheet(assignment: str, students: Sequence[tuple[Student, Mapping[str, GradebookEntry]]]) -> str:
+    """Return the grading worksheet of one assignment in Moodle."""
+    header = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade"]
+    rows = [[*header, "Grade can be changed", "Last modified (submission)", "Last modified (grade)"]]
+    for student, scores in students:
+        entry = scores[assignment]
+        identity = [f"Participant {student.id}", student.name, student.email, ""]
+        points = "" if entry.score is None else f"{entry.score:.2f}"
+        rows.append([*identity, points, f"{entry.max_score:.2f}", "Yes", "-", "-"])
+    return _table(rows, trusted={"-"})
 
 
-def _by_student(grades: Sequence[Grade]) -> list[tuple[str, dict[str, Grade]]]:
-    """Return each student's grades by assignment; leave out students with any grade that has no score."""
-    by_student: dict[str, dict[str, Grade]] = {}
-    for grade in grades:
-        if grade.assignment:
-            by_student.setdefault(grade.student, {})[grade.assignment] = grade
+def _assignments(entries: Sequence[GradebookEntry]) -> list[str]:
+    return sorted({entry.assignment for entry in entries if entry.assignment})
+
+
+def _by_student(entries: Sequence[GradebookEntry]) -> list[tuple[Student, dict[str, GradebookEntry]]]:
+    """Return each student's entries by assignment; leave out who has no score at all."""
+    by_student: dict[Student, dict[str, GradebookEntry]] = {}
+    for entry in entries:
+        if entry.assignment and entry.status != "missing":
+            by_student.setdefault(entry.student, {})[entry.assignment] = entry
     return [
         (student, by_assignment)
         for student, by_assignment in by_student.items()
-        if all(grade.score is not None for grade in by_assignment.values())
+        if any(entry.score is not None for entry in by_assignment.values())
     ]
 
 
-def _is_number(student: str) -> bool:
-    return student.isascii() and student.isdigit()
+def _is_number(student: Student) -> bool:
+    return student.id.isascii() and student.id.isdigit()
 
 
-def _score(grade: Grade | None) -> str:
-    return "" if grade is None or grade.score is None else number(grade.score)
+def _score(entry: GradebookEntry | None) -> str:
+    return "" if entry is None or entry.score is None else number(entry.score)
 
 
 # ---------------------------------------------------------------- Gradescope
 
 
-def _gradescope(grades: Sequence[Grade]) -> str:
+def _gradescope(entries: Sequence[GradebookEntry]) -> Export:
     """Return results.json of a single submission; for several, one object for each, by student."""
-    if len(grades) == 1:
-        return _json(_results(grades[0]))
+    entries = [entry for entry in entries if entry.status != "missing"]
+    if len(entries) == 1:
+        return Export(text=_json(_results(entries[0])))
     # The key is the student's id; if a student has several submissions, the key is student/assignment.
-    one_each = len({grade.student for grade in grades}) == len(grades)
-    names = [grade.student if one_each else f"{grade.student}/{grade.assignment}" for grade in grades]
-    return _json(dict(zip(names, map(_results, grades), strict=True)))
+    one_each = len({entry.student.id for entry in entries}) == len(entries)
+    names = [entry.student.id if one_each else f"{entry.student.id}/{entry.assignment}" for entry in entries]
+    return Export(text=_json(dict(zip(names, map(_results, entries), strict=True))))
 
 
-def _results(grade: Grade) -> dict[str, Any]:
+def _results(entry: GradebookEntry) -> dict[str, Any]:
+    grade = entry.grade
     results: dict[str, Any] = {
         "execution_time": round(grade.seconds),
-        "output": clean(grade.message),
+        "output": clean(entry.message),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "extra_data": {
             "assignment": clean(grade.assignment),
-            "status": grade.status,
+            "status": entry.status,
             "isolation": grade.isolation,
             "device": grade.device,
             "submission_sha256": grade.submission_sha256,
             "grader_version": __version__,
         },
     }
-    if grade.status == "fault":
-        # Without score and tests in the results, Gradescope gives no grade and tells the instructor.
+    if entry.fault:
         results["output"] = "The grader failed; this costs you nothing. Your instructor will run it again."
+    if entry.score is None:
+        # Without score and tests in the results, Gradescope gives no grade and tells the instructor.
         return results
-    return {**results, "score": grade.score, "tests": [_test(verdict) for verdict in grade.verdicts]}
+    return {**results, "score": entry.score, "tests": [_test(verdict, entry) for verdict in grade.verdicts]}
 
 
-def _test(verdict: Verdict) -> dict[str, Any]:
-    texts = [verdict.message, f"Hint: {verdict.hint}" if verdict.hint else "", *verdict.notes]
+def _test(verdict: Verdict, entry: GradebookEntry) -> dict[str, Any]:
+    cell = entry.cells.get(verdict.id)
+    comment = f"Your instructor writes: {cell.comment}" if cell and cell.comment else ""
+    texts = [verdict.message, f"Hint: {verdict.hint}" if verdict.hint else "", *verdict.notes, comment]
     return {
         "number": verdict.id,
         "name": clean(f"{verdict.title} ({verdict.name})"),
-        "score": verdict.points,
+        "score": entry.points(verdict) or 0.0,
         "max_score": verdict.max_points,
         "status": "passed" if verdict.outcome is Outcome.PASSED else "failed",
         "output": "\n".join(clean(text) for text in texts if text) or SYMBOLS[kind(verdict)][1],
@@ -159,18 +186,39 @@ def _json(value: Any) -> str:
 # ---------------------------------------------------------------- one table
 
 
-def _csv(grades: Sequence[Grade]) -> str:
-    ids = exercise_ids(grades)
+def _csv(entries: Sequence[GradebookEntry]) -> Export:
+    ids = exercise_ids(entries)
+    others = sorted({name for entry in entries for name in entry.cells} - set(ids))
+    person = ["student", "last_name", "first_name", "email"]
+    points = ["score", "max_score", "raw_score", "penalty", "seconds_late", "needs_manual_grade"]
     last = ["flags", "message", "isolation", "device", "seconds", "submission_sha256", "grader_version"]
-    rows = [["student", "assignment", "status", "score", "max_score", *ids, *last]]
-    for grade in grades:
-        points = {verdict.id: number(verdict.points) for verdict in grade.verdicts}
+    rows = [[*person, "assignment", "status", *points, *ids, *others, *last]]
+    for entry in entries:
+        student, grade = entry.student, entry.grade
         flags = "; ".join(f"{flag.exercise or ''} {flag.kind}".strip() for flag in grade.flags)
         ran = [grade.isolation, grade.device, f"{grade.seconds:.2f}", grade.submission_sha256, __version__]
-        score = _score(grade)
-        first = [grade.student, grade.assignment, grade.status, score, number(grade.max_score)]
-        rows.append([*first, *(points.get(id, "") for id in ids), flags, grade.message, *ran])
-    return _table(rows)
+        scores = ["", number(entry.max_score), "", "", "", ""]
+        if entry.score is not None:
+            late = "" if entry.seconds_late is None else number(entry.seconds_late)
+            scores = [_score(entry), scores[1], number(entry.raw_score), number(entry.penalty), late, ""]
+        scores[-1] = "yes" if entry.needs_manual_grade else "no"
+        rows.append(
+            [
+                *(student.id, student.last_name, student.first_name, student.email),
+                *(entry.assignment, entry.status, *scores),
+                *(_points(entry, name) for name in (*ids, *others)),
+                *(flags, entry.message, *ran),
+            ]
+        )
+    return Export(text=_table(rows))
+
+
+def _points(entry: GradebookEntry, name: str) -> str:
+    """Return the points that count for an exercise, or for a cell that the instructor added."""
+    verdicts = {verdict.id: verdict for verdict in entry.grade.verdicts}
+    cell = entry.cells.get(name)
+    points = entry.points(verdicts[name]) if name in verdicts else cell.points if cell else None
+    return "" if points is None else number(points)
 
 
 def _table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:

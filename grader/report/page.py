@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,38 +10,36 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader import __version__
-from grader.records import CheckResult, Grade, Outcome, Verdict
+from grader.records import CheckResult, GradebookEntry, Outcome, Verdict
 from grader.report.heatmap import figure
 from grader.report.text import SYMBOLS, clean, kind, number
 
 
-@dataclass(frozen=True, kw_only=True)
-class ManualMarks:
-    """What people decided by hand about a submission."""
-
-    score: float  # the final score: with manual points and extra credit, less the penalty
-    penalty: float = 0.0  # for a late submission
-    points: Mapping[str, float] = field(default_factory=dict)  # exercise → points that a person changed
-    comments: Mapping[str, str] = field(default_factory=dict)  # exercise → what the instructor wrote
-
-
-def feedback_page(grade: Grade, marks: ManualMarks | None = None) -> str:
+def feedback_page(entry: GradebookEntry) -> str:
     """Return one HTML file that needs no other file: no script, font or picture.
 
     Args:
-        marks: what people decided by hand; None if nobody has looked at the submission.
+        entry: what the gradebook says of the submission, with the whole grade.
     """
-    score = grade.score if marks is None or grade.status == "fault" else marks.score
+    score = entry.score
+    exercises = {verdict.id for verdict in entry.grade.verdicts}
     return (
         templates()
         .get_template("feedback.html.j2")
         .render(
-            grade=grade,
-            greeting=_greeting(grade),
-            marks=marks or ManualMarks(score=0.0),
+            entry=entry,
+            grade=entry.grade,
+            greeting=_greeting(entry),
             score=score,
-            share=min(100 * (score or 0.0) / grade.max_score, 100) if grade.max_score else 0.0,
-            exercises=[_exercise(verdict) for verdict in grade.verdicts if grade.status == "graded"],
+            share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
+            exercises=[
+                _exercise(verdict, entry)
+                for verdict in entry.grade.verdicts
+                if entry.grade.status == "graded"
+            ],
+            others={name: cell for name, cell in entry.cells.items() if name not in exercises}
+            if exercises
+            else {},
             version=__version__,
         )
     )
@@ -70,32 +66,40 @@ def _clean_text(value: Any) -> Any:
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _greeting(grade: Grade) -> str:
+def _greeting(entry: GradebookEntry) -> str:
     """Return the first sentences of the page: how the submission did, and what to do next."""
+    grade = entry.grade
     graded = [verdict for verdict in grade.verdicts if verdict.max_points]
-    full = sum(verdict.outcome is Outcome.PASSED for verdict in graded)
-    if grade.status == "unreadable":
-        return "Your file could not be read, so there is nothing to grade in it yet. Here is why, and what helps:"
     if grade.status == "fault":
         return (
             "We could not grade your submission. The fault is ours and costs you nothing: your file is kept, and it "
             "will be graded again. You need not do anything."
         )
-    if graded and full == len(graded):
+    if entry.fault:
+        return (
+            "We could not grade the newest version of your submission. The fault is ours and costs you nothing: your "
+            "file is kept, and it will be graded again. What you read here is about the version before."
+        )
+    if grade.status == "unreadable":
+        return "Your file could not be read, so there is nothing to grade in it yet. Here is why, and what helps:"
+    if graded and all(verdict.outcome is Outcome.PASSED for verdict in graded):
         return "Everything works, on inputs that your notebook has never seen. Well done!"
     if all(verdict.outcome is Outcome.MISSING for verdict in graded):
         return "Nothing is solved yet. Start with the first exercise: it is short, and the next ones build on it."
+    full = sum((entry.points(verdict) or 0.0) >= verdict.max_points for verdict in graded)
     return (
         f"{full} of {len(graded)} exercises have full points. For each of the others you find below what was tried, "
         "what came back, and where to read again."
     )
 
 
-def _exercise(verdict: Verdict) -> dict[str, Any]:
+def _exercise(verdict: Verdict, entry: GradebookEntry) -> dict[str, Any]:
     """Collect what the template shows of one exercise."""
     name = kind(verdict)
     return {
         "verdict": verdict,
+        "cell": entry.cells.get(verdict.id),
+        "points": entry.points(verdict),
         "kind": name,
         "symbol": SYMBOLS[name][0],
         "meaning": SYMBOLS[name][1],

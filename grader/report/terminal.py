@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import Grade, Outcome
+from grader.records import Grade, GradebookEntry, Outcome
 from grader.report.text import SYMBOLS, assignments, clean, exercise_ids, kind, number, summary
 
 COLOURS = {
@@ -33,12 +33,15 @@ COLOURS = {
 REPORT_EVERY = 10.0  # at least so many seconds between two lines of progress if the output is no terminal
 
 
-def table(grades: Sequence[Grade]) -> RenderableType:
-    """Lay out a class: for each assignment a table with a symbol for each exercise and a summary."""
+def table(entries: Sequence[GradebookEntry]) -> RenderableType:
+    """Lay out a class: for each assignment a table with a symbol for each exercise and a summary.
+
+    Scores are the gradebook's; the symbols show how the automatic grading ended.
+    """
     parts: list[RenderableType] = []
-    for assignment, group in assignments(grades).items():
+    for assignment, group in assignments(entries).items():
         parts += [_assignment(assignment, group), Text(summary(group)), Text()]
-    used = {kind(verdict) for grade in grades for verdict in grade.verdicts}
+    used = {kind(verdict) for entry in entries for verdict in entry.grade.verdicts}
     legend = Text(style="dim")
     for name in (name for name in SYMBOLS if name in used):
         symbol, meaning = SYMBOLS[name]
@@ -47,8 +50,8 @@ def table(grades: Sequence[Grade]) -> RenderableType:
     return Group(*parts, *([legend] if legend else []))
 
 
-def _assignment(assignment: str, grades: Sequence[Grade]) -> Table:
-    ids = exercise_ids(grades)
+def _assignment(assignment: str, entries: Sequence[GradebookEntry]) -> Table:
+    ids = exercise_ids(entries)
     shown = Table(
         title=Text(clean(assignment)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )
@@ -56,18 +59,18 @@ def _assignment(assignment: str, grades: Sequence[Grade]) -> Table:
     shown.add_column("score", justify="right", no_wrap=True)
     shown.add_column(Text(" ".join(id.partition(".")[2] or id for id in ids)), no_wrap=True)
     shown.add_column("notes", overflow="fold", ratio=1)
-    for grade in grades:
-        shown.add_row(
-            Text(_short(grade.student, 32)), _score(grade), _symbols(grade, ids), Text(_notes(grade))
-        )
+    for entry in entries:
+        if entry.status != "missing":
+            symbols = _symbols(entry.grade, ids)
+            shown.add_row(Text(_short(entry.student.id, 32)), _score(entry), symbols, Text(_notes(entry)))
     return shown
 
 
-def _score(grade: Grade) -> Text:
-    if grade.score is None:
+def _score(entry: GradebookEntry) -> Text:
+    if entry.score is None:
         return Text("–", style="bold red")
     return Text(
-        f"{number(grade.score)} / {number(grade.max_score)}" if grade.max_score else number(grade.score)
+        f"{number(entry.score)} / {number(entry.max_score)}" if entry.max_score else number(entry.score)
     )
 
 
@@ -84,11 +87,19 @@ def _symbols(grade: Grade, ids: Sequence[str]) -> Text:
     return marks
 
 
-def _notes(grade: Grade) -> str:
-    """Say what the symbols do not show: why there is no grade, recognised mistakes, flags."""
-    notes = [] if grade.status == "graded" else [f"{grade.status}: {_short(grade.message, 240)}"]
+def _notes(entry: GradebookEntry) -> str:
+    """Say what the symbols do not show: why there is no grade, recognised mistakes, flags, what people did."""
+    grade = entry.grade
+    notes = [] if entry.status == "graded" else [f"{entry.status}: {_short(entry.message, 240)}"]
     notes += [f"{verdict.id} {verdict.mistake}" for verdict in grade.verdicts if verdict.mistake]
     notes += [f"{_short(flag.exercise or '', 8)} [{_short(flag.kind, 24)}]".strip() for flag in grade.flags]
+    if by_hand := [name for name, cell in entry.cells.items() if cell.by_hand]:
+        notes.append(f"by hand: {', '.join(_short(name, 24) for name in by_hand)}")
+    if entry.penalty:
+        notes.append(f"late: −{number(entry.penalty)}")
+    if entry.status != "fault" and entry.needs_manual_grade:
+        waiting = [_short(name, 24) for name, cell in entry.cells.items() if cell.needs_manual_grade]
+        notes.append(f"needs manual grade: {', '.join(waiting)}")
     return "; ".join(notes)
 
 

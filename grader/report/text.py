@@ -1,11 +1,11 @@
-"""Formats words and numbers, and sorts grades and exercises, for all reports."""
+"""Formats words and numbers, and sorts entries and exercises, for all reports."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
-from grader.records import Grade, Outcome, Verdict
+from grader.records import GradebookEntry, Outcome, Verdict
 
 # How an exercise ended: one character, which is distinct without colour, and the words for it.
 SYMBOLS = {
@@ -40,34 +40,46 @@ def kind(verdict: Verdict) -> str:
     return names.get(verdict.outcome, "fault")
 
 
-def summary(grades: Sequence[Grade]) -> str:
+def summary(entries: Sequence[GradebookEntry]) -> str:
     """Sum up a class in one line.
 
-    "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100"
+    "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100; 2 handed in nothing"
     """
+    handed_in = [entry for entry in entries if entry.status != "missing"]
     parts = []
-    for status, plural in (("graded", "graded"), ("unreadable", "unreadable"), ("fault", "faults")):
-        if count := sum(grade.status == status for grade in grades):
-            parts.append(f"{count} {status if count == 1 else plural}")
-    text = f"{len(grades)} submission{'' if len(grades) == 1 else 's'}"
+    for status, plural in (
+        ("graded", "graded"),
+        ("recorded", "recorded by nbgrader"),
+        ("unreadable", "unreadable"),
+        ("fault", "faults"),
+    ):
+        if count := sum(entry.status == status for entry in handed_in):
+            parts.append(f"{count} {status if count == 1 and status != 'recorded' else plural}")
+    text = f"{len(handed_in)} submission{'' if len(handed_in) == 1 else 's'}"
     text += f": {', '.join(parts)}" if parts else ""
-    scores = [grade.score for grade in grades if grade.status == "graded" and grade.score is not None]
-    if not scores:
-        return text
-    worth = {grade.max_score for grade in grades if grade.status == "graded"}
-    of = f" of {number(worth.pop())}" if len(worth) == 1 else ""
-    return f"{text}; mean {number(round(mean(scores), 1))}, median {number(round(median(scores), 1))}{of}"
+    scored = with_score(handed_in)
+    if scores := [entry.score or 0.0 for entry in scored]:
+        worth = {entry.max_score for entry in scored}
+        of = f" of {number(worth.pop())}" if len(worth) == 1 else ""
+        text += f"; mean {number(round(mean(scores), 1))}, median {number(round(median(scores), 1))}{of}"
+    missing = len(entries) - len(handed_in)
+    return f"{text}; {missing} handed in nothing" if missing else text
 
 
-def assignments(grades: Sequence[Grade]) -> dict[str, list[Grade]]:
-    """Group grades by assignment; sort assignments and, within each, students alphabetically."""
-    groups: dict[str, list[Grade]] = {}
-    for grade in sorted(grades, key=lambda grade: (grade.assignment, grade.student)):
-        groups.setdefault(grade.assignment, []).append(grade)
+def with_score(entries: Iterable[GradebookEntry]) -> list[GradebookEntry]:
+    """Return the entries that means and plots count: a file that cannot be read says nothing of a class."""
+    return [entry for entry in entries if entry.status in ("graded", "recorded") and entry.score is not None]
+
+
+def assignments(entries: Iterable[GradebookEntry]) -> dict[str, list[GradebookEntry]]:
+    """Group entries by assignment; sort assignments and, within each, students alphabetically."""
+    groups: dict[str, list[GradebookEntry]] = {}
+    for entry in sorted(entries, key=lambda entry: (entry.assignment, entry.student.id)):
+        groups.setdefault(entry.assignment, []).append(entry)
     return groups
 
 
-def exercise_ids(grades: Sequence[Grade]) -> list[str]:
-    """List the ids of all exercises in the grades, each once, by number; practice exercises ("P") last."""
-    seen = dict.fromkeys(verdict.id for grade in grades for verdict in grade.verdicts)
+def exercise_ids(entries: Iterable[GradebookEntry]) -> list[str]:
+    """List the ids of all exercises that were graded, each once, by number; practice exercises ("P") last."""
+    seen = dict.fromkeys(verdict.id for entry in entries for verdict in entry.grade.verdicts)
     return sorted(seen, key=lambda id: ["P" in id, *(part.lstrip("P").zfill(4) for part in id.split("."))])

@@ -44,6 +44,8 @@ class SubmissionFile:
     parts: tuple[str, ...]  # path of the notebook below folder
     problem: str = ""  # why it must not be read, if its name or place shows that already
     member: str = ""  # the notebook's name within a zip; `parts` then lead to the zip
+    name: str = ""  # the person's, as the learning platform wrote it
+    late: bool = False  # the learning platform marked it as late
     # The code cells, after the notebook was read; None before.
     submission: Submission | None = field(default=None, compare=False, repr=False)
 

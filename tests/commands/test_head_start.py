@@ -32,7 +32,7 @@ def test_a_command_ends_without_a_last_look_for_garbage() -> None:
 
 
 def test_a_class_that_was_never_graded_gets_one(tmp_path: Path) -> None:
-    with head_start(tmp_path, "cpu", "auto", force=False) as server:
+    with head_start(tmp_path, "cpu", "auto", gradebook=None, force=False) as server:
         assert server is not None
         assert server.alive()
         assert server.device == "cpu"
@@ -66,9 +66,8 @@ def test_it_is_started_where_it_is_needed_for_sure(
     visible = VisibleGpu(devices=nodes, libraries=(), environment={})
     monkeypatch.setattr(module, "visible_gpu", lambda: visible)
     if graded:
-        (tmp_path / ".grader/grades/1-attention").mkdir(parents=True)
-        (tmp_path / ".grader/grades/1-attention/abc.json").touch()
-    with head_start(tmp_path, device, "auto", force=force) as server:
+        (tmp_path / "gradebook.db").touch()
+    with head_start(tmp_path, device, "auto", gradebook=None, force=force) as server:
         assert (server is not None) is wanted
     assert bool(started) is wanted
 
@@ -78,5 +77,5 @@ def test_what_cannot_be_started_is_told_later(tmp_path: Path, monkeypatch) -> No
         raise IsolationError("not here")
 
     monkeypatch.setattr(module, "resolve_tier", refuse)
-    with head_start(tmp_path, "cpu", "auto", force=False) as server:
+    with head_start(tmp_path, "cpu", "auto", gradebook=None, force=False) as server:
         assert server is None

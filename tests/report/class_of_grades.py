@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf, nan
 
-from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
+from grader.records import CheckResult, Flag, Grade, GradebookEntry, Heatmap, Outcome, Verdict
 
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)>[bold]{{7*7}}\x1b[31m\u202e\udc80"
 
@@ -144,3 +145,8 @@ FAULT = Grade(
     message="the sandbox did not start: bwrap not found",
 )
 CLASS = (FULL, MISTAKEN, UNTOUCHED, PARTLY, ATTACKER, UNREADABLE, FAULT)
+
+
+def entries(grades: Iterable[Grade]) -> list[GradebookEntry]:
+    """What a new gradebook says of these grades, before any person looked at them."""
+    return [GradebookEntry.of(grade) for grade in grades]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from grader.records import CheckResult, Outcome
+from grader.records import CellScore, CheckResult, Grade, GradebookEntry, Outcome, Student
 from grader.report.class_page import class_page
 from grader.report.page import feedback_page
 from tests.report.class_of_grades import (
@@ -20,6 +21,7 @@ from tests.report.class_of_grades import (
     PARTLY,
     UNREADABLE,
     UNTOUCHED,
+    entries,
     grade,
     verdict,
 )
@@ -59,9 +61,17 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
+def page_of(grade: Grade) -> str:
+    return feedback_page(GradebookEntry.of(grade))
+
+
+def page_of_class(grades: Iterable[Grade]) -> str:
+    return class_page(entries(grades))
+
+
 @pytest.fixture(params=[*CLASS, CLASS], ids=[*(f"page-{i}" for i in range(len(CLASS))), "class"])
 def html(request) -> str:
-    return class_page(request.param) if isinstance(request.param, tuple) else feedback_page(request.param)
+    return page_of_class(request.param) if isinstance(request.param, tuple) else page_of(request.param)
 
 
 def test_a_page_needs_nothing_else_and_runs_nothing(html: str):
@@ -85,7 +95,7 @@ def test_pages_are_readable_on_a_phone_in_the_dark_and_on_paper(html: str):
 
 
 def test_every_figure_has_words():
-    for html in (feedback_page(MISTAKEN), class_page(CLASS)):
+    for html in (page_of(MISTAKEN), page_of_class(CLASS)):
         pictures = [attributes for tag, attributes in Page(html).tags if tag == "svg"]
         assert pictures
         assert all("aria-label" in one or one.get("aria-hidden") == "true" for one in pictures)
@@ -95,15 +105,15 @@ def test_every_figure_has_words():
 
 
 def test_hostile_text_is_shown_as_text():
-    page = Page(feedback_page(ATTACKER))
+    page = Page(page_of(ATTACKER))
     assert "<script>alert('x')</script><img src=x onerror=alert(1)>[bold]{{7*7}}" in page.text
     assert "49" not in page.text  # no template is run
-    assert "\x1b" not in feedback_page(ATTACKER)
-    assert "\u202e" not in feedback_page(ATTACKER)
+    assert "\x1b" not in page_of(ATTACKER)
+    assert "\u202e" not in page_of(ATTACKER)
 
 
 def test_a_recognised_mistake_is_told_with_what_to_do_and_read():
-    text = Page(feedback_page(MISTAKEN)).text
+    text = Page(page_of(MISTAKEN)).text
     assert "85 of 100 points" in text
     assert "8 of 9 exercises have full points" in text
     assert "✗ 1.4 · Attention 0 of 15" in text
@@ -115,7 +125,7 @@ def test_a_recognised_mistake_is_told_with_what_to_do_and_read():
 
 
 def test_the_maps_stand_side_by_side_on_one_scale():
-    html = feedback_page(MISTAKEN)
+    html = page_of(MISTAKEN)
     labels = [attributes["aria-label"] for tag, attributes in Page(html).tags if "aria-label" in attributes]
     assert labels == [
         "Map yours: 2 queries by 3 keys",
@@ -130,7 +140,7 @@ def test_the_maps_stand_side_by_side_on_one_scale():
 
 
 def test_notes_partial_points_and_messages_without_checks():
-    text = Page(feedback_page(PARTLY)).text
+    text = Page(page_of(PARTLY)).text
     assert (
         "◐ 1.5 · Masks 9 of 15 causal_mask, padding_mask : part of the points padding_mask is not defined"
         in text
@@ -140,12 +150,12 @@ def test_notes_partial_points_and_messages_without_checks():
 
 
 def test_full_marks_nothing_done_unreadable_and_fault_each_have_their_words():
-    assert "Everything works" in Page(feedback_page(FULL)).text
-    assert "Nothing is solved yet" in Page(feedback_page(UNTOUCHED)).text
-    unreadable = Page(feedback_page(UNREADABLE)).text
+    assert "Everything works" in Page(page_of(FULL)).text
+    assert "Nothing is solved yet" in Page(page_of(UNTOUCHED)).text
+    unreadable = Page(page_of(UNREADABLE)).text
     assert UNREADABLE.message in unreadable
     assert "0 points until you hand in another one" in unreadable
-    fault = Page(feedback_page(FAULT)).text
+    fault = Page(page_of(FAULT)).text
     assert "The fault is ours and costs you nothing" in fault
     assert "bwrap" not in fault
     assert "0 of" not in fault
@@ -157,27 +167,27 @@ def test_a_fault_within_an_exercise_shows_nothing_of_our_insides():
         name="values", title="values", outcome=Outcome.FAULT, points=0.0, max_points=5.0, message=inside
     )
     faulty = verdict(0, 0.0, Outcome.FAULT, message=inside, checks=(broken,))
-    text = Page(feedback_page(grade("s1", (faulty,)))).text
+    text = Page(page_of(grade("s1", (faulty,)))).text
     assert "KeyError" not in text
     assert "This exercise could not be graded. The fault is ours" in text
 
 
 def test_each_page_is_stamped():
-    text = Page(feedback_page(MISTAKEN)).text
+    text = Page(page_of(MISTAKEN)).text
     for word in ("0f3a" * 16, "isolation full", "device cpu", "grader 0.1.0", "time 1.2 s"):
         assert word in text
 
 
 def test_practice_has_no_points():
     practice = replace(verdict(0, 0.0), id="1.P1", max_points=0.0)
-    assert "1.P1 · Dot-product scores practice" in Page(feedback_page(grade("s1", (practice,)))).text
+    assert "1.P1 · Dot-product scores practice" in Page(page_of(grade("s1", (practice,)))).text
 
 
 # ---------------------------------------------------------------- the class
 
 
 def test_the_class_page_counts_right():
-    html = class_page(CLASS)
+    html = page_of_class(CLASS)
     text = Page(html).text
     assert "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100" in text
     assert "49.8 mean 64 median 1 with full marks" in text
@@ -190,7 +200,7 @@ def test_the_class_page_counts_right():
 
 
 def test_the_class_page_names_mistakes_problems_and_flags():
-    text = Page(class_page([*CLASS, replace(MISTAKEN, student="s0999")])).text
+    text = Page(page_of_class([*CLASS, replace(MISTAKEN, student="s0999")])).text
     assert "1.4 unscaled Divide the scores by √d_k. 2" in text
     assert text.index("1.4 unscaled") < text.index("1.8 keys_from_text")
     assert "s0008 fault the sandbox did not start: bwrap not found" in text
@@ -202,18 +212,76 @@ def test_the_class_page_names_mistakes_problems_and_flags():
 def test_a_title_with_markup_is_text_in_the_plots_too():
     title = 'A < B & "C"'
     renamed = replace(FULL, verdicts=(replace(FULL.verdicts[0], title=title, id='1.1"><i'),))
-    page = Page(class_page([renamed]))
+    page = Page(page_of_class([renamed]))
     assert "i" not in {tag for tag, _ in page.tags}
     assert f'1.1"><i {title}' in page.text
 
 
 def test_each_assignment_has_its_section():
     other = replace(FULL, assignment="2-heads")
-    headings = re.findall(r"<h2>(.*?)</h2>", class_page([other, *CLASS]))
+    headings = re.findall(r"<h2>(.*?)</h2>", page_of_class([other, *CLASS]))
     assert headings == ["1-attention", "2-heads"]
 
 
 def test_an_empty_class_and_one_without_grades():
-    assert "0 submissions" in Page(class_page([])).text
-    text = Page(class_page([FAULT, UNREADABLE])).text
+    assert "0 submissions" in Page(page_of_class([])).text
+    text = Page(page_of_class([FAULT, UNREADABLE])).text
     assert "2 submissions: 1 unreadable, 1 fault" in text
+
+
+def by_people(**more) -> GradebookEntry:
+    """MISTAKEN after a person gave points for 1.1, wrote a comment there and one in a cell of their own."""
+    cells = {
+        "1.1": CellScore(points=6.0, max_points=5.0, by_hand=True, comment="Well argued."),
+        "1.4": CellScore(points=0.0, max_points=15.0),
+        "essay": CellScore(points=None, max_points=10.0, needs_manual_grade=True, comment="By Friday."),
+    }
+    entry = GradebookEntry.of(MISTAKEN)
+    ada = Student(id="s0417", first_name="Ada", last_name="Lovelace")
+    return replace(entry, **{"student": ada, "score": 76.0, "max_score": 110.0, "cells": cells, **more})
+
+
+def test_points_comments_and_penalty_of_people_are_on_the_page():
+    text = Page(feedback_page(by_people(penalty=10.0))).text
+    for said in (
+        "76 of 110 points",
+        "Handed in late: 10 points were taken off.",
+        "Ada Lovelace (s0417)",
+        "6 of 5",
+        "Your instructor set these points; the autograder gave 5.",
+        "Your instructor writes: Well argued.",
+        "essay waiting for your instructor",
+        "Your instructor writes: By Friday.",
+    ):
+        assert said in text, said
+
+
+def test_points_of_an_earlier_version_are_said_to_be_so():
+    cell = CellScore(points=6.0, max_points=5.0, by_hand=True, needs_manual_grade=True)
+    text = Page(feedback_page(by_people(cells={"1.1": cell}))).text
+    assert (
+        "for an earlier version of your notebook, and will look at this one; the autograder gives it 5"
+        in text
+    )
+
+
+def test_a_fault_after_a_graded_version_shows_that_version():
+    text = Page(feedback_page(by_people(fault="no sandbox"))).text
+    assert "We could not grade the newest version" in text
+    assert "Divide the scores by" in text
+    assert "no sandbox" not in text
+
+
+def test_the_class_page_says_who_waits_and_who_handed_in_nothing():
+    nothing = Grade(student="s5", assignment="1-attention", status="missing", score=None, max_score=100.0)
+    text = Page(class_page([by_people(), GradebookEntry.of(nothing)])).text
+    assert "1 submission: 1 graded; mean 76, median 76 of 110; 1 handed in nothing" in text
+    assert "Waiting for a person" in text
+    assert "s0417 Ada Lovelace essay" in text
+    assert "Handed in nothing s5" in text
+
+
+def test_the_class_page_says_which_flags_cost_points():
+    assert "uses-builtin has already set its exercise to 0 points" in Page(page_of_class([PARTLY])).text
+    other = replace(PARTLY, flags=(replace(PARTLY.flags[0], kind="ran-on-cpu"),))
+    assert "None of these has cost points" in Page(page_of_class([other])).text

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from grader.report import terminal
 from grader.report.terminal import details, progress, table
-from tests.report.class_of_grades import ATTACKER, CLASS, FAULT, FULL, MISTAKEN, PARTLY, UNTOUCHED
+from tests.report.class_of_grades import ATTACKER, CLASS, FAULT, FULL, MISTAKEN, PARTLY, UNTOUCHED, entries
 
 
 def shown(renderable, width: int = 120, **options) -> str:
@@ -22,7 +22,7 @@ def line(text: str, start: str) -> str:
 
 
 def test_each_student_has_score_marks_and_notes():
-    text = shown(table(CLASS))
+    text = shown(table(entries(CLASS)))
     assert line(text, "s0001").split() == ["s0001", "100", "/", "100", *"✓✓✓✓✓✓✓✓✓"]
     assert line(text, "josé").split()[:13] == ["josé", "64", "/", "100", *"✓✓✓✓◐…✓✗◐"]
     assert line(text, "s0002").split() == ["s0002", "0", "/", "100", *"·········"]
@@ -33,7 +33,7 @@ def test_each_student_has_score_marks_and_notes():
 
 
 def test_the_head_names_the_exercises_above_their_marks():
-    text = shown(table(CLASS))
+    text = shown(table(entries(CLASS)))
     head, row = line(text, "student"), line(text, "josé")
     assert row[head.index(" 5 ") + 1] == "◐"
     assert row[head.index(" 6 ") + 1] == "…"
@@ -42,22 +42,22 @@ def test_the_head_names_the_exercises_above_their_marks():
 def test_a_line_sums_up():
     # scores of the five graded: 100, 85, 0, 64, 0
     assert "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100" in shown(
-        table(CLASS)
+        table(entries(CLASS))
     )
 
 
 def test_the_legend_explains_the_symbols_that_are_used():
-    assert line(shown(table([FULL])), "✓").split() == ["✓", "full", "points"]
-    assert "✗\N{NO-BREAK SPACE}no\N{NO-BREAK SPACE}points" in shown(table([MISTAKEN]))
+    assert line(shown(table(entries([FULL]))), "✓").split() == ["✓", "full", "points"]
+    assert "✗\N{NO-BREAK SPACE}no\N{NO-BREAK SPACE}points" in shown(table(entries([MISTAKEN])))
 
 
 def test_without_a_terminal_there_are_no_escape_codes_and_with_one_there_are():
-    assert "\x1b" not in shown(table(CLASS))
-    assert "\x1b[32m" in shown(table(CLASS), force_terminal=True, color_system="standard")
+    assert "\x1b" not in shown(table(entries(CLASS)))
+    assert "\x1b[32m" in shown(table(entries(CLASS)), force_terminal=True, color_system="standard")
 
 
 def test_a_hostile_student_writes_no_markup_and_no_control_characters():
-    for text in (shown(table([ATTACKER])), shown(details(ATTACKER))):
+    for text in (shown(table(entries([ATTACKER]))), shown(details(ATTACKER))):
         assert "\x1b" not in text
         assert "\u202e" not in text
         text.encode("utf-8")
@@ -65,11 +65,11 @@ def test_a_hostile_student_writes_no_markup_and_no_control_characters():
 
 
 def test_an_empty_class():
-    assert shown(table([])).strip() == ""
+    assert shown(table(entries([]))).strip() == ""
 
 
 def test_a_narrow_terminal_keeps_the_marks_whole():
-    assert "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓" in shown(table(CLASS), width=60)
+    assert "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓" in shown(table(entries(CLASS)), width=60)
 
 
 def test_details_say_what_came_back_and_what_to_do():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,12 +14,11 @@ from nbgrader.api import Gradebook
 
 from grader.course import lessons
 from grader.gradebook.errors import RecordError
+from grader.gradebook.reader import read_entry
 from grader.gradebook.writer import GradeWriter, open_gradebook
 from grader.grading.grade import Graded
-from grader.paths import cache_path
-from grader.records import CheckResult, Grade, GradingSettings, Heatmap, Outcome, Verdict
-from grader.results.cache import GradeCache
-from grader.results.writer import ResultsWriter, summary_of
+from grader.records import CheckResult, Grade, GradebookEntry, GradingSettings, Heatmap, Outcome, Verdict
+from grader.results.writer import ResultsWriter
 from grader.submission.intake import find
 from grader.workers.grade_class import grade_class
 from grader.workers.job import Course, Job
@@ -103,7 +101,7 @@ class SmallCourse:
         files = find(self.root / "submitted", (NAME,))
         workers = Workers(start=lambda: self.executor, ahead=lambda: 2, grade=refuse)
         with open_gradebook(self.url, lessons()) as gradebook:
-            writer = ResultsWriter(self.root, None, GradeCache(cache_path(self.root)), gradebook)
+            writer = ResultsWriter(self.root, None, gradebook)
             for job, graded in grade_class(files, course, workers, writer.cached):
                 yield job, graded, writer
 
@@ -141,15 +139,14 @@ def test_only_what_changed_is_graded_anew(course: SmallCourse) -> None:
     assert course.grade(secret="another") == ["ada", "bob", "cem"]
 
 
-def test_the_cache_may_be_deleted(course: SmallCourse) -> None:
+def test_nothing_but_the_gradebook_knows_a_grade(course: SmallCourse, empty: Path) -> None:
     course.grade()
-    shutil.rmtree(course.root / ".grader")
+    shutil.copy(empty, course.root / "gradebook.db")
     assert course.grade() == ["ada", "bob", "cem"]
 
 
-def test_a_rerun_completes_what_is_missing(course: SmallCourse, empty: Path) -> None:
+def test_a_rerun_completes_what_is_missing(course: SmallCourse) -> None:
     course.grade()
-    shutil.copy(empty, course.root / "gradebook.db")
     course.page("ada").unlink()
     course.page("bob").write_text("something else")
     course.notebook("cem").unlink()
@@ -179,19 +176,62 @@ def test_a_later_hand_in_of_the_same_content_keeps_its_new_time(course: SmallCou
         assert gradebook.find_submission(NAME, "ada").timestamp == datetime(2026, 3, 1, 12)
 
 
-def test_what_was_graded_before_the_gradebook_failed_is_kept(
+def test_what_was_recorded_before_the_gradebook_failed_is_kept(
     course: SmallCourse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise RecordError("the disk is full")
+    record, done = GradeWriter.record, []
+
+    def full(self: GradeWriter, grade: Grade, *others: object, **more: object) -> GradebookEntry:
+        if done:
+            raise RecordError("the disk is full")
+        done.append(grade.student)
+        return record(self, grade, *others, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(GradeWriter, "record", full)
         with pytest.raises(RecordError, match="full"):
             course.grade()
-    (kept,) = GradeCache(cache_path(course.root)).all()
-    assert kept.student not in course.grade()
+    assert done == ["ada"]
+    assert course.grade() == ["bob", "cem"]
     assert set(course.scores()) == {"ada", "bob", "cem"}
+
+
+def test_a_rerun_shows_what_a_person_wrote_since(course: SmallCourse) -> None:
+    course.grade()
+    with Gradebook(course.url) as gradebook:
+        notebook = gradebook.find_submission(NAME, "ada").notebooks[0]
+        next(grade for grade in notebook.grades if grade.name == "check-1-1").manual_score = 3.0
+        next(
+            comment for comment in notebook.comments if comment.name == "exercise-1-1"
+        ).manual_comment = "Look at k."
+        gradebook.db.commit()
+    assert course.grade() == []
+    text = course.page("ada").read_text("utf-8")
+    assert "Look at k." in text
+    assert "3 of 5" in text
+    assert "the autograder gave 0" in text
+    assert "Look at k." not in course.page("bob").read_text("utf-8")
+    unchanged = course.page("ada").stat().st_mtime_ns
+    course.grade()
+    assert course.page("ada").stat().st_mtime_ns == unchanged
+
+
+def test_a_fault_keeps_all_that_was_found_and_a_rerun_is_free(course: SmallCourse) -> None:
+    course.grade()
+    notebook = course.notebook("bob").read_bytes()
+    course.hand_in("bob", "y = 2")
+    course.executor.deadly = {"bob": 99}
+    course.grade()
+    assert "We could not grade the newest version" in course.page("bob").read_text("utf-8")
+    assert "summed" in read_entry(course.url, "default_course", "bob", NAME).grade.verdicts[0].mistake
+    assert course.notebook("bob").read_bytes() == notebook
+    course.hand_in("bob")  # the version before
+    course.executor.deadly = {}
+    assert course.grade() == []
+    entry = read_entry(course.url, "default_course", "bob", NAME)
+    assert (entry.status, entry.score) == ("graded", 0.0)
+    assert not entry.cells["1.1"].needs_manual_grade
+    assert "could not grade" not in course.page("bob").read_text("utf-8")
 
 
 def test_a_manual_score_survives_a_regrade(course: SmallCourse) -> None:
@@ -219,12 +259,3 @@ def test_a_submission_that_takes_its_worker_with_it_twice_is_a_fault_and_alone(c
     assert course.executor.deadly["bob"] == 97
     course.executor.deadly = {}
     assert course.grade() == ["bob"]  # a rerun goes on
-
-
-def test_a_class_is_kept_as_summaries() -> None:
-    grade = Grade(
-        student="ada", assignment=NAME, status="graded", score=1.0, max_score=2.0, verdicts=(WRONG,)
-    )
-    (short,) = summary_of(grade).verdicts
-    assert short == replace(WRONG, checks=(), heatmaps=())
-    assert short.mistake == "summed"

@@ -1,0 +1,42 @@
+"""Read the class from the gradebook, for the commands that only show it or hand it on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.commands.console import Terminal
+from grader.gradebook.config import course_gradebook, course_id
+from grader.gradebook.errors import RecordError
+from grader.gradebook.reader import read_class
+from grader.records import GradebookEntry
+
+
+def entries_or_complain(
+    root: Path, gradebook: str | None, assignment: str | None, terminal: Terminal
+) -> Sequence[GradebookEntry] | None:
+    """Read the entries of an assignment, or of all; complain and return None if there are none.
+
+    Args:
+        root: the course's folder.
+        gradebook: the gradebook's URL; None for the course's own.
+        assignment: the assignment's name; None for all.
+    """
+    try:
+        entries = read_class(gradebook or course_gradebook(root), course_id(root))
+    except RecordError as error:
+        terminal.complain(error)
+        return None
+    known = sorted({entry.assignment for entry in entries})
+    if not known:
+        terminal.complain("the gradebook holds no submission yet; run: grader grade PATH")
+        return None
+    if assignment is None:
+        return entries
+    chosen = [entry for entry in entries if entry.assignment == assignment]
+    if not chosen:
+        terminal.complain(
+            f"the gradebook holds no submission of {assignment!r}; known are {', '.join(known)}"
+        )
+        return None
+    return chosen

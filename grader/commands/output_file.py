@@ -1,0 +1,69 @@
+"""Write a file whose path the operator gave: --out, --html, --json, --autograder."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.paths import write_atomically
+
+
+class CannotWrite(Exception):
+    """A file cannot be written; the message names it in one line, says why, and what to do."""
+
+
+def write_result(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a file; make its folder first.
+
+    After an error, a file that stood there before still stands there, whole. A link is followed. A device or a pipe
+    is written into, and never replaced by a file.
+
+    Args:
+        private: only its owner may read the file. Otherwise a file that stood there keeps its permissions.
+
+    Raises:
+        CannotWrite: the path is a folder, you may not write there, or the disk is full.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    with writing(path):
+        target = path.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if target.exists() and not (target.is_file() and os.access(target.parent, os.W_OK)):
+            target.write_bytes(data)
+        else:
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+            write_atomically(target, data, mode=0o600 if private else mode)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Report an error of the operating system as what is wrong with this path; it is a file's, or a folder's.
+
+    Raises:
+        CannotWrite: in the place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {_reason(path, error)}") from error
+
+
+def _reason(path: Path, error: OSError) -> str:
+    """Say why a path cannot be written, and what to do."""
+    match error.errno:
+        case errno.EISDIR:
+            return "it is a folder. Give the path of a file."
+        case errno.EEXIST | errno.ENOTDIR:
+            file = next((place for place in (path, *path.parents) if place.is_file()), path)
+            return f"{file} is a file, and a folder is needed there. Give another path."
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return "you may not write there. Give another path, or change its permissions."
+        case errno.ENOSPC | errno.EDQUOT:
+            return "the disk is full. Make room, or give another path."
+    return f"{error.strerror or type(error).__name__}. Give another path."

@@ -1,0 +1,84 @@
+"""The gradebook's table of what the grader found: one row for each submitted notebook, beside nbgrader's tables.
+
+nbgrader stores points and comments, and nothing else. This table has the rest, and is written in the same
+transaction: the whole grade, the key under which a rerun finds it, and why a newer version could not be
+graded. nbgrader neither reads nor changes it; a row whose submission nbgrader removed is never found again.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Column, LargeBinary, MetaData, String, Table, Text, inspect
+from sqlalchemy.orm import Session
+
+from grader.records import Grade
+from grader.report.jsonl import from_record, to_json, to_record
+
+DETAILS = Table(
+    "grader_result",
+    MetaData(),
+    Column("notebook_id", String(32), primary_key=True),  # of nbgrader's table submitted_notebook
+    Column("key", Text, nullable=False),  # of all that the grade depends on; "" if it must not be used again
+    Column("notebook_sha256", Text, nullable=False),  # of the executed notebook
+    Column("summary", Text, nullable=False),  # JSON: the grade as `without_checks` reduces it
+    Column("line", LargeBinary, nullable=False),  # the whole grade as a JSON line, compressed
+    Column("fault", Text, nullable=False),  # why a newer version could not be graded; "" if it was
+)
+
+
+def make_table(db: Session) -> None:
+    """Make the table in a gradebook that lacks it."""
+    DETAILS.metadata.create_all(db.get_bind())
+
+
+def has_table(db: Session) -> bool:
+    """Tell whether this grader ever wrote into the gradebook."""
+    return inspect(db.get_bind()).has_table(DETAILS.name)
+
+
+def without_checks(grade: Grade) -> Grade:
+    """Return a grade without checks, heatmaps and second verdicts (`other`), which are most of its size.
+
+    Scores, tables and class pages need none of them.
+    """
+    verdicts = tuple(replace(verdict, checks=(), heatmaps=(), other=None) for verdict in grade.verdicts)
+    return replace(grade, verdicts=verdicts)
+
+
+def row_of(grade: Grade, key: str, notebook_sha256: str) -> dict[str, Any]:
+    """Return the columns that store a grade, without `notebook_id`.
+
+    The key of a fault is not stored, so that the next run grades the submission again.
+    """
+    fault = grade.status == "fault"
+    return {
+        "key": "" if fault else key,
+        "notebook_sha256": notebook_sha256,
+        "summary": json.dumps(to_record(without_checks(grade))),
+        "line": zlib.compress(to_json(grade).encode("ascii")),
+        "fault": fault_message(grade),
+    }
+
+
+def fault_message(grade: Grade) -> str:
+    """Return why a submission could not be graded; "" if the status is no fault."""
+    return (grade.message or "the grader failed") if grade.status == "fault" else ""
+
+
+def summary_of(text: str | None) -> Grade | None:
+    """Read a grade without checks from the column `summary`; None if there is none, or of another version."""
+    if text is None:
+        return None
+    try:
+        return from_record(json.loads(text))
+    except ValueError:
+        return None
+
+
+def line_of(compressed: bytes) -> str:
+    """Read a grade's JSON line from the column `line`."""
+    return zlib.decompress(compressed).decode("ascii")

@@ -1,0 +1,255 @@
+"""Loads what the gradebook stores of submissions, and puts it together as `GradebookEntry` records.
+
+Scores are nbgrader's: of each cell the manual score, or else the automatic one, plus extra credit; of these
+the sum, less the penalty, and at least 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+
+from nbgrader import api
+from sqlalchemy import Row, Select, Table, and_, bindparam, func, literal, select
+from sqlalchemy.orm import Session
+
+from grader.gradebook.details import DETAILS, summary_of
+from grader.notebook.cells import exercise_of
+from grader.records import CellScore, Grade, GradebookEntry, Student
+
+_students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades, _comments = (
+    mapped.__table__
+    for mapped in (
+        api.Student,
+        api.Assignment,
+        api.Notebook,
+        api.SubmittedAssignment,
+        api.SubmittedNotebook,
+        api.Grade,
+        api.Comment,
+    )
+)
+_cells, _grade_cells, _task_cells = (
+    mapped.__table__ for mapped in (api.BaseCell, api.GradeCell, api.TaskCell)
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """The rows of one submission: itself, its graded cells, and its cells that may have a comment."""
+
+    submission: Row
+    grades: Sequence[Row]
+    comments: Sequence[Row]
+
+
+def load_one(db: Session, student: str, assignment: str, *, details: bool = True) -> Stored | None:
+    """Load a student's submission of an assignment; None if the gradebook has none.
+
+    Args:
+        details: whether the gradebook has this grader's own table.
+    """
+    keys = {"student": student, "assignment": assignment}
+    submission = db.execute(_submission_query(one=True, details=details), keys).first()
+    if submission is None:
+        return None
+    grades, comments = (
+        db.execute(query, {"notebook": submission.notebook, "submitted": submission.submitted_notebook}).all()
+        for query in (_grade_query(one=True), _comment_query(one=True))
+    )
+    return Stored(submission=submission, grades=grades, comments=comments)
+
+
+def load_class(db: Session, assignment: str | None, *, details: bool) -> Iterator[Stored]:
+    """Load all submissions of an assignment, or with None of all assignments, in any order.
+
+    Args:
+        details: whether the gradebook has this grader's own table.
+    """
+    submissions = _submission_query(one=False, details=details)
+    grades, comments = _grade_query(one=False), _comment_query(one=False)
+    if assignment is not None:
+        submissions = submissions.where(_assignments.c.name == assignment)
+    by_notebook: list[dict[str, list[Row]]] = []
+    for query in (grades, comments):
+        groups: dict[str, list[Row]] = {}
+        for row in db.execute(query):
+            groups.setdefault(row.submitted_notebook, []).append(row)
+        by_notebook.append(groups)
+    for row in db.execute(submissions):
+        graded, commented = (groups.get(row.submitted_notebook, []) for groups in by_notebook)
+        yield Stored(submission=row, grades=graded, comments=commented)
+
+
+# SQLAlchemy takes longer to build a query than SQLite to answer it, so each is built once. Each query for one
+# submission selects by the first columns of its tables' indices: the cost of a query that reads a whole table
+# grows with the class.
+
+
+@cache
+def _submission_query(*, one: bool, details: bool) -> Select:
+    """Build the query for submitted notebooks, with student, assignment and this grader's own row."""
+    rows = (
+        _assignments.join(_notebooks, _notebooks.c.assignment_id == _assignments.c.id)
+        .join(_submissions, _submissions.c.assignment_id == _assignments.c.id)
+        .join(_students, _students.c.id == _submissions.c.student_id)
+        .join(
+            _submitted_notebooks,
+            and_(
+                _submitted_notebooks.c.notebook_id == _notebooks.c.id,
+                _submitted_notebooks.c.assignment_id == _submissions.c.id,
+            ),
+        )
+    )
+    if details:
+        rows = rows.outerjoin(DETAILS, DETAILS.c.notebook_id == _submitted_notebooks.c.id)
+    own = ("key", "notebook_sha256", "summary", "fault")
+    query = select(
+        _students.c.id.label("student"),
+        *(_students.c[name] for name in ("first_name", "last_name", "email", "lms_user_id")),
+        _assignments.c.name.label("assignment"),
+        _assignments.c.duedate,
+        _notebooks.c.id.label("notebook"),
+        _submissions.c.id.label("submission"),
+        _submissions.c.timestamp,
+        _submissions.c.extension,
+        _submitted_notebooks.c.id.label("submitted_notebook"),
+        _submitted_notebooks.c.late_submission_penalty.label("penalty"),
+        *(DETAILS.c[name] if details else literal(None).label(name) for name in own),
+    ).select_from(rows)
+    if one:
+        query = query.where(
+            _assignments.c.name == bindparam("assignment"),
+            _notebooks.c.name == bindparam("assignment"),
+            _submissions.c.student_id == bindparam("student"),
+        )
+    return query
+
+
+@cache
+def _grade_query(*, one: bool) -> Select:
+    """Build the query for graded cells."""
+    rows = (
+        _cells.join(_grades, _grades.c.cell_id == _cells.c.id)
+        .outerjoin(_grade_cells, _grade_cells.c.id == _cells.c.id)
+        .outerjoin(_task_cells, _task_cells.c.id == _cells.c.id)
+    )
+    query = select(
+        _grades.c.id,
+        _grades.c.notebook_id.label("submitted_notebook"),
+        _grades.c.cell_id,
+        _cells.c.name.label("cell"),
+        *(_grades.c[name] for name in ("auto_score", "manual_score", "extra_credit", "needs_manual_grade")),
+        func.coalesce(_grade_cells.c.max_score, _task_cells.c.max_score, 0.0).label("max_score"),
+    ).select_from(rows)
+    return _of_submission(query, _grades) if one else query
+
+
+@cache
+def _comment_query(*, one: bool) -> Select:
+    """Build the query for cells that may have a comment; for a class, only those that have one by a person."""
+    query = select(
+        _comments.c.id,
+        _comments.c.notebook_id.label("submitted_notebook"),
+        _comments.c.cell_id,
+        _cells.c.name.label("cell"),
+        _comments.c.auto_comment,
+        _comments.c.manual_comment,
+    ).select_from(_cells.join(_comments, _comments.c.cell_id == _cells.c.id))
+    return _of_submission(query, _comments) if one else query.where(_comments.c.manual_comment.is_not(None))
+
+
+def _of_submission(query: Select, table: Table) -> Select:
+    """Restrict a query for cells to those of one submitted notebook.
+
+    The list of all cells makes SQLite use the index over cell and submitted notebook.
+    """
+    of_notebook = select(_cells.c.id).where(_cells.c.notebook_id == bindparam("notebook"))
+    return query.where(table.c.cell_id.in_(of_notebook), table.c.notebook_id == bindparam("submitted"))
+
+
+# ---------------------------------------------------------------- rows → entries
+
+
+def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
+    """Put the submitted notebooks of one submission, usually one, together as an entry."""
+    row = stored[0].submission
+    cells: dict[str, CellScore] = {}
+    for notebook in stored:
+        cells |= _cell_scores(notebook)
+    scored = [cell.points for cell in cells.values() if cell.points is not None]
+    raw_score = sum(scored)
+    penalty = sum(notebook.submission.penalty or 0.0 for notebook in stored)
+    score = max(0.0, raw_score - penalty) if scored else None
+    max_score = sum(cell.max_points for cell in cells.values())
+    summaries = (summary_of(notebook.submission.summary) for notebook in stored)
+    return GradebookEntry(
+        student=student_of(row),
+        assignment=row.assignment,
+        grade=next(filter(None, summaries), None) or _without_details(row, score, max_score),
+        fault=next((notebook.submission.fault for notebook in stored if notebook.submission.fault), ""),
+        score=score,
+        raw_score=raw_score,
+        max_score=max_score,
+        penalty=penalty,
+        seconds_late=_seconds_late(row.timestamp, row.duedate, row.extension),
+        cells=cells,
+    )
+
+
+def student_of(row: Row) -> Student:
+    """Read the columns of a student; the id is in the column `student`."""
+    return Student(
+        id=row.student,
+        first_name=row.first_name or "",
+        last_name=row.last_name or "",
+        email=row.email or "",
+        lms_id=row.lms_user_id or "",
+    )
+
+
+def _without_details(row: Row, score: float | None, max_score: float) -> Grade:
+    """Stand in for the grade of a submission that nbgrader, and not this grader, recorded."""
+    return Grade(
+        student=row.student, assignment=row.assignment, status="recorded", score=score, max_score=max_score
+    )
+
+
+def _cell_scores(stored: Stored) -> dict[str, CellScore]:
+    """Return what people and grader decided of each cell: by exercise, or else by the cell's grade id."""
+    comments = {_name(row.cell): row.manual_comment for row in stored.comments if row.manual_comment}
+    scores = {
+        _name(row.cell): CellScore(
+            points=points_of(row.auto_score, row.manual_score, row.extra_credit),
+            max_points=row.max_score,
+            by_hand=row.manual_score is not None or bool(row.extra_credit),
+            needs_manual_grade=bool(row.needs_manual_grade),
+            comment=comments.pop(_name(row.cell), ""),
+        )
+        for row in stored.grades
+    }
+    # A practice exercise has no points, and may have a comment.
+    scores |= {cell: CellScore(points=None, max_points=0.0, comment=text) for cell, text in comments.items()}
+    return scores
+
+
+def points_of(auto: float | None, manual: float | None, extra: float | None) -> float | None:
+    """Return the points of a cell as nbgrader adds them up; None if nobody has scored it."""
+    base = auto if manual is None else manual
+    return None if base is None else base + (extra or 0.0)
+
+
+def _name(cell: str) -> str:
+    """Return the exercise of an answer's or a self-check's grade id; return other grade ids unchanged."""
+    return exercise_of(cell) or cell
+
+
+def _seconds_late(
+    submitted: datetime | None, due: datetime | None, extension: timedelta | None
+) -> float | None:
+    """Return how late a submission is, 0 if it is in time; None if either time is not known."""
+    if submitted is None or due is None:
+        return None
+    return max(0.0, (submitted - due - (extension or timedelta())).total_seconds())

@@ -1,0 +1,69 @@
+"""What a grade sets in nbgrader's tables: the columns of each cell's row of grades and of comments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Row
+
+from grader.gradebook.cells import Cells
+from grader.records import Grade, Outcome, Verdict
+
+WITHHELD = (
+    "The newest submission could not be graded: a fault of the grader. "
+    "A score that stands here is of an earlier one."
+)
+
+
+def wanted_rows(
+    grade: Grade, cells: Cells, stored: Mapping[str, Row], *, same: bool
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Return for the tables of grades and comments: each cell's id → the columns to set in its row.
+
+    Args:
+        stored: the rows of grades that are there, by cell.
+        same: whether they are of the same submission.
+    """
+    verdicts = {verdict.id: verdict for verdict in grade.verdicts}
+    scores = {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()}
+    scores |= {cell: {} for cell in cells.other_grades}
+    for cell, row in stored.items():
+        if cell in scores and row.manual_score is not None:
+            auto = scores[cell].get("auto_score", row.auto_score)
+            scores[cell]["needs_manual_grade"] = (
+                bool(row.needs_manual_grade)
+                if grade.status == "fault"
+                else bool(row.needs_manual_grade) or not same or auto != row.auto_score
+            )
+    texts = {cell: _comment(grade, verdicts.get(id)) for id, cell in cells.comments.items()}
+    return scores, texts
+
+
+# An exercise without a verdict is marked "needs manual grade" and keeps its stored score: a missing verdict
+# does not set a score.
+
+
+def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
+    """Return the columns to set in an exercise's row of grades; never `manual_score` and `extra_credit`."""
+    if grade.status == "unreadable":
+        return {"auto_score": 0.0, "needs_manual_grade": False}
+    if verdict is None or _is_withheld(grade, verdict):
+        return {"needs_manual_grade": True}
+    return {"auto_score": float(verdict.points), "needs_manual_grade": False}
+
+
+def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
+    """Return the columns to set in an exercise's row of comments."""
+    if grade.status == "unreadable":
+        return {"auto_comment": grade.message}
+    if verdict is None or _is_withheld(grade, verdict):
+        return {"auto_comment": WITHHELD}
+    if verdict.outcome is Outcome.PASSED:
+        return {"auto_comment": None}
+    return {"auto_comment": " ".join(filter(None, (verdict.message, verdict.hint))) or None}
+
+
+def _is_withheld(grade: Grade, verdict: Verdict) -> bool:
+    """Tell whether a fault of the grader left the exercise without a score."""
+    return grade.status == "fault" or verdict.outcome is Outcome.FAULT
