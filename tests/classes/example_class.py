@@ -88,7 +88,7 @@ def test_the_gradebook_and_the_pages_say_the_same(graded) -> None:
     for student in grades:
         page = (folder / "html" / student / assignment / f"{assignment}.html").read_text("utf-8")
         assert student in page
-        assert (ROOT / "autograded" / student / assignment / f"{assignment}.ipynb").is_file()
+        assert (folder / "autograded" / student / assignment / f"{assignment}.ipynb").is_file()
     assert (folder / "html" / "class.html").is_file()
 
 
