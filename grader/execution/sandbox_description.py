@@ -6,12 +6,13 @@ import importlib.util
 import os
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
 from grader.execution import visible_gpu
 from grader.execution.errors import IsolationError
 
-GUEST = Path(__file__).with_name("guest")
+GUEST = Path(__file__).resolve().with_name("guest")
 GUEST_INSIDE = "/sandbox/guest"
 HOME = "/home/student"
 # UID and GID for submissions when run as root: no package creates a user with this number. 65534 is `nobody`.
@@ -55,7 +56,9 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
     wanted = (*SYSTEM, *prefixes, *(("/sys", *gpu.libraries) if device == "cuda" else ()))
     visible = _outermost([path for path in wanted if os.path.exists(path)])
     devices = [*DEVICES, *gpu.devices]
-    binds = [*visible, *(path for path in TOP if os.path.isdir(path) and not os.path.islink(path))]
+    top = [path for path in TOP if os.path.isdir(path) and not os.path.islink(path)]
+    # A link, as .venv may be one, would lead nowhere in the sandbox: under its name stands what it leads to.
+    binds = {path: os.path.realpath(path) for path in (*visible, *top)}
     boot = {
         "tier": tier,
         "python": python,
@@ -65,7 +68,7 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
         "gid": UNPRIVILEGED,
         "binds": binds,
         "links": {path: os.readlink(path) for path in TOP if os.path.islink(path)},
-        "masks": _masks(visible),
+        "masks": _masks(binds),
         "devices": devices,
         "files": _etc(),
         "environment": {**_environment(home, python), **gpu.environment},
@@ -123,29 +126,35 @@ def _outermost(paths: list[str]) -> list[str]:
     return outermost
 
 
-def _masks(visible: list[str]) -> list[str]:
-    """Find this project's own packages and files below the visible folders, so that boot.py hides them.
+def _masks(binds: Mapping[str, str]) -> list[str]:
+    """Find this project's own packages and files below what is visible, so that boot.py hides them.
 
     They lie in the repository or among the installed packages, depending on how the project was installed.
+
+    Args:
+        binds: path in the sandbox → where it really lies.
     """
     candidates: set[str] = set()
     for name in OUR_PACKAGES:
         spec = importlib.util.find_spec(name)
-        for folder in (spec.submodule_search_locations or []) if spec else []:
-            candidates.add(os.path.realpath(folder))
+        candidates |= set(spec.submodule_search_locations or []) if spec else set()
     repository = Path(__file__).resolve().parents[2]
     if (repository / "pyproject.toml").is_file():
         candidates.add(str(repository))
     for library in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        for name in OUR_PACKAGES:
-            candidates.add(f"{library}/{name}")
+        candidates |= {f"{library}/{name}" for name in OUR_PACKAGES}
         candidates |= {str(path) for path in Path(library).glob("*attention_course*")}
-    inside = [path for path in candidates if any(path.startswith(folder + "/") for folder in visible)]
-    # A candidate that contains a visible folder cannot be hidden: the virtual environment may lie in the repository.
+    inside = {
+        path + candidate.removeprefix(real)
+        for path, real in binds.items()
+        for candidate in map(os.path.realpath, candidates)
+        if candidate.startswith(real + "/")
+    }
+    # What contains a visible folder cannot be hidden: the virtual environment may lie in the repository.
     return sorted(
         path
         for path in inside
-        if not any(folder == path or folder.startswith(path + "/") for folder in visible)
+        if not any(folder == path or folder.startswith(path + "/") for folder in binds)
     )
 
 

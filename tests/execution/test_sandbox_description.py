@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from grader.execution.errors import IsolationError
 from grader.execution.sandbox_description import describe_sandbox
+from grader.execution.tiers import tier_problem
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("link", ["/etc/alternatives/python3", "/bin/python3"])
@@ -24,3 +30,33 @@ def test_python_in_a_home_of_its_own_is_not_shown_whole(monkeypatch):
     monkeypatch.setattr(sys, "prefix", os.path.expanduser("~"))
     with pytest.raises(IsolationError, match="venv"):
         describe_sandbox("full", "cpu", "/home/student")
+
+
+LINKED = """
+import json, sys
+from grader.execution.sandbox_description import describe_sandbox
+from grader.execution.tiers import tier_problem
+boot, _ = describe_sandbox("full", "cpu", "/home/student")
+print(json.dumps({"prefix": sys.prefix, "masks": boot["masks"], "problem": tier_problem("full")}))
+"""
+
+
+@pytest.mark.skipif(tier_problem("full") != "", reason="this machine does not provide tier full")
+def test_an_environment_and_a_grader_behind_links_are_reached_and_hidden(tmp_path: Path) -> None:
+    environment, code = tmp_path / ".venv", tmp_path / "grader"
+    environment.symlink_to(sys.prefix)
+    code.symlink_to(ROOT / "grader")
+    told = subprocess.run(
+        [environment / "bin" / "python", "-c", LINKED],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": f"{tmp_path}:{ROOT / 'source'}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(told.stdout)
+    assert found["prefix"] == str(environment)
+    assert found["problem"] == ""
+    for library in Path(sys.prefix).glob("lib/python*/site-packages/attention_course*"):
+        for prefix in (sys.prefix, str(environment)):
+            assert f"{prefix}/{library.relative_to(sys.prefix)}" in found["masks"]

@@ -72,8 +72,8 @@ def _build_root(config: dict) -> None:
     linux.pivot_root("/tmp", "/tmp/old")
     os.chdir("/")
     linux.mount("tmpfs", "/new", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
-    for path in config["binds"]:
-        _bind_if_present(path, path)
+    for path, source in config["binds"].items():
+        _bind_if_present(source, path)
     _bind_if_present(config["guest_source"], config["guest"])
     for path in config["masks"]:
         _mask(path)
