@@ -1,5 +1,21 @@
-"""Run the command line by `python -m grader`."""
+"""The program `grader`, which is also `python -m grader`."""
 
-from grader.cli import main
+import sys
 
-main()
+from grader.commands import stopping
+
+
+def main() -> None:
+    """Run the command line; from the first moment on, Ctrl-C is one line."""
+    stopping.install()
+    try:
+        from grader import cli  # takes a while, and a stop waits for it
+
+        cli.main()
+    except KeyboardInterrupt as stop:
+        print("grader: stopped.", file=sys.stderr)
+        raise SystemExit(stopping.status_of(stop)) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -8,14 +8,33 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
+import click
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
+from grader.commands import stopping
 from grader.commands.console import Terminal
 from grader.declaration.errors import DeclarationError
 from grader.paths import course_root
 
+
+class Commands(TyperGroup):
+    """The subcommands. What may happen to each of them is one line here, and an exit status."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run the subcommand."""
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt as stop:
+            terminal.complain("stopped.")
+            raise typer.Exit(stopping.status_of(stop)) from None
+        except DeclarationError as error:  # any command may import the lessons
+            _stop(str(error))
+
+
 app = typer.Typer(
+    cls=Commands,
     add_completion=False,
     no_args_is_help=True,
     help="Build the course's notebooks, and grade what students hand in.",
@@ -65,15 +84,12 @@ GradebookOption = Annotated[
 
 
 def main() -> None:
-    """Run the command line; the entry point of the console script."""
+    """Run the command line."""
     # Imported modules are never garbage. The garbage collector would take half a second to look through them,
     # and nearly one second more when the process ends.
     gc.set_threshold(100_000, 50, 50)
     try:
         app()
-    except DeclarationError as error:  # any command may import the lessons
-        terminal.complain(error)
-        raise SystemExit(WRONG_USE) from error
     finally:
         gc.freeze()
 

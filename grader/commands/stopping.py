@@ -1,0 +1,75 @@
+"""Ctrl-C and SIGTERM: end the command in order, and never in the middle of an import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+AGAIN_SECONDS = 0.05  # until a stop that would have been swallowed is tried again
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody ends this command: by Ctrl-C, or with SIGTERM."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number  # the signal's
+
+
+def install() -> None:
+    """Let the first SIGINT or SIGTERM raise `Stopped` in the main thread; a second one ends the process at once.
+
+    It is not to be swallowed. A library may catch KeyboardInterrupt while it is imported, and go on without what it
+    was about to import: a signal that comes during an import waits until that is done. Python itself ignores what is
+    raised in a destructor or around a fork: then `Stopped` is raised again.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _on_signal)
+    sys.unraisablehook = _on_ignored
+    # A worker that is forked is ended by its coordinator, and in no other way.
+    os.register_at_fork(after_in_child=_reset)
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    """Raise `Stopped`, or, during an import, try again a little later."""
+    _reset()
+    if _imports(frame):
+        _later(number)
+    else:
+        raise Stopped(number)
+
+
+def _on_ignored(ignored: sys.UnraisableHookArgs) -> None:
+    """Raise a `Stopped` that Python ignores again, a little later; print every other error as Python does."""
+    if isinstance(ignored.exc_value, Stopped):
+        _later(ignored.exc_value.number)
+    else:
+        sys.__unraisablehook__(ignored)
+
+
+def _later(number: int) -> None:
+    """Treat a signal in a moment as if it came only then."""
+    signal.signal(signal.SIGALRM, lambda _, frame: _on_signal(number, frame))
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+
+
+def status_of(stop: KeyboardInterrupt) -> int:
+    """Return the exit status of a command that was stopped."""
+    return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)  # as shells count it
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Tell whether this frame, or one that called it, imports a module."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _reset() -> None:
+    """Let both signals end this process at once."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)

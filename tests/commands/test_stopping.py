@@ -1,0 +1,135 @@
+"""Ctrl-C and SIGTERM end a command with one line, at any moment, and leave no process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = "examples/submitted/full-marks/1-attention/1-attention.ipynb"
+BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+
+# A library that asks, as it is imported, for something that may be missing, and takes every error for that.
+CATCHES_ALL = """
+import time
+try:
+    print("importing", flush=True)
+    time.sleep(0.5)
+    part = "whole"
+except BaseException:
+    part = "swallowed"
+"""
+IMPORTS_IT = """
+import sys, time
+from grader.commands import stopping
+stopping.install()
+try:
+    import catches_all
+    time.sleep(60)
+except KeyboardInterrupt as stop:
+    print(catches_all.part)
+    sys.exit(stopping.status_of(stop))
+"""
+
+# Python ignores what is raised in here; the logging module's own lock is released like this around each fork.
+FORKS = """
+import os, sys, time
+from grader.commands import stopping
+stopping.install()
+def slow():
+    print("forking", flush=True)
+    time.sleep(0.5)
+os.register_at_fork(before=slow)
+try:
+    if os.fork() == 0:
+        os._exit(0)
+    time.sleep(60)
+except KeyboardInterrupt as stop:
+    sys.exit(stopping.status_of(stop))
+"""
+
+
+def start(*command: str, folder: Path = ROOT, **environment: str) -> subprocess.Popen[str]:
+    """Start a program in a session of its own, as a terminal does."""
+    return subprocess.Popen(
+        [sys.executable, *command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "GRADER_SECRET": "test", **environment},
+    )
+
+
+def living(session: int) -> list[str]:
+    """List the processes of a session that have not ended."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, fields = entry.read_text().rpartition(")")
+        except OSError:  # it ended meanwhile
+            continue
+        state, _, _, of = fields.split()[:4]
+        if int(of) == session and state != "Z":
+            found.append(name)
+    return found
+
+
+@BOTH
+def test_a_stop_during_an_import_waits_until_nothing_can_swallow_it(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    (tmp_path / "catches_all.py").write_text(CATCHES_ALL)
+    process = start("-c", IMPORTS_IT, PYTHONPATH=f"{tmp_path}:{ROOT}:{ROOT / 'source'}")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "importing\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert (out, err, process.returncode) == ("whole\n", "", 128 + number)
+
+
+@BOTH
+def test_a_stop_that_python_ignores_comes_again(number: signal.Signals) -> None:
+    process = start("-c", FORKS)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "forking\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert (out, err, process.returncode) == ("", "", 128 + number)
+
+
+@pytest.mark.parametrize("after", [0.5, 1.5, 4.0])
+def test_ctrl_c_ends_a_check_with_one_line(after: float) -> None:
+    process = start("-m", "grader", "check", EXAMPLE)
+    time.sleep(after)
+    if process.poll() is not None:
+        pytest.skip("this machine was quicker")
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (out, err, process.returncode) == ("", "grader: stopped.\n", 130)
+    assert living(process.pid) == []
+
+
+@BOTH
+@pytest.mark.parametrize("after", [1.0, 4.0])
+def test_a_class_that_is_stopped_says_that_in_one_line(
+    number: signal.Signals, after: float, tmp_path: Path
+) -> None:
+    gradebook = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    arguments = ("grade", EXAMPLE, EXAMPLE.replace("full-marks", "untouched"), "--gradebook", gradebook)
+    process = start("-m", "grader", *arguments, "--html", str(tmp_path), "--jobs", "2", "--force")
+    time.sleep(after)
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    lines = [line for line in err.splitlines() if "stopped" in line or "Error" in line]
+    assert [line[: len("grader: stopped.")] for line in lines] == ["grader: stopped."]
+    assert process.returncode in (1, 128 + number)
+    time.sleep(0.5)
+    assert living(process.pid) == []
