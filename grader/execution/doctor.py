@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import sys
 from collections.abc import Iterator
 
 import torch
@@ -12,7 +13,7 @@ import torch
 from grader.execution import cgroup
 from grader.execution.guest import linux
 from grader.execution.sandbox_description import UNPRIVILEGED
-from grader.execution.tiers import TIERS, tier_problem
+from grader.execution.tiers import LINUX, OTHER_SYSTEM, TIERS, tier_problem
 
 # What each tier leaves open, of the attacks that tests/execution/test_isolation.py tries.
 OPEN = {
@@ -31,7 +32,9 @@ OPEN = {
 REMEDIES = {
     "full": "Full needs user namespaces: on Ubuntu ≥ 23.10 `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, "
     "in Docker `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or run the grader as root.",
-    "partial": "Partial needs Linux ≥ 6.12 with Landlock among the security modules (`lsm=landlock,…` at boot).",
+    "partial": f"Partial needs Linux ≥ {LINUX['partial']} with Landlock among the security modules "
+    "(`lsm=landlock,…` at boot).",
+    "none": f"None needs Linux ≥ {LINUX['none']}.",
 }
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill", "nbgrader", "pyseccomp")
 
@@ -44,13 +47,17 @@ def examine() -> tuple[str, ...]:
 def _isolation_lines() -> Iterator[str]:
     """Yield the best tier, why this machine provides no better one, what stays open, and the user."""
     problems = {tier: tier_problem(tier) for tier in TIERS}
-    best = next((tier for tier in TIERS if not problems[tier]), "none")
-    yield f"isolation   {best}" + (
-        " (refused unless asked for with --isolation none)" if best == "none" else ""
-    )
-    for tier in TIERS[: TIERS.index(best)]:
-        yield f"            not {tier}: {problems[tier]}"
-        yield f"            {REMEDIES[tier]}"
+    best = next((tier for tier in TIERS if not problems[tier]), "")
+    if not best:
+        yield f"isolation   no tier: nothing can be graded here{'' if sys.platform == 'linux' else f'; {OTHER_SYSTEM}'}"
+    else:
+        yield f"isolation   {best}{' (refused unless asked for with --isolation none)' if best == 'none' else ''}"
+    for tier in TIERS[: TIERS.index(best)] if best else TIERS:
+        if sys.platform == "linux":
+            yield f"            not {tier}: {problems[tier]}"
+            yield f"            {REMEDIES[tier]}"
+    if not best:
+        return
     for weakness in OPEN[best]:
         yield f"            open: {weakness}"
     if best != "none":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import cache
 
 from grader.execution.errors import IsolationError
@@ -17,6 +18,10 @@ from grader.execution.process import try_tier
 from grader.execution.seccomp import MissingLibrary, compile_filter
 
 TIERS = ("full", "partial", "none")
+# Tier → the oldest kernel that can provide it, and the version of Landlock that came with that kernel.
+LINUX = {"full": "5.13", "partial": "6.12", "none": "5.3"}
+LANDLOCK = {"full": 1, "partial": 6}
+OTHER_SYSTEM = "grading needs Linux. On macOS and Windows use a virtual machine with Linux; WSL is one"
 
 
 def resolve_tier(requested: str) -> str:
@@ -31,11 +36,24 @@ def resolve_tier(requested: str) -> str:
     for tier in candidates:
         if not tier_problem(tier):
             return tier
-    problems = "; ".join(f"{tier}: {tier_problem(tier)}" for tier in candidates)
     raise IsolationError(
-        f"the sandbox did not start ({problems}). No grade was written. "
-        "See `grader doctor`, or pass --isolation none to run submissions with your own rights."
+        f"the sandbox did not start ({_reasons(candidates)}). No grade was written. {_advice(requested)}"
     )
+
+
+def _reasons(tiers: Sequence[str]) -> str:
+    """Say why this machine cannot provide these tiers; say a reason that they share once."""
+    problems = {tier: tier_problem(tier) for tier in tiers}
+    if len(set(problems.values())) == 1:
+        return problems[tiers[0]]
+    return "; ".join(f"{tier}: {problem}" for tier, problem in problems.items())
+
+
+def _advice(requested: str) -> str:
+    """Say what the operator can do; advise tier none only where it works, and nobody asked for it already."""
+    if requested == "none" or tier_problem("none"):
+        return "See `grader doctor`."
+    return "See `grader doctor`, or pass --isolation none to run submissions with your own rights."
 
 
 @cache
@@ -46,16 +64,15 @@ def tier_problem(tier: str) -> str:
     forbids.
     """
     if sys.platform != "linux":
-        return "needs Linux: on macOS and Windows use a container, WSL or another machine"
+        return OTHER_SYSTEM
     if tier == "none":
-        return "" if hasattr(os, "pidfd_open") else "needs Linux 5.3"
+        return "" if hasattr(os, "pidfd_open") else f"needs Linux ≥ {LINUX[tier]}"
     if linux.MACHINE not in linux.SYS_PIVOT_ROOT:
         return f"not known to work on {linux.MACHINE} processors"
     version = linux.landlock_version()
-    needed = 1 if tier == "full" else 6
-    if version < needed:
+    if version < LANDLOCK[tier]:
         has = f"has version {version}" if version else "has none, or it is switched off"
-        return f"needs Landlock version {needed} of the kernel, which {has}"
+        return f"needs Landlock version {LANDLOCK[tier]}, as in Linux ≥ {LINUX[tier]}; this kernel {has}"
     try:
         compile_filter(tier)
     except MissingLibrary as error:

@@ -127,7 +127,7 @@ def test_a_class_that_is_stopped_says_that_in_one_line(
     process = start("-m", "grader", *arguments, "--html", str(tmp_path), "--jobs", "2", "--force")
     time.sleep(after)
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=30)
     lines = [line for line in err.splitlines() if "stopped" in line or "Error" in line]
     assert [line[: len("grader: stopped.")] for line in lines] == ["grader: stopped."]
     assert process.returncode in (1, 128 + number)

@@ -27,6 +27,23 @@ def test_it_says_when_there_is_nothing(monkeypatch):
     assert "refused unless asked for" in lines
 
 
+def test_a_machine_that_reaches_no_tier_is_not_said_to_reach_none(monkeypatch):
+    monkeypatch.setattr(doctor, "tier_problem", lambda tier: isolation.OTHER_SYSTEM)
+    monkeypatch.setattr(doctor.sys, "platform", "darwin")
+    assert list(doctor._isolation_lines()) == [
+        f"isolation   no tier: nothing can be graded here; {isolation.OTHER_SYSTEM}"
+    ]
+
+
+def test_an_old_linux_is_told_what_each_tier_needs(monkeypatch):
+    monkeypatch.setattr(doctor, "tier_problem", lambda tier: f"{tier} is missing")
+    lines = "\n".join(doctor._isolation_lines())
+    for tier in isolation.TIERS:
+        assert f"not {tier}: {tier} is missing" in lines
+    assert f"Linux ≥ {isolation.LINUX['partial']}" in lines
+    assert "--isolation" not in lines
+
+
 def test_every_tier_has_its_list():
     assert set(doctor.OPEN) == set(isolation.TIERS)
     assert not doctor.OPEN["full"]

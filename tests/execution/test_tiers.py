@@ -134,12 +134,32 @@ def test_none_is_refused_unless_asked_for(monkeypatch):
     assert resolve_tier("none") == "none"
 
 
-def test_another_system_is_told_what_to_do(monkeypatch):
+@pytest.mark.parametrize("tier", ["auto", "full", "partial", "none"])
+def test_another_system_is_told_what_to_do_and_nothing_that_does_not_work(tier, monkeypatch):
     tier_problem.cache_clear()
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(IsolationError, match="none: needs Linux: on macOS and Windows use a container"):
-        resolve_tier("none")
+    with pytest.raises(IsolationError) as raised:
+        resolve_tier(tier)
+    assert str(raised.value) == (
+        "the sandbox did not start (grading needs Linux. On macOS and Windows use a virtual machine with Linux; WSL "
+        "is one). No grade was written. See `grader doctor`."
+    )
     tier_problem.cache_clear()
+
+
+@pytest.mark.parametrize("requested", ["auto", "full", "partial", "none"])
+@pytest.mark.parametrize("none_works", [True, False])
+def test_tier_none_is_advised_to_those_alone_who_can_take_it_and_did_not(requested, none_works, monkeypatch):
+    monkeypatch.setattr(
+        "grader.execution.tiers.tier_problem",
+        lambda tier: "" if tier == "none" and none_works else f"no {tier}",
+    )
+    if requested == "none" and none_works:
+        assert resolve_tier(requested) == "none"
+        return
+    with pytest.raises(IsolationError, match="grader doctor") as raised:
+        resolve_tier(requested)
+    assert ("--isolation none" in str(raised.value)) is (none_works and requested != "none")
 
 
 def test_a_landlock_that_is_missing_is_a_reason(monkeypatch):
