@@ -70,5 +70,9 @@ gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU
 	{ date -u +%F; PYTHONPATH=source:. $(GPU_PYTHON) -m benchmarks.gpu; } > $(GPU_RESULTS).partial || { rm $(GPU_RESULTS).partial; exit 1; }
 	mv $(GPU_RESULTS).partial $(GPU_RESULTS)
 
-clean:  ## remove what was made, not what is committed
-	rm -rf $(VENV) .grader autograded feedback gradebook.db dist
+# Only what can be made again. The secret, the gradebook and what was graded from it stay: nobody can make them again.
+CACHES := .pytest_cache .ruff_cache .mypy_cache .hypothesis .grader/grades
+
+clean:  ## remove what can be made again; the secret, the gradebook, autograded/ and feedback/ stay
+	rm -rf $(VENV) dist examples/graded $(CACHES)
+	find benchmarks examples grader source tests assets -name __pycache__ -prune -exec rm -rf {} +
