@@ -1,0 +1,56 @@
+"""The instructors' table of flags names each that the grader gives, and says truly which one costs points."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+
+from grader.course import lessons
+from grader.grading.built_ins import refuse_built_ins
+from grader.records import Outcome, Verdict
+from grader.submission.rebuild import Rebuilt
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "instructors.md").read_text("utf-8")
+TABLE = dict(re.findall(r"^ +\| `([a-z-]+)` \|.*\| (.*?) \|$", PAGE, re.MULTILINE))
+
+
+def kinds() -> set[str]:
+    """Return the kinds of the flags that grader/ makes."""
+    found = set()
+    for file in (ROOT / "grader").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Flag":
+                found |= {ast.literal_eval(word.value) for word in node.keywords if word.arg == "kind"}
+    return found
+
+
+def test_the_table_names_each_flag() -> None:
+    assert set(TABLE) == kinds()
+    assert len(TABLE) >= 3
+
+
+def test_no_page_says_that_flags_cost_nothing() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"flags?:? (they )?costs? nothing", page.read_text("utf-8").replace("\n", " "))
+
+
+def test_a_built_in_costs_the_exercise_as_the_table_says() -> None:
+    lesson = lessons()["1-attention"]
+    full = tuple(
+        Verdict(
+            id=exercise.id,
+            name="",
+            title=exercise.title,
+            outcome=Outcome.PASSED,
+            points=exercise.points,
+            max_points=exercise.points,
+        )
+        for exercise in lesson.exercises
+    )
+    rebuilt = Rebuilt(notebook=nbformat.v4.new_notebook(), answers={}, own=())
+    verdicts, flags = refuse_built_ins(lesson, rebuilt, full, {"1.4": [("scaled_dot_product_attention", "")]})
+    assert [(flag.kind, flag.exercise) for flag in flags] == [("uses-builtin", "1.4")]
+    assert {verdict.id for verdict in verdicts if verdict.points == 0} == {"1.4"}
+    assert TABLE["uses-builtin"] == "the exercise has 0"
