@@ -6,9 +6,8 @@ import gc
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
-import click
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
@@ -22,10 +21,10 @@ from grader.paths import course_root
 class Commands(TyperGroup):
     """The subcommands. What may happen to each of them is one line here, and an exit status."""
 
-    def invoke(self, context: click.Context) -> object:
+    def invoke(self, ctx: Any) -> object:
         """Run the subcommand."""
         try:
-            return super().invoke(context)
+            return super().invoke(ctx)
         except KeyboardInterrupt as stop:
             terminal.complain("stopped.")
             raise typer.Exit(stopping.status_of(stop)) from None
