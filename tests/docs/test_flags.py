@@ -49,8 +49,9 @@ def test_a_built_in_costs_the_exercise_as_the_table_says() -> None:
         )
         for exercise in lesson.exercises
     )
-    rebuilt = Rebuilt(notebook=nbformat.v4.new_notebook(), answers={}, own=())
-    verdicts, flags = refuse_built_ins(lesson, rebuilt, full, {"1.4": [("scaled_dot_product_attention", "")]})
+    answer = "def attention(q, k, v):\n    return torch.nn.functional.scaled_dot_product_attention(q, k, v)"
+    rebuilt = Rebuilt(notebook=nbformat.v4.new_notebook(), answers={"1.4": answer}, own=())
+    verdicts, flags = refuse_built_ins(lesson, rebuilt, full, {})
     assert [(flag.kind, flag.exercise) for flag in flags] == [("uses-builtin", "1.4")]
     assert {verdict.id for verdict in verdicts if verdict.points == 0} == {"1.4"}
     assert TABLE["uses-builtin"] == "the exercise has 0"
