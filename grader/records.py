@@ -202,6 +202,8 @@ class Grade:
     verdicts: tuple[Verdict, ...] = ()
     flags: tuple[Flag, ...] = ()
     message: str = ""
+    # Of an unreadable one: the file's bytes prove it. If false, a score that is recorded already stays.
+    proven: bool = True
     isolation: str = ""
     device: str = ""
     seconds: float = 0.0

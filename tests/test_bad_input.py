@@ -31,7 +31,15 @@ def graded(tmp_path_factory: pytest.TempPathFactory):
     unknown = submitted / "unknown" / "9-diffusion" / "9-diffusion.ipynb"
     unknown.parent.mkdir(parents=True)
     shutil.copy(GOOD, unknown)
-    code, written, output = grade(folder, str(submitted), str(folder / "nowhere"))
+    link = submitted / "linked" / NAME / f"{NAME}.ipynb"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(GOOD)
+    (submitted / "elsewhere").symlink_to(link.parent.parent)
+    (submitted / "pdf" / NAME).mkdir(parents=True)
+    (submitted / "pdf" / NAME / "report.pdf").write_bytes(b"%PDF")
+    damaged = folder / "damaged.zip"
+    damaged.write_bytes(b"PK\x03\x04" + b"x" * 99)
+    code, written, output = grade(folder, str(submitted), str(damaged))
     return code, {line["student"]: line for line in written}, output
 
 
@@ -43,9 +51,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory):
         ("latin-1", "not UTF-8"),
         ("not-a-notebook", "no list of cells"),
         ("no-exercise-cell", "no exercise cell of 1-attention"),
-        ("missing", "1-attention.ipynb is missing"),
         ("unknown", "unknown assignment '9-diffusion'"),
-        ("nowhere", "does not exist"),
+        ("linked", "it is a link"),
+        ("pdf", "not a notebook: report.pdf"),
+        ("damaged", "cannot be read as a zip"),
     ],
 )
 def test_a_bad_submission_is_named_and_says_what_to_do(graded, student: str, said: str) -> None:
@@ -58,6 +67,22 @@ def test_a_bad_submission_is_named_and_says_what_to_do(graded, student: str, sai
     assert "\n" not in grades[student]["message"]
 
 
+@pytest.mark.parametrize(
+    ("student", "said"),
+    [("missing", "1-attention.ipynb is missing"), ("elsewhere", "is a link; links are never followed")],
+)
+def test_what_the_students_bytes_do_not_prove_is_a_fault_without_a_score(graded, student: str, said: str) -> None:
+    grades = graded[1]
+    assert (grades[student]["status"], grades[student]["score"]) == ("fault", None)
+    assert said in grades[student]["message"]
+
+
+def test_only_the_bytes_of_a_file_prove_that_it_earns_nothing(graded) -> None:
+    grades = graded[1]
+    unproven = {student for student, grade in grades.items() if not grade["proven"]}
+    assert unproven == {"missing", "elsewhere", "linked", "unknown"}
+
+
 def test_the_rest_of_the_class_is_graded(graded) -> None:
     assert graded[1]["good"]["status"] == "graded"
 
@@ -67,6 +92,7 @@ def test_the_rest_of_the_class_is_graded(graded) -> None:
     [
         (("examples/submitted", "--assignment", "9-diffusion"), "no assignment '9-diffusion'"),
         (("examples/submitted", "--device", "cuda"), "no CUDA device"),
+        (("examples/submitted", "no/such/path"), "no/such/path does not exist"),
     ],
 )
 def test_wrong_use_is_said_before_anything_runs(
@@ -79,4 +105,5 @@ def test_wrong_use_is_said_before_anything_runs(
     code, written, output = grade(tmp_path, *arguments)
     assert code == 2
     assert written == []
+    assert not list(tmp_path.iterdir())
     assert said in output

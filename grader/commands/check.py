@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.commands.console import Terminal, wrong_assignment
-from grader.course import lessons
+from grader.course import assignment_by_exercise, lessons
 from grader.execution.device import NoDevice, resolve_device
 from grader.execution.errors import IsolationError
 from grader.execution.server import Server
@@ -14,7 +14,7 @@ from grader.grading.grade import grade, master_notebook
 from grader.records import Grade, GradingSettings
 from grader.report.terminal import details
 from grader.secret import SecretError, course_secret
-from grader.submission.file import SubmissionFile, Unreadable
+from grader.submission.file import IntakeError, NoSuchPath, SubmissionFile, Unreadable
 from grader.submission.intake import find
 
 
@@ -39,16 +39,16 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
         terminal.complain(complaint)
         return 2
     try:
-        files = list(find(options.notebook, known, options.assignment))
+        files = list(find(options.notebook, known, options.assignment, assignment_by_exercise()))
         if len(files) != 1:
             raise Unreadable(
                 f"{options.notebook} holds {len(files)} submissions; `grader grade` grades a class"
             )
         graded = _grade(files[0], options)
-    except (Unreadable, FileNotFoundError) as error:  # the latter: the student notebook was never built
+    except (IntakeError, FileNotFoundError) as error:  # the latter: the student notebook was never built
         terminal.complain(error)
         return 1
-    except (SecretError, NoDevice, IsolationError) as error:
+    except (NoSuchPath, SecretError, NoDevice, IsolationError) as error:
         terminal.complain(error)
         return 2
     terminal.out.print(details(graded))

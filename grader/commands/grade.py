@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.head_start import is_new
 from grader.commands.output_file import CannotWrite, write_result, writing
-from grader.course import lessons
+from grader.course import assignment_by_exercise, lessons
 from grader.execution.device import NoDevice, jobs_on, usable_device
 from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
@@ -23,8 +23,8 @@ from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
 from grader.report.terminal import progress, table
 from grader.secret import SecretError, course_secret
-from grader.submission.file import SubmissionFile, Unreadable
-from grader.submission.intake import find
+from grader.submission.file import NoSuchPath, SubmissionFile
+from grader.submission.intake import DuplicateSubmission, find_all
 from grader.workers import worker
 from grader.workers.cluster import NoCluster, cluster_workers
 from grader.workers.grade_class import WorkersLost, grade_class
@@ -65,9 +65,10 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         return WRONG_USE
     with ExitStack() as stack:
         try:
-            files, unreadable = _find(options.paths, known, options.assignment)
+            files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
+            unreadable = [withheld(file, file.problem, max_score=0.0) for file in failed if file.problem]
             course, workers = _prepare(options, len(files), stack, server)
-        except (SecretError, NoDevice, IsolationError, NoCluster, DuplicateSubmission) as error:
+        except (SecretError, NoDevice, IsolationError, NoCluster, NoSuchPath, DuplicateSubmission) as error:
             terminal.complain(error)
             return WRONG_USE
         if workers.note:
@@ -221,39 +222,6 @@ def _about_late(entries: Sequence[GradebookEntry]) -> str:
         f"{names}, so nobody counts as late there. To set one: nbgrader db assignment add {names.split(',')[0]} "
         "--duedate='2030-01-31 18:00:00 UTC', then grade again."
     )
-
-
-class DuplicateSubmission(Exception):
-    """Two files are one student's submission of the same assignment."""
-
-
-def _find(
-    paths: Sequence[Path], known: tuple[str, ...], only: str | None
-) -> tuple[list[SubmissionFile], list[Grade]]:
-    """Find the submissions, and make an unreadable grade for each path in which no submission can be found.
-
-    Args:
-        known: the names of all assignments.
-        only: the assignment whose submissions are wanted; None for all.
-
-    Raises:
-        DuplicateSubmission: two files are one student's submission of the same assignment.
-    """
-    files: dict[tuple[str, str], SubmissionFile] = {}
-    unreadable = []
-    for path in paths:
-        try:
-            for file in find(path, known, only):
-                key = (file.student, file.assignment)
-                if key in files:
-                    raise DuplicateSubmission(
-                        f"{file.student} handed in {file.assignment} twice: {files[key].path} and {file.path}"
-                    )
-                files[key] = file
-        except Unreadable as error:
-            file = SubmissionFile(path.stem, only or "", path.parent, (path.name,))
-            unreadable.append(withheld(file, "unreadable", str(error), max_score=0.0))
-    return list(files.values()), unreadable
 
 
 @contextmanager

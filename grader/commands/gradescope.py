@@ -18,7 +18,7 @@ from grader.grading.withheld import withheld
 from grader.paths import course_root, write_atomically
 from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.export import export
-from grader.submission.file import SubmissionFile, Unreadable, assignment_in
+from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable, assignment_in
 
 STUDENT = "submission"  # the student's name in the grade; Gradescope itself knows who handed it in
 
@@ -33,10 +33,11 @@ def main(root: Path) -> int:
         settings = json.loads((root / "source" / "settings.json").read_text("utf-8"))
         assignment = settings["assignment"]
         graded = _grade(root / "submission", settings)
-    except Unreadable as error:
-        graded = _without_verdicts(assignment, "unreadable", str(error))
+    except IntakeError as error:
+        graded = _without_verdicts(assignment, error.problem)
     except Exception as error:  # a fault of the grader: no score, and the instructor reads why
-        graded = _without_verdicts(assignment, "fault", f"{type(error).__name__}: {error}")
+        problem = Problem(f"{type(error).__name__}: {error}", "fault", proven=False)
+        graded = _without_verdicts(assignment, problem)
     # Instructors read standard output; students see results.json alone.
     print(f"status {graded.status}, isolation {graded.isolation or 'unknown'}, score {graded.score}")
     if graded.message:
@@ -80,10 +81,9 @@ def find_one(folder: Path, assignment: str) -> SubmissionFile:
     return SubmissionFile(STUDENT, assignment, folder, chosen[0].relative_to(folder).parts)
 
 
-def _without_verdicts(assignment: str, status: str, message: str) -> Grade:
-    """Make a grade without verdicts; `status` is "unreadable" or "fault"."""
-    file = SubmissionFile(STUDENT, assignment, Path(), ())
-    return withheld(file, status, message, max_score(assignment))
+def _without_verdicts(assignment: str, problem: Problem) -> Grade:
+    """Make a grade without verdicts."""
+    return withheld(SubmissionFile(STUDENT, assignment, Path(), ()), problem, max_score(assignment))
 
 
 if __name__ == "__main__":

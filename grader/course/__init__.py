@@ -44,3 +44,8 @@ def max_score(assignment: str) -> float:
     """Return the points of an assignment; 0 where there is no such lesson."""
     lesson = lessons().get(assignment)
     return lesson.max_score if lesson else 0.0
+
+
+def assignment_by_exercise() -> dict[str, str]:
+    """Map the id of every exercise of the course to its assignment."""
+    return {exercise.id: name for name, lesson in lessons().items() for exercise in lesson.exercises}

@@ -30,7 +30,7 @@ from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
 from grader.paths import notebook_path
 from grader.records import Flag, Grade, GradingSettings, Outcome, Verdict
-from grader.submission.file import SubmissionFile, Unreadable
+from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
 
@@ -84,21 +84,25 @@ def grade(
         rebuilt = rebuild(lesson, released, submission)
         trials = plan(lesson, settings.secret, submission.sha256)
         graded = _Grading(lesson, released, rebuilt, trials, server, settings).grade(file.student)
-    except Unreadable as error:
-        graded = _withheld(file, "unreadable", str(error), server, settings)
+        if file.note:
+            flags = (*graded.grade.flags, Flag(kind="renamed", exercise=None, detail=file.note))
+            graded = replace(graded, grade=replace(graded.grade, flags=flags))
+    except IntakeError as error:
+        graded = _withheld(file, error.problem, server, settings)
     # Any other error is a fault of the grader: the rest of the class is graded, and the student loses nothing.
     except Exception as error:
-        graded = _withheld(file, "fault", f"{type(error).__name__}: {error}", server, settings)
+        problem = Problem(f"{type(error).__name__}: {error}", "fault", proven=False)
+        graded = _withheld(file, problem, server, settings)
     seconds = time.monotonic() - started
     return replace(graded, grade=replace(graded.grade, seconds=seconds, submission_sha256=sha))
 
 
 def _withheld(
-    file: SubmissionFile, status: str, message: str, server: InterpreterServer, settings: GradingSettings
+    file: SubmissionFile, problem: Problem, server: InterpreterServer, settings: GradingSettings
 ) -> Graded:
-    """Make the result for a submission without verdicts; `status` is "unreadable" or "fault"."""
+    """Make the result for a submission without verdicts."""
     worth = max_score(file.assignment)
-    return Graded(grade=withheld(file, status, message, worth, server.isolation, settings.device))
+    return Graded(grade=withheld(file, problem, worth, server.isolation, settings.device))
 
 
 class _Grading:

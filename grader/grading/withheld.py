@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from grader.records import Grade
-from grader.submission.file import SubmissionFile
+from grader.submission.file import Problem, SubmissionFile
 
 
 def withheld(
-    file: SubmissionFile, status: str, message: str, max_score: float, isolation: str = "", device: str = ""
+    file: SubmissionFile, problem: Problem, max_score: float, isolation: str = "", device: str = ""
 ) -> Grade:
-    """Make a grade without verdicts, whose message says why there are none.
-
-    Args:
-        status: "unreadable", which scores 0, or "fault", which has no score.
-    """
+    """Make a grade without verdicts, whose message says why there are none; a fault has no score."""
     return Grade(
         student=file.student,
         assignment=file.assignment,
-        status=status,
-        score=0.0 if status == "unreadable" else None,
+        status=problem.status,
+        score=None if problem.status == "fault" else 0.0,
         max_score=max_score,
-        message=message,
+        message=problem.message,
+        proven=problem.proven,
         isolation=isolation,
         device=device,
     )

@@ -6,37 +6,48 @@ from pathlib import Path
 
 from nbgrader.plugins import ExtractorPlugin
 
-from grader.course import lessons
+from grader.course import assignment_by_exercise, lessons
 from grader.submission.archive import read_member
-from grader.submission.file import Unreadable
+from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import find
 
 
 class TrustedExtractor(ExtractorPlugin):
     """Extracts the notebooks, and nothing else, from the downloaded zips; makes one folder for each student.
 
-    It refuses the whole zip if a member cannot be trusted, and leaves out a student with several notebooks for
-    the assignment.
+    It refuses the whole zip if a member cannot be trusted. A student whose notebook is damaged or missing, or is there
+    twice, is named and left out; the others are collected.
     """
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Write the notebooks in archive_path's zips to extracted_path/<student>/<assignment>.ipynb."""
         assignment = self.parent.coursedir.assignment_id
+        by_student: dict[str, list[SubmissionFile]] = {}
         for path in sorted(Path(archive_path).rglob("*.zip")):
             try:
-                for file in find(path, tuple(lessons()), assignment):
-                    if file.problem:
-                        self.log.warning("%s: %s is left out: %s", path, file.student, file.problem)
-                    else:
-                        target = self._target(extracted_path, file.student, assignment)
-                        target.write_bytes(read_member(file))
-            except Unreadable as error:
+                for file in find(path, tuple(lessons()), assignment, assignment_by_exercise()):
+                    by_student.setdefault(file.student, []).append(file)
+            except IntakeError as error:
                 self.parent.fail(f"{path}: {error}")
+        for student, files in by_student.items():
+            if len(files) > 1:
+                places = " and ".join(file.place for file in files)
+                self._leave_out(student, f"{student} is there twice: {places}. Remove one of the files.")
+            else:
+                self._extract(files[0], Path(extracted_path, student, f"{assignment}.ipynb"))
 
-    def _target(self, folder: str, student: str, assignment: str) -> Path:
-        """Make the student's folder and return the path of its notebook; stop the run if that file exists."""
-        path = Path(folder, student, f"{assignment}.ipynb")
-        if path.exists():
-            self.parent.fail(f"{student} is there twice for {assignment}. Remove one of the files.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path
+    def _extract(self, file: SubmissionFile, target: Path) -> None:
+        """Write one student's notebook."""
+        if file.problem:
+            self._leave_out(file.student, f"{file.place}: {file.problem.message}")
+            return
+        try:
+            content = read_member(file)
+        except IntakeError as error:
+            self._leave_out(file.student, f"{file.place}: {error}")
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+    def _leave_out(self, student: str, reason: str) -> None:
+        self.log.error("%s is left out. %s", student, reason)

@@ -1,7 +1,7 @@
 """Read what was handed in, as data, and put the answers into a fresh copy of the student notebook.
 
-In: paths, folders and zips; bytes of a notebook. Out: `SubmissionFile` records, the code of a submission, and
-the rebuilt notebook; or `Unreadable` with the reason. No code is run, no archive is unpacked, no link is
-followed.
+In: paths, folders and zips; bytes of a notebook. Out: `SubmissionFile` records, one for each person and assignment;
+the code of a submission, and the rebuilt notebook; or `Unreadable` with the reason, or `Unavailable` where the
+machine or the operator is at fault. No code is run, no archive is unpacked, no link is followed.
 May import: declaration, notebook.
 """

@@ -1,4 +1,9 @@
-"""The records of a submission before it is graded: where its file lies, and its code cells."""
+"""The records of a submission before it is graded: where its file lies, its code cells, what is wrong with it.
+
+A submission that cannot be graded has a `Problem`. If the file is at fault, the status is `unreadable`; if the
+machine or the operator is, it is `fault`, and no score changes. A refused link has a score of 0, too, but its bytes
+were never seen: `proven` is false then, and a score that is recorded already stays.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,46 @@ from pathlib import Path
 MAX_BYTES = 48 << 20  # a notebook with all its outputs; a Colab copy with many pictures is about 20 MB
 
 
-class Unreadable(Exception):
-    """The submitted file, or the given path, cannot be graded; the message says why and what to do.
+@dataclass(frozen=True)
+class Problem:
+    """Why a submission cannot be graded, and what to do."""
 
-    The grader is not at fault: faults of the grader are other exceptions.
-    """
+    message: str
+    status: str = "unreadable"  # or "fault": the machine or the operator is to blame, and there is no score
+    proven: bool = True  # the file's bytes prove it; if not, a recorded score stays
+
+
+class IntakeError(Exception):
+    """A file, or a given path, cannot be graded; the message says why and what to do."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class Unreadable(IntakeError):
+    """The file itself is at fault: what was handed in is no notebook that can be graded."""
+
+    def __init__(self, message: str, proven: bool = True) -> None:
+        super().__init__(Problem(message, "unreadable", proven))
+
+
+class Unavailable(IntakeError):
+    """The machine or the operator is at fault: the file cannot be read now, or it is unclear which one counts."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Problem(message, "fault", proven=False))
+
+
+class NoSuchPath(Exception):
+    """A path that was given to a command does not exist: wrong use."""
+
+
+def error_of(problem: Problem) -> IntakeError:
+    """Make the exception that carries a problem."""
+    if problem.status == "fault":
+        return Unavailable(problem.message)
+    return Unreadable(problem.message, problem.proven)
 
 
 @dataclass(frozen=True)
@@ -42,10 +82,11 @@ class SubmissionFile:
     assignment: str
     folder: Path  # links are never followed below it
     parts: tuple[str, ...]  # path of the notebook below folder
-    problem: str = ""  # why it must not be read, if its name or place shows that already
+    problem: Problem | None = None  # why it must not be read, if its name or place shows that already
     member: str = ""  # the notebook's name within a zip; `parts` then lead to the zip
-    name: str = ""  # the person's, as the learning platform wrote it
-    late: bool = False  # the learning platform marked it as late
+    name: str = ""  # the student's name as Canvas or Moodle wrote it; "" where it wrote none
+    late: bool = False  # Canvas says so in the file's name; Moodle's names do not tell
+    note: str = ""  # for the instructor: the file was found under another name than the assignment's
     # The code cells, after the notebook was read; None before.
     submission: Submission | None = field(default=None, compare=False, repr=False)
 
@@ -54,14 +95,19 @@ class SubmissionFile:
         """Return the path of the notebook, or of the zip that holds it."""
         return self.folder.joinpath(*self.parts)
 
+    @property
+    def place(self) -> str:
+        """Return where the notebook lies, for messages: its path, or zip and member."""
+        return f"{self.path}: {self.member}" if self.member else str(self.path)
 
-def name_problem(student: str) -> str:
-    """Return why a student id, or a folder's name, is refused; "" if it is accepted. Change nothing in it."""
+
+def name_problem(student: str) -> Problem | None:
+    """Return why a student id, or a folder's name, is refused; None if it is accepted. Change nothing in it."""
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in student):
-        return "the student's name holds control characters; rename the folder"
+        return Problem("the student's name holds control characters; rename the folder", proven=False)
     if "/" in student or "\\" in student or student in (".", ".."):
-        return "the student's name holds a path separator; rename the folder"
-    return ""
+        return Problem("the student's name holds a path separator; rename the folder", proven=False)
+    return None
 
 
 def assignment_in(stem: str, assignments: tuple[str, ...]) -> str | None:

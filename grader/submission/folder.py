@@ -1,32 +1,26 @@
-"""Finds and reads submissions that are files: one notebook, or a folder in nbgrader's submitted/ layout.
-
-It follows no link.
-"""
+"""Lists the files below a folder, and reads one. It follows no link."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.submission.file import MAX_BYTES, SubmissionFile, Unreadable, assignment_in, name_problem
+from grader.submission.file import MAX_BYTES, SubmissionFile, Unavailable, Unreadable, assignment_in
+from grader.submission.people import COURSE_FOLDERS, Entry, is_debris
+
+SHALLOW, DEEPEST = 3, 8  # <class>/<student>/<assignment> lies not deep; nothing below DEEPEST is looked at
+MOST_FOLDERS, MOST_OTHERS = 1_000, 100
+EMPTY = "is empty. Put the notebook there."
 
 
-def assignment_of(path: Path, assignments: tuple[str, ...]) -> str:
-    """Return the assignment that a notebook's name contains, else the one that its folder is named after.
-
-    Raises:
-        Unreadable: neither name contains an assignment.
-    """
-    for name in (assignment_in(path.stem, assignments), path.parent.name):
-        if name in assignments:
-            return name
-    raise Unreadable(
-        f"{path}: which assignment is it? Its name says none of {', '.join(assignments)}. "
-        "Pass --assignment, as in --assignment " + assignments[0]
-    )
+def assignment_of(path: Path, assignments: tuple[str, ...]) -> str | None:
+    """Return the assignment that a notebook's name contains, else the one that its folder is named after, or None."""
+    names = (assignment_in(path.stem, assignments), path.parent.name)
+    return next((name for name in names if name in assignments), None)
 
 
 def student_of(path: Path, assignment: str) -> str:
@@ -37,86 +31,86 @@ def student_of(path: Path, assignment: str) -> str:
     without suffix.
     """
     parent = path.parent
-    if (
-        parent.name == assignment
-        and path.stem == assignment
-        and parent.parent.name not in ("", "notebooks", "solutions")
-    ):
+    if parent.name == assignment and path.stem == assignment and parent.parent.name not in COURSE_FOLDERS:
         return parent.parent.name
     return path.stem
 
 
-def find_in_folder(root: Path, assignments: tuple[str, ...], only: str | None) -> Iterator[SubmissionFile]:
-    """Find the submissions root/<student>/<assignment>/<assignment>.ipynb.
+def list_folder(root: Path) -> list[Entry]:
+    """List the files below a folder; each path begins with the folder's own name.
 
-    Args:
-        assignments: the names of all assignments of the course.
-        only: find the submissions of this assignment alone.
+    Links and debris are not followed.
 
     Raises:
-        Unreadable: the folder cannot be read, or holds no submission.
+        Unavailable: the folder cannot be listed.
+    """
+    found: list[Entry] = []
+    above: tuple[str, ...] = (root.absolute().name,)
+    entries = _scan(root)
+    while True:  # down to the folder in which the students' folders lie
+        folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        if len(folders) != 1 or any(_is_notebook(entry.name) for entry in entries):
+            return [*found, *(one for entry in entries for one in _walk(entry, above))]
+        found += [one for entry in entries if entry not in folders for one in _walk(entry, above)]
+        try:
+            entries = _scan(Path(folders[0].path))
+        except Unavailable:
+            return [*found, *_walk(folders[0], above)]
+        above = (*above, folders[0].name)
+        if not entries:
+            return [*found, Entry(above, EMPTY)]
+
+
+def _is_notebook(name: str) -> bool:
+    return name.lower().endswith(".ipynb")
+
+
+def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
+    """Yield the files in a folder, the highest first, or the one file; a folder without files has a problem.
+
+    Of what lies deep in it, only MOST_FOLDERS are entered, and of each folder not more than MOST_OTHERS files that are
+    no notebooks are named: one student's software cannot hold up the class.
+    """
+    queue, entered = deque([(start, above)]), 0
+    while queue:
+        entry, above_it = queue.popleft()
+        parts = (*above_it, entry.name)
+        depth = len(parts) - len(above)
+        if _is_notebook(entry.name) or not (entry.is_symlink() or entry.is_dir()):
+            yield Entry(parts)  # `read_file` refuses what is not regular
+            continue
+        if entry.is_symlink():
+            yield Entry(parts, "is a link; links are never followed. Put the files themselves there.")
+            continue
+        entered += depth > SHALLOW
+        if depth > DEEPEST or entered > MOST_FOLDERS:
+            continue
+        try:
+            inner = _scan(Path(entry.path))
+        except Unavailable as error:
+            yield Entry(parts, f"cannot be listed: {error}")
+            continue
+        if not inner:
+            yield Entry(parts, EMPTY)
+        others = [one for one in inner if one.is_file(follow_symlinks=False) and not _is_notebook(one.name)]
+        dropped = {one.name for one in others[MOST_OTHERS:]} if depth > 1 else ()
+        queue.extend((one, parts) for one in inner if one.name not in dropped)
+
+
+def _scan(folder: Path) -> list[os.DirEntry[str]]:
+    """List a folder without debris, sorted by name.
+
+    Raises:
+        Unavailable: the folder cannot be listed.
     """
     try:
-        students = sorted(os.listdir(root))
+        with os.scandir(folder) as listed:
+            entries = sorted((one for one in listed if not is_debris(one.name)), key=lambda one: one.name)
+        for entry in entries:
+            entry.is_dir(follow_symlinks=False)  # some file systems are asked only now; the answer is kept
+        return entries
     except OSError as error:
-        raise Unreadable(
-            f"{root} cannot be read ({error.strerror}). Give this user the right to read it."
-        ) from error
-    empty = True
-    for student in students:
-        if not student.startswith("."):
-            for file in _files_of_student(root, student, assignments, only):
-                empty = False
-                yield file
-    if empty:
-        example = only or assignments[0]
-        raise Unreadable(
-            f"{root} holds no submission. Expected is nbgrader's layout: "
-            f"{root.name}/<student>/{example}/{example}.ipynb"
-        )
-
-
-def _files_of_student(
-    root: Path, student: str, assignments: tuple[str, ...], only: str | None
-) -> Iterator[SubmissionFile]:
-    """Yield the submissions in a student's folder; each that must not be read has a `problem`."""
-    folder = root / student
-    if folder.is_symlink():
-        if only:
-            problem = "the student's folder is a link; links are never followed"
-            yield SubmissionFile(student, only, root, (student,), problem=problem)
-        return
-    if not folder.is_dir():
-        return
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError as error:
-        problem = f"the folder cannot be read ({error.strerror})"
-        yield SubmissionFile(student, only or assignments[0], root, (student,), problem=problem)
-        return
-    for assignment in names:
-        if _is_wanted(folder, assignment, assignments, only):
-            parts = (student, assignment, f"{assignment}.ipynb")
-            problem = name_problem(student)
-            if assignment not in assignments:
-                problem = f"unknown assignment {assignment!r}; known are {', '.join(assignments)}"
-            yield SubmissionFile(student, assignment, root, parts, problem=problem)
-
-
-def _is_wanted(folder: Path, assignment: str, assignments: tuple[str, ...], only: str | None) -> bool:
-    """Tell whether an entry of a student's folder counts as a submission.
-
-    A folder with an unknown name counts, so that the report names it as an unknown assignment; a file with an
-    unknown name does not.
-
-    Args:
-        folder: the student's folder.
-        assignment: the entry's name.
-        only: if this is given, the entry with this name counts, and no other.
-    """
-    if assignment.startswith(".") or (only and assignment != only):
-        return False
-    return only is not None or assignment in assignments or os.path.isdir(folder / assignment)
+        raise Unavailable(f"{folder} cannot be read ({error.strerror}). {_remedy(error)}") from error
 
 
 def read_file(file: SubmissionFile) -> bytes:
@@ -126,13 +120,24 @@ def read_file(file: SubmissionFile) -> bytes:
     put in its place between the check and the reading.
 
     Raises:
-        Unreadable: the file cannot be read, or must not be; the message says why.
+        Unreadable: the file must not be read: it is a link, a device, or too large.
+        Unavailable: the machine cannot read it, it is gone, or a link leads to it.
     """
+    try:
+        return _read(file)
+    except OSError as error:
+        raise _refused(error, file) from error
+
+
+def _read(file: SubmissionFile) -> bytes:
+    """Open each part of the path below the one before, and read the file."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(file.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for index, part in enumerate(file.parts):
             last = index == len(file.parts) - 1
+            if last:
+                _refuse_special(os.stat(part, dir_fd=descriptor, follow_symlinks=False))
             parent = descriptor
             descriptor = os.open(part, flags if last else flags | os.O_DIRECTORY, dir_fd=parent)
             os.close(parent)
@@ -140,20 +145,30 @@ def read_file(file: SubmissionFile) -> bytes:
         with os.fdopen(os.dup(descriptor), "rb") as opened:
             content = opened.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
-            raise Unreadable(f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read")
+            raise Unavailable(
+                f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read. Run this again."
+            )
         return content
-    except OSError as error:
-        raise Unreadable(_why(error, file)) from error
     finally:
         os.close(descriptor)
 
 
 def _refuse_special(status: os.stat_result) -> None:
-    """Raise Unreadable for a file that is not regular, has a hard link, or is too large."""
+    """Refuse a file that is not regular, has a hard link, or is too large.
+
+    Raises:
+        Unreadable: a student can hand in such a file.
+        Unavailable: a hard link. A copy of the course that was made with links has them, and no student is at fault.
+    """
+    if stat.S_ISLNK(status.st_mode):
+        message = "it is a link; links are never followed. Submit the notebook itself."
+        raise Unreadable(message, proven=False)
     if not stat.S_ISREG(status.st_mode):
-        raise Unreadable("it is not a regular file. Submit the notebook itself.")
+        raise Unreadable("it is not a regular file. Submit the notebook itself.", proven=False)
     if status.st_nlink > 1:
-        raise Unreadable("the file has a second name (a hard link); links are not read. Submit a copy.")
+        raise Unavailable(
+            "the file has a second name (a hard link); links are not read. Put a copy in its place."
+        )
     if status.st_size > MAX_BYTES:
         raise Unreadable(
             f"the file has {status.st_size >> 20} MiB; more than {MAX_BYTES >> 20} MiB are not read. "
@@ -161,16 +176,20 @@ def _refuse_special(status: os.stat_result) -> None:
         )
 
 
-def _why(error: OSError, file: SubmissionFile) -> str:
-    """Explain to the student why a file cannot be opened."""
+def _refused(error: OSError, file: SubmissionFile) -> Unavailable:
+    """Explain why the machine could not read a file. None of these reasons is the student's."""
     if error.errno == errno.ENOENT:
-        return f"{file.parts[-1]} is missing. Expected is {'/'.join(file.parts)}."
-    if error.errno in (errno.ELOOP, errno.EMLINK):
-        return "it is a link; links are never followed. Submit the notebook itself."
-    if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):
-        return "it is not a regular file. Submit the notebook itself."
-    if error.errno == errno.ENOTDIR:
-        return f"{'/'.join(file.parts)} goes through a link or a file where a folder should be"
+        return Unavailable(f"{file.parts[-1]} is missing. Expected is {'/'.join(file.parts)}.")
+    if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
+        return Unavailable(
+            f"{'/'.join(file.parts)} goes through a link, or a file where a folder should be. "
+            "Put the folders themselves there."
+        )
+    return Unavailable(f"it cannot be read ({error.strerror or error}). {_remedy(error)}")
+
+
+def _remedy(error: OSError) -> str:
+    """Say what an operator does about an error of the file system."""
     if error.errno in (errno.EACCES, errno.EPERM):
-        return "it cannot be opened (permission denied). Give the grading user the right to read it."
-    return f"it cannot be opened ({error.strerror})"
+        return "Give the grading user the right to read it, then run this again."
+    return "Mend the disk or the connection to it, then run this again."

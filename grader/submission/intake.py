@@ -1,41 +1,181 @@
-"""Finds the submissions at a path and reads each as data; Unreadable says in one line why it cannot."""
+"""Finds the submissions at a path and reads each as data; an IntakeError says in one line why it cannot."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from grader.submission.archive import find_in_zip, read_member
-from grader.submission.file import Submission, SubmissionFile, Unreadable, name_problem
-from grader.submission.folder import assignment_of, find_in_folder, read_file, student_of
+from grader.notebook.cells import answer_cell, marked_exercises
+from grader.submission.archive import list_zip, read_member
+from grader.submission.choose import ReadAssignment, Wanted, choose, renamed
+from grader.submission.file import (
+    IntakeError,
+    NoSuchPath,
+    Submission,
+    SubmissionFile,
+    Unavailable,
+    Unreadable,
+    error_of,
+    name_problem,
+)
+from grader.submission.folder import assignment_of, list_folder, read_file, student_of
 from grader.submission.notebook import parse
+from grader.submission.people import Entry, people, prefixes
 
 
-def find(path: Path, assignments: tuple[str, ...], only: str | None = None) -> Iterator[SubmissionFile]:
-    """Find the submissions at a path: a notebook, a folder in nbgrader's submitted/ layout, or a zip.
+class DuplicateSubmission(Exception):
+    """Two files are one student's submission of the same assignment."""
+
+
+def find_all(
+    paths: Iterable[Path],
+    assignments: tuple[str, ...],
+    only: str | None = None,
+    exercises: Mapping[str, str] | None = None,
+) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
+    """Find the submissions at several paths.
+
+    Args: as those of `find`.
+
+    Returns:
+        The submissions; and for each path in which none can be found, a record with the path's problem.
+
+    Raises:
+        NoSuchPath: a path does not exist.
+        DuplicateSubmission: two files are one student's submission of the same assignment.
+    """
+    files: dict[tuple[str, str], SubmissionFile] = {}
+    failed = []
+    for path in paths:
+        try:
+            for file in find(path, assignments, only, exercises):
+                other = files.setdefault((file.student, file.assignment), file)
+                if other is not file:
+                    twice = (
+                        f"{file.student} handed in {file.assignment} twice: {other.place} and {file.place}"
+                    )
+                    raise DuplicateSubmission(f"{twice}. Name one of them.")
+        except IntakeError as error:
+            failed.append(
+                SubmissionFile(path.stem, only or "", path.parent, (path.name,), problem=error.problem)
+            )
+    return list(files.values()), failed
+
+
+def find(
+    path: Path,
+    assignments: tuple[str, ...],
+    only: str | None = None,
+    exercises: Mapping[str, str] | None = None,
+) -> Iterator[SubmissionFile]:
+    """Find the submissions at a path: a notebook, a folder, or a zip of Canvas, Moodle or folders.
 
     Args:
         assignments: the names of all assignments of the course.
         only: find the submissions of this assignment alone; a single notebook counts as one, whatever its
             name.
+        exercises: exercise id → assignment. Where no name says the assignment, the cells' exercises do.
 
     Raises:
+        NoSuchPath: the path does not exist.
         Unreadable: the path holds no submission.
+        Unavailable: the machine cannot read the path.
     """
-    if not os.path.lexists(path):
+    mode = _mode(path)
+    is_folder = stat.S_ISDIR(mode)
+
+    def read_assignment(file: SubmissionFile) -> str | None:
+        return _assignment_in_cells(file, exercises or {}) if exercises else None
+
+    if not is_folder and path.suffix.lower() != ".zip":
+        yield _one_notebook(path, assignments, only, read_assignment)
+        return
+    entries = list_folder(path) if is_folder else list_zip(path)
+
+    def place(entry: Entry) -> SubmissionFile:
+        if is_folder:
+            return SubmissionFile("", "", path, entry.parts[1:])
+        return SubmissionFile("", "", path.parent, (path.name,), member="/".join(entry.parts))
+
+    hints = [name for name in prefixes(entries)[-1] if name in assignments]
+    wanted = Wanted(assignments=assignments, only=only, hint=hints[-1] if hints else None)
+    found = choose(people(entries, assignments, inside=int(is_folder)), wanted, place, read_assignment)
+    if not found:
+        raise _nothing_in(path, only or assignments[0])
+    yield from found
+
+
+def _one_notebook(
+    path: Path, assignments: tuple[str, ...], only: str | None, read_assignment: ReadAssignment
+) -> SubmissionFile:
+    """Return the record of a single notebook.
+
+    Raises:
+        Unreadable: nothing says the assignment.
+        Unavailable: the machine cannot read a notebook whose name says no assignment.
+    """
+    assignment, note = only or assignment_of(path, assignments), ""
+    if assignment is None:
+        assignment = read_assignment(SubmissionFile(path.stem, "", path.parent, (path.name,)))
+        note = renamed(path.name, assignment or "")
+    if assignment is None:
         raise Unreadable(
-            f"{path} does not exist. Name a notebook, a folder in nbgrader's submitted/ layout, or a zip."
+            f"{path}: which assignment is it? Its name says none of {', '.join(assignments)}. "
+            "Pass --assignment, as in --assignment " + assignments[0]
         )
-    if path.is_dir() and not path.is_symlink():
-        yield from find_in_folder(path, assignments, only)
-        return
-    if path.suffix.lower() == ".zip":
-        yield from find_in_zip(path, assignments, only)
-        return
-    assignment = only or assignment_of(path, assignments)
     student = student_of(path, assignment)
-    yield SubmissionFile(student, assignment, path.parent, (path.name,), problem=name_problem(student))
+    problem = name_problem(student)
+    return SubmissionFile(student, assignment, path.parent, (path.name,), problem=problem, note=note)
+
+
+def _mode(path: Path) -> int:
+    """Return the type of the file at a path, without following a link there.
+
+    Raises:
+        NoSuchPath: nothing is there.
+        Unavailable: the machine cannot tell.
+    """
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode) and stat.S_ISDIR(os.stat(path).st_mode):
+            raise Unavailable(
+                f"{path} is a link; links are never followed. Name the folder: {os.path.realpath(path)}"
+            )
+        return mode
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NoSuchPath(
+            f"{path} does not exist. Name a notebook, a folder of submissions, or a zip."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"{path} cannot be read ({getattr(error, 'strerror', error)}).") from error
+
+
+def _nothing_in(path: Path, assignment: str) -> Unreadable:
+    """Say which layouts are known."""
+    return Unreadable(
+        f"{path} holds no submission. Expected are the names of Canvas or of Moodle, nbgrader's layout "
+        f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. Where the notebooks' names do not say the "
+        "assignment, pass --assignment."
+    )
+
+
+def _assignment_in_cells(file: SubmissionFile, exercises: Mapping[str, str]) -> str | None:
+    """Return the assignment whose exercises a notebook's cells answer; None if there is none, or several.
+
+    Raises:
+        Unavailable: the machine cannot read the notebook.
+    """
+    try:
+        cells = read(file).cells
+    except Unreadable:
+        return None
+    by_grade_id = {answer_cell(exercise): exercise for exercise in exercises}
+    answered = {by_grade_id.get(cell.grade_id, "") for cell in cells}
+    answered |= {exercise for cell in cells for exercise in marked_exercises(cell.source)}
+    found = {exercises[exercise] for exercise in answered if exercise in exercises}
+    return min(found) if len(found) == 1 else None
 
 
 def read(file: SubmissionFile) -> Submission:
@@ -43,6 +183,7 @@ def read(file: SubmissionFile) -> Submission:
 
     Raises:
         Unreadable: the file is not a notebook that can be graded; the message says why.
+        Unavailable: the machine cannot read the file.
     """
     return file.submission or parse(content(file))
 
@@ -51,8 +192,9 @@ def content(file: SubmissionFile) -> bytes:
     """Read the bytes of a submission's notebook.
 
     Raises:
-        Unreadable: the file cannot be read, or must not be read; the message says why.
+        Unreadable: the file must not be read; the message says why.
+        Unavailable: the machine cannot read the file.
     """
     if file.problem:
-        raise Unreadable(file.problem)
+        raise error_of(file.problem)
     return read_member(file) if file.member else read_file(file)

@@ -12,7 +12,7 @@ from grader.course import max_score
 from grader.grading.grade import Graded
 from grader.grading.withheld import withheld
 from grader.records import Grade
-from grader.submission.file import SubmissionFile
+from grader.submission.file import Problem, SubmissionFile
 from grader.workers.job import Course, Job, JobMaker, parsed
 from grader.workers.workers import Workers
 
@@ -51,7 +51,7 @@ def grade_class(
                     continue
                 job = parsed(job)
                 if job.file.problem:  # no worker is needed
-                    yield job, _withheld(job, "unreadable", job.file.problem)
+                    yield job, _withheld(job, job.file.problem)
                 else:
                     queue.submit(job)
             queue.submit_suspect()
@@ -151,13 +151,12 @@ def _error(future: Future) -> BaseException | None:
 
 def _lost(job: Job, error: BaseException) -> Graded:
     """Make the result of a job whose worker died or raised an error: a grade with the status "fault"."""
-    return _withheld(
-        job, "fault", f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
-    )
+    message = f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
+    return _withheld(job, Problem(message, "fault", proven=False))
 
 
-def _withheld(job: Job, status: str, message: str) -> Graded:
-    """Make the result of a job without verdicts; `status` is "unreadable" or "fault"."""
+def _withheld(job: Job, problem: Problem) -> Graded:
+    """Make the result of a job without verdicts."""
     settings = job.settings
     worth = max_score(job.file.assignment)
-    return Graded(grade=withheld(job.file, status, message, worth, settings.tier, settings.device))
+    return Graded(grade=withheld(job.file, problem, worth, settings.tier, settings.device))

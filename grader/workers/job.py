@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.paths import notebook_path
 from grader.records import GradingSettings
 from grader.results.cache_key import cache_key, code_digest
-from grader.submission.file import SubmissionFile, Unreadable
+from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import content
 from grader.submission.notebook import parse
 
@@ -64,9 +64,9 @@ class JobMaker:
         try:
             raw = content(file)
             digest = sha256(raw).hexdigest()
-        except Unreadable as error:
-            file = replace(file, problem=str(error))
-            digest = sha256(file.problem.encode("utf-8", "replace")).hexdigest()
+        except IntakeError as error:
+            file = replace(file, problem=error.problem)
+            digest = sha256(str(error).encode("utf-8", "replace")).hexdigest()
         released, code = self._of_assignment(file.assignment)
         settings = self._course.settings
         key = cache_key(digest, code, settings.secret, settings.device, settings.tier, str(settings.run_all))
@@ -87,6 +87,6 @@ def parsed(job: Job) -> Job:
     if not file.problem:
         try:
             file = replace(file, submission=parse(job.content))
-        except Unreadable as error:
-            file = replace(file, problem=str(error))
+        except IntakeError as error:
+            file = replace(file, problem=error.problem)
     return replace(job, file=file, content=b"")

@@ -413,14 +413,15 @@ def _zip(*members: tuple[str, bytes | int | None], link: bool = False) -> Place:
 
 GOOD = f"submitted/mallory/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
 unreadable = {"points": 0.0, "status": "unreadable"}
+withheld = {"points": 0.0, "status": "fault"}
 refused = {"points": 0.0, "status": "refused"}
 add("paths", "a symlink to a notebook", place=_symlink(None), **unreadable)
 add("paths", "a symlink to the passwords", place=_symlink("/etc/passwd"), **unreadable)
-add("paths", "a hard link", place=_hard_link, **unreadable)
+add("paths", "a hard link", place=_hard_link, **withheld)
 add("paths", "a FIFO", place=_fifo, **unreadable)
 add("paths", "a device", place=_symlink("/dev/zero"), **unreadable)
 add("paths", "a folder of that name", place=_directory, **unreadable)
-add("paths", "a linked folder", place=_linked_folder, **unreadable)
+add("paths", "a linked folder", place=_linked_folder, **withheld)
 add("paths", "an escape in the name", place=_named("mallory\x1b[2J"), **unreadable)
 add("paths", "a name in another order", place=_named("mal\u202elory"))
 add(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.submission.file import MAX_BYTES, SubmissionFile, Unreadable
+from grader.submission.file import MAX_BYTES, NoSuchPath, SubmissionFile, Unavailable, Unreadable
 from grader.submission.intake import find, read
 from grader.submission.notebook import Submission, parse
 
@@ -129,14 +129,17 @@ def test_an_unknown_assignment_is_one_unreadable_submission(tmp_path: Path) -> N
 
 
 def test_a_missing_notebook_says_where_it_should_be(tmp_path: Path) -> None:
-    hand_in(tmp_path, "bob", "{}").unlink()
-    with pytest.raises(
-        Unreadable, match=r"1-attention.ipynb is missing. Expected is bob/1-attention/1-attention.ipynb"
-    ):
+    path = hand_in(tmp_path, "bob", "{}")
+    before = only(tmp_path)
+    path.unlink()
+    expected = r"1-attention.ipynb is missing. Expected is bob/1-attention/1-attention.ipynb"
+    with pytest.raises(Unavailable, match=expected):  # it vanished between the listing and the reading
+        read(before)
+    with pytest.raises(Unavailable, match=r"1-attention.ipynb is missing: .*/bob/1-attention is empty"):
         read(only(tmp_path))
 
 
-def test_links_are_never_followed(tmp_path: Path) -> None:
+def test_links_are_never_followed_and_only_a_linked_notebook_is_the_students(tmp_path: Path) -> None:
     secret = tmp_path / "secret.ipynb"
     secret.write_text(json.dumps(notebook("secret")))
     root = tmp_path / "submitted"
@@ -149,12 +152,20 @@ def test_links_are_never_followed(tmp_path: Path) -> None:
     hard = hand_in(root, "hard", "")
     hard.unlink()
     os.link(secret, hard)
-    for one in find(root, KNOWN):
-        with pytest.raises(Unreadable, match="link"):
-            read(one)
     whole = root / "whole"
     whole.symlink_to(root / "file")
-    assert {one.student for one in find(root, KNOWN, "1-attention")} == {"file", "folder", "hard", "whole"}
+    for assignment in (None, "1-attention"):  # a linked folder is a row with and without --assignment
+        found = {one.student: one for one in find(root, KNOWN, assignment)}
+        assert found.keys() == {"file", "folder", "hard", "whole"}
+        with pytest.raises(Unreadable, match="it is a link") as raised:
+            read(found.pop("file"))
+        assert not raised.value.problem.proven  # so that it changes no recorded score
+        for one in found.values():
+            assert one.assignment == "1-attention"
+            with pytest.raises(Unavailable, match="link"):
+                read(one)
+    with pytest.raises(Unavailable, match="is a link"):
+        list(find(whole, KNOWN))
 
 
 def test_what_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:
@@ -165,8 +176,9 @@ def test_what_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:
     folder.unlink()
     folder.mkdir()
     for one in find(tmp_path, KNOWN):
-        with pytest.raises(Unreadable, match="not a regular file"):
+        with pytest.raises(Unreadable, match="not a regular file") as raised:
             read(one)
+        assert not raised.value.problem.proven
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a device node")
@@ -196,7 +208,7 @@ def test_hostile_names_are_unreadable(tmp_path: Path, student: str) -> None:
 def test_nothing_to_grade_is_said(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="holds no submission"):
         list(find(tmp_path, KNOWN))
-    with pytest.raises(Unreadable, match="does not exist"):
+    with pytest.raises(NoSuchPath, match="does not exist"):
         list(find(tmp_path / "nowhere", KNOWN))
 
 
@@ -206,15 +218,17 @@ def test_a_folder_that_may_not_be_read_is_named_and_the_rest_goes_on(
     # Root may read everything, so the refusal is made here.
     hand_in(tmp_path, "good", json.dumps(notebook("x")))
     hand_in(tmp_path, "locked", json.dumps(notebook("x")))
-    listdir = os.listdir
+    scandir = os.scandir
 
     def refuse(path):
         if Path(path).name == "locked":
             raise PermissionError(13, "Permission denied")
-        return listdir(path)
+        return scandir(path)
 
-    monkeypatch.setattr(os, "listdir", refuse)
-    found = {one.student: one for one in find(tmp_path, KNOWN)}
-    assert read(found["good"])
-    with pytest.raises(Unreadable, match=r"cannot be read \(Permission denied\)"):
-        read(found["locked"])
+    monkeypatch.setattr(os, "scandir", refuse)
+    for assignment in (None, "1-attention"):
+        found = {one.student: one for one in find(tmp_path, KNOWN, assignment)}
+        assert read(found["good"])
+        assert found["locked"].assignment == "1-attention"
+        with pytest.raises(Unavailable, match=r"cannot be read \(Permission denied\). Give the grading user"):
+            read(found["locked"])

@@ -1,0 +1,218 @@
+"""Chooses the notebook that counts among the files of each person, and says for which assignment it is.
+
+Nobody is left out: a person without a notebook, or with two that may count, is a submission with a `problem`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from grader.submission.file import Problem, SubmissionFile, Unavailable, assignment_in, name_problem
+from grader.submission.people import Entry, Handed, Layout, Person
+
+MOST_NAMES = 3  # that a message lists
+MOST_CHARACTERS = 80  # of a name in a message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which submissions are wanted, and what can be known of them without reading them."""
+
+    assignments: tuple[str, ...]  # of the course
+    only: str | None = None  # the assignment whose submissions are wanted; None for all
+    hint: str | None = None  # the assignment that the folder of all submissions is named after
+
+
+UNDECIDED = Problem("which assignment is it? Pass --assignment", "fault", proven=False)
+
+# Makes the record of a file that lies at an entry, without student and assignment.
+Place = Callable[[Entry], SubmissionFile]
+# Reads a notebook, and returns the assignment whose exercises its cells answer, or None.
+# Raises Unavailable if the machine cannot read it.
+ReadAssignment = Callable[[SubmissionFile], str | None]
+
+
+def choose(
+    everybody: Sequence[Person], wanted: Wanted, place: Place, read_assignment: ReadAssignment
+) -> list[SubmissionFile]:
+    """Return the submissions of everybody, one for each assignment that a person handed in.
+
+    A notebook whose name contains no assignment belongs to the assignment that is wanted; or, if all are, to the
+    one that all other names contain; or to the one whose exercises its cells answer. It counts only if no notebook
+    of its student has an assignment in its name. If nothing at all says an assignment, nothing is returned.
+    """
+    chooser = _Chooser(wanted, place, cache(lambda entry: read_assignment(place(entry))))
+    groups = [chooser.groups(person) for person in everybody]
+    named = {name for group in groups for name in group} & {*wanted.assignments}
+    default = wanted.only or (min(named) if len(named) == 1 else wanted.hint if not named else None)
+    pairs = zip(everybody, groups, strict=True)
+    found = [file for person, group in pairs for file in chooser.files(person, group, default)]
+    # What says no assignment at all, as a PDF, belongs to the assignment of the others, if their cells agree.
+    others = {file.assignment for file in found} & {*wanted.assignments}
+    if len(others) == 1:
+        return [file if file.assignment else replace(file, assignment=min(others)) for file in found]
+    found = [file if file.assignment else _with_fault(file, read_assignment) for file in found]
+    if not any(file.assignment or (file.problem and file.problem.status == "fault") for file in found):
+        return []
+    return [file if file.assignment or file.problem else replace(file, problem=UNDECIDED) for file in found]
+
+
+def _with_fault(file: SubmissionFile, read_assignment: ReadAssignment) -> SubmissionFile:
+    """Add the reason why the machine cannot read a file that would say its assignment."""
+    try:
+        if not file.problem:
+            read_assignment(file)
+    except Unavailable as error:
+        return replace(file, problem=error.problem)
+    return file
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    """Chooses among the files of one person after the other."""
+
+    wanted: Wanted
+    place: Place
+    assignment_in_cells: Callable[[Entry], str | None]
+
+    def groups(self, person: Person) -> dict[str, list[Handed]]:
+        """Map each assignment to what a person handed in for it; the key "" has what may be for any."""
+        groups: dict[str, list[Handed]] = {}
+        for file in person.files:
+            groups.setdefault(self._group(person, file), []).append(file)
+        only = self.wanted.only
+        if person.layout is Layout.SERVICE and only and only not in groups:
+            # A service's zip is of one assignment: a file with another name is for it all the same.
+            return {"": list(person.files)}
+        return groups
+
+    def _group(self, person: Person, file: Handed) -> str:
+        """Return the assignment that folder or name contains; "" if neither does."""
+        if person.layout is Layout.NBGRADER and file.folder:
+            return file.folder
+        if not file.entry.is_notebook:
+            return ""
+        return assignment_in(file.stem, self.wanted.assignments) or ""
+
+    def files(
+        self, person: Person, groups: dict[str, list[Handed]], default: str | None
+    ) -> Iterator[SubmissionFile]:
+        """Yield a person's submissions.
+
+        Args:
+            default: the assignment of what may be for any.
+        """
+        named = {assignment: files for assignment, files in groups.items() if assignment}
+        if not named:
+            named = self._by_cells(groups[""], default)
+        for assignment, files in named.items():
+            if self.wanted.only and assignment != self.wanted.only:
+                continue
+            file, problem, note = self._pick(person, assignment, files)
+            if len(person.claims) > 1:
+                problem = _two_claims(person)
+            if assignment and assignment not in self.wanted.assignments:
+                known = ", ".join(self.wanted.assignments)
+                problem = Problem(f"unknown assignment {assignment!r}; known are {known}", proven=False)
+            yield replace(
+                self.place(file.entry),
+                student=person.student,
+                assignment=assignment,
+                problem=name_problem(person.student) or problem,
+                name=person.name,
+                late=person.late,
+                note=note,
+            )
+
+    def _by_cells(self, files: list[Handed], default: str | None) -> dict[str, list[Handed]]:
+        """Map the default, or else the assignments of the notebooks' cells, to the files; "" if nothing says any."""
+        if default:
+            return {default: files}
+        groups: dict[str, list[Handed]] = {}
+        for file in files:
+            if assignment := self._assignment_of(file):
+                groups.setdefault(assignment, []).append(file)
+        return groups or {"": files}
+
+    def _assignment_of(self, file: Handed) -> str | None:
+        """Return the assignment that a notebook's cells say; None if they say none, or cannot be read."""
+        if not file.entry.is_notebook:
+            return None
+        try:
+            return self.assignment_in_cells(file.entry)
+        except Unavailable:  # who reads it next says so
+            return None
+
+    def _pick(
+        self, person: Person, assignment: str, files: Sequence[Handed]
+    ) -> tuple[Handed, Problem | None, str]:
+        """Return the file that counts, what is wrong with it, and a note."""
+        notebooks = [file for file in files if file.entry.is_notebook]
+        if not notebooks:
+            return files[0], _no_notebook(assignment, files), ""
+        exact = [file for file in notebooks if file.label == f"{assignment}.ipynb"]
+        named = [file for file in notebooks if assignment_in(file.stem, (assignment,))]
+        # In nbgrader's layout, what lies beside the notebook with the exact name goes with it: a copy, a draft.
+        chosen = exact[:1] if person.layout is Layout.NBGRADER else []
+        chosen = chosen or named or notebooks
+        if len(chosen) > 1 and not named:
+            chosen = [file for file in chosen if self._assignment_of(file) == assignment] or chosen
+        if len(chosen) > 1:
+            return chosen[0], _two_notebooks(person, assignment, chosen), ""
+        return chosen[0], None, self._note(person, assignment, chosen[0])
+
+    def _note(self, person: Person, assignment: str, file: Handed) -> str:
+        """Say under which name a notebook was found, if the name does not contain the assignment."""
+        if not assignment or file.label == f"{assignment}.ipynb":
+            return ""
+        if person.layout is Layout.FLAT and self.wanted.only:
+            return ""  # the file's name is the student's id
+        if person.layout is not Layout.NBGRADER and assignment_in(file.stem, (assignment,)):
+            return ""  # the service, or the browser, numbered it
+        return renamed(file.label, assignment)
+
+
+def renamed(name: str, assignment: str) -> str:
+    """Make the note on a notebook whose name is not the assignment's."""
+    return f"handed in as {shown(name)!r}, graded as {assignment}"
+
+
+def shown(name: str) -> str:
+    """Return a file's name as a message shows it: without control characters, and not too long."""
+    text = "".join("?" if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in name)
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
+
+
+def _no_notebook(assignment: str, files: Sequence[Handed]) -> Problem:
+    """Say what was handed in instead of a notebook, or why nothing can be seen."""
+    for file in files:
+        if file.entry.problem:
+            place = shown("/".join(file.entry.parts))
+            missing = f"{assignment}.ipynb is missing: " if assignment else ""
+            return Problem(f"{missing}{place} {file.entry.problem}", "fault", proven=False)
+    names = ", ".join(shown(file.label) for file in files[:MOST_NAMES])
+    more = f" and {len(files) - MOST_NAMES} more" if len(files) > MOST_NAMES else ""
+    return Problem(f"not a notebook: {names}{more}. Submit the .ipynb file.")
+
+
+def _two_notebooks(person: Person, assignment: str, files: Sequence[Handed]) -> Problem:
+    """Say which notebooks may count."""
+    names = " and ".join(repr(shown("/".join(file.entry.parts))) for file in files[:MOST_NAMES])
+    return Problem(
+        f"two notebooks of {person.student} for {assignment}: {names}. Remove all but one.",
+        "fault",
+        proven=False,
+    )
+
+
+def _two_claims(person: Person) -> Problem:
+    """Say which files, of different people or places, claim one id."""
+    names = " and ".join(repr(shown("/".join(entry.parts))) for entry in person.claims[:MOST_NAMES])
+    return Problem(
+        f"two claim to be {person.student}: {names}. Find out whose each is, and remove or rename the other.",
+        "fault",
+        proven=False,
+    )
