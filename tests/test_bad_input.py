@@ -71,7 +71,9 @@ def test_a_bad_submission_is_named_and_says_what_to_do(graded, student: str, sai
     ("student", "said"),
     [("missing", "1-attention.ipynb is missing"), ("elsewhere", "is a link; links are never followed")],
 )
-def test_what_the_students_bytes_do_not_prove_is_a_fault_without_a_score(graded, student: str, said: str) -> None:
+def test_what_the_students_bytes_do_not_prove_is_a_fault_without_a_score(
+    graded, student: str, said: str
+) -> None:
     grades = graded[1]
     assert (grades[student]["status"], grades[student]["score"]) == ("fault", None)
     assert said in grades[student]["message"]

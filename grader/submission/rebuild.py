@@ -5,7 +5,6 @@ Nothing else of the submitted file is used: no tags, metadata, outputs or kernel
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -18,8 +17,8 @@ from nbformat import NotebookNode
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.notebook.cells import Role, answer_cell, marked_exercises, own_cell, role
-from grader.notebook.source_names import bound_names
 from grader.submission.file import Cell, Submission, Unreadable
+from grader.submission.parts import defined, is_rest, join
 
 MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
 
@@ -29,7 +28,7 @@ class Rebuilt:
     """A copy of the released notebook with a student's answers in it."""
 
     notebook: NotebookNode
-    # By exercise id, the source of the cell that counts as the answer; exercises without a cell are missing.
+    # By exercise id, the source that counts as the answer; exercises without a cell are missing.
     answers: Mapping[str, str]
     own: tuple[str, ...]  # ids of the cells that the student added
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the student, by exercise id
@@ -44,16 +43,16 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     Raises:
         Unreadable: no cell belongs to any exercise.
     """
-    owners = [_marked_for(cell, lesson.exercises) for cell in submission.cells]
+    owners = _owners(submission.cells, lesson.exercises)
     given = _given_cells(master)
     answers: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     used: set[int] = set()  # indices of the cells that belong to an exercise
     for exercise in lesson.exercises:
-        index, remarks, candidates = _choose(exercise, submission.cells, owners, given)
-        used |= candidates
-        if index is not None:
-            answers[exercise.id] = submission.cells[index].source
+        source, remarks, belonging = _choose(exercise, submission.cells, owners, given)
+        used |= belonging
+        if source is not None:
+            answers[exercise.id] = source
         if remarks:
             notes[exercise.id] = remarks
     if not answers:
@@ -61,8 +60,23 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
             f"no exercise cell of {lesson.assignment} is in it: no '# @exercise …' line, and none of the names "
             "that the lesson asks for. Is it another notebook?"
         )
-    own = _own_cells(submission.cells, used, master, lesson)
+    own = _own_cells(submission.cells, owners, used, master, lesson)
     return _assemble(lesson, master, answers, own, notes)
+
+
+def _owners(cells: Sequence[Cell], exercises: Sequence[Exercise]) -> list[set[str]]:
+    """Return for each cell the exercises to which it belongs.
+
+    A cell that is only the rest of the one above it belongs where that belongs: some editors split off a cell without
+    its metadata.
+    """
+    owners: list[set[str]] = []
+    for index, cell in enumerate(cells):
+        owner = _marked_for(cell, exercises)
+        if not owner and index and owners[-1] and is_rest(cells[index - 1].source, cell.source):
+            owner = owners[-1]
+        owners.append(owner)
+    return owners
 
 
 def _marked_for(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
@@ -74,20 +88,19 @@ def _marked_for(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
 
 def _choose(
     exercise: Exercise, cells: Sequence[Cell], owners: Sequence[set[str]], given: Sequence[NotebookNode]
-) -> tuple[int | None, tuple[str, ...], set[int]]:
-    """Choose the cell that counts as the answer to an exercise.
+) -> tuple[str | None, tuple[str, ...], set[int]]:
+    """Choose the cells that count as the answer to an exercise.
 
     Args:
         owners: for each cell the exercises to which it belongs.
         given: the released code cells that are no answers.
 
     Returns:
-        The index of the cell or None, notes for the student, and the indices of all cells that belong to the
+        The answer's source or None, notes for the student, and the indices of all cells that belong to the
         exercise.
     """
     names = set(exercise.defines)
     marked = [index for index, ids in enumerate(owners) if exercise.id in ids]
-    defining = [index for index in marked if names & defined(cells[index].source, names)]
     elsewhere = [
         index
         for index, cell in enumerate(cells)
@@ -97,46 +110,32 @@ def _choose(
         and _released_as(cell, given) is None
     ]
     remarks: tuple[str, ...] = ()
-    if defining:
-        if len(defining) > 1:
-            remarks = (
-                f"{len(defining)} cells of this exercise define {exercise.name}; the last one counted.",
-            )
+    if any(names & defined(cells[index].source, names) for index in marked):
+        chosen = marked
         if elsewhere:
-            remarks += (
+            remarks = (
                 f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",
             )
-        return defining[-1], remarks, set(marked)
-    if elsewhere:
-        return (
-            elsewhere[-1],
-            (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",),
-            {*marked, elsewhere[-1]},
+    elif elsewhere:
+        chosen = sorted([*marked, elsewhere[-1]])
+        remarks = (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",)
+    elif marked:
+        return cells[marked[-1]].source, (), set(marked)
+    else:
+        return None, (), set()
+    joined = join({index: cells[index].source for index in chosen}, names)
+    if joined.alternatives > 1:
+        remarks = (
+            f"{joined.alternatives} cells of this exercise define {exercise.name}; the last one counted.",
+            *remarks,
         )
-    return (marked[-1] if marked else None), (), set(marked)
-
-
-def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
-    """Return those of the names that a cell defines at its top level.
-
-    Args:
-        strictly: decides about a cell that does not parse. If true, such a cell defines nothing; if false, it
-            defines each name with a line that begins with `def name`, `class name` or `name =`.
-    """
-    names_bound = bound_names(source)
-    if names_bound is None:
-        if strictly:
-            return set()
-        return {
-            name
-            for name in names
-            if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
-        }
-    return {*names_bound} & names
+    if joined.parts > 1:
+        remarks = (*remarks, f"The answer stands in {joined.parts} cells; they were put together.")
+    return joined.source, remarks, set(chosen) - joined.scratch
 
 
 def _own_cells(
-    cells: Sequence[Cell], used: set[int], master: NotebookNode, lesson: Lesson
+    cells: Sequence[Cell], owners: Sequence[set[str]], used: set[int], master: NotebookNode, lesson: Lesson
 ) -> dict[str, list[str]]:
     """Map the id of each released cell to the sources of the student's own cells that follow it.
 
@@ -147,7 +146,7 @@ def _own_cells(
     previous, count = "", 0
     for index, cell in enumerate(cells):
         if index in used:
-            ids = _marked_for(cell, lesson.exercises) or {
+            ids = owners[index] or {
                 exercise.id
                 for exercise in lesson.exercises
                 if set(exercise.defines) & defined(cell.source, set(exercise.defines))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import nbformat
 import pytest
@@ -167,3 +168,79 @@ def test_the_cell_that_helps_one_to_carry_on_is_no_answer() -> None:
         assert rebuild(LESSON, master, submission).answers["9.1"] == "def f(x): return x"
         submission = Submission((Cell(ANSWER_F), Cell(cell)), "sha")
         assert rebuild(LESSON, master, submission).notes == {}
+
+
+# ---------------------------------------------------------------- a cell that was split
+
+
+def split(*parts: str) -> tuple[Cell, ...]:
+    """JupyterLab gives both halves the metadata of the whole."""
+    return tuple(Cell(part, grade_id="exercise-9-1") for part in parts)
+
+
+WHOLE = "# @exercise 9.1\ndef _half(x):\n    return x / 2\n\ndef f(x):\n    y = _half(x)\n    return y"
+
+
+def test_helper_above_and_answer_below_are_one_answer() -> None:
+    above, below = WHOLE.split("\n\n")
+    rebuilt = put(*split(above, below), ANSWER_G)
+    assert rebuilt.answers["9.1"] == f"{above}\n{below}"
+    assert rebuilt.notes == {"9.1": ("The answer stands in 2 cells; they were put together.",)}
+    assert ids(rebuilt) == [cell.id for cell in MASTER.cells]
+
+
+def test_a_helper_below_the_answer_belongs_to_it() -> None:
+    helper, answer = "def _half(x):\n    return x / 2", "# @exercise 9.1\ndef f(x):\n    return _half(x)"
+    assert put(*split(answer, helper)).answers["9.1"] == f"{answer}\n{helper}"
+
+
+@pytest.mark.parametrize("places", [(2,), (4,), (5,), (6,), (4, 5), (2, 3, 6), (1, 6)])
+def test_wherever_a_cell_is_split_the_answer_is_the_whole(places: tuple[int, ...]) -> None:
+    lines = WHOLE.split("\n")
+    bounds = [0, *places, len(lines)]
+    parts = ["\n".join(lines[start:end]).strip("\n") for start, end in pairwise(bounds)]
+    answer = put(*split(*parts)).answers["9.1"]
+    scope: dict = {}
+    exec(answer, scope)
+    assert scope["f"](6) == 3
+
+
+def test_a_half_that_lost_its_metadata_is_found_by_what_it_needs() -> None:
+    above, below = "# @exercise 9.1\ndef f(x):\n    y = x / 2", "    return y"
+    rebuilt = put(above, below, "print(1)")
+    assert rebuilt.answers["9.1"] == f"{above}\n{below}"
+    assert rebuilt.own == ("own-001",)
+    rebuilt = put("# @exercise 9.1\ndef _half(x):\n    return x / 2", "def f(x): return _half(x)")
+    assert "_half" in rebuilt.answers["9.1"].partition("def f")[0]
+
+
+def test_alternatives_of_a_split_answer_are_told_from_its_parts() -> None:
+    helper = "def _half(x):\n    return x / 2"
+    first, last = "def f(x):\n    y = 0\n    return y", "def f(x):\n    y = _half(x)\n    return y"
+    rebuilt = put(*split(helper, *first.rsplit("\n", 1), *last.rsplit("\n", 1)))
+    assert rebuilt.answers["9.1"] == f"{helper}\n{last}"
+    assert rebuilt.notes["9.1"][0] == "2 cells of this exercise define f; the last one counted."
+
+
+def test_a_copy_of_the_answer_that_alone_has_the_helper_stays_above_it() -> None:
+    first, last = WHOLE, "def f(x):\n    return 3 * _half(x)"
+    assert put(*split(first, last)).answers["9.1"] == f"{first}\n{last}"
+
+
+def test_two_names_of_an_exercise_may_stand_in_two_cells() -> None:
+    g, h = "# @exercise 9.2\ndef g(x): return x", "def h(x): return x"
+    assert put(g, Cell(h, grade_id="exercise-9-2")).answers["9.2"] == f"{g}\n{h}"
+
+
+@pytest.mark.parametrize("scratch", ["f(torch.ones(3)).shape", "while True: print(", "assert f(1) == 1"])
+def test_what_only_tries_the_answer_is_the_students_own_cell(scratch: str) -> None:
+    """JupyterLab copies the metadata with a cell. If it fails or hangs, it must not stop the answer."""
+    rebuilt = put(*split(ANSWER_F, scratch))
+    assert rebuilt.answers["9.1"] == ANSWER_F
+    assert [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own] == [scratch]
+    assert not rebuilt.notes
+
+
+def test_the_magic_of_a_part_does_not_break_the_whole() -> None:
+    answer = put(*split("def _half(x): return x / 2", "%%time\ndef f(x): return _half(x)")).answers["9.1"]
+    compile(answer, "answer", "exec")

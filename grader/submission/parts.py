@@ -1,0 +1,135 @@
+"""Puts the cells of one exercise together to its answer.
+
+A student who splits a cell in JupyterLab gets two cells with the same metadata: helpers above and the answer below, or
+the two halves of one function. They belong together, in their order. A copy of the answer, instead, is an alternative
+to it: of those that define the same name, the last one counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.notebook.source_names import bound_names, mentioned_names, parse_statements, without_magics
+
+MOST_PARTS = 50  # of one exercise; with more, no halves are searched for
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The answer to an exercise."""
+
+    source: str
+    parts: int  # the number of cells in it
+    alternatives: int  # the number of cells that define the name; only the last of them counts
+    scratch: frozenset[int]  # indices of cells that are not part of the answer, but the student's own
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Cells, and the source that they are together."""
+
+    indices: tuple[int, ...]
+    source: str
+
+
+def join(cells: Mapping[int, str], names: set[str]) -> Joined:
+    """Put the cells of an exercise together; at least one of them defines one of its names.
+
+    Args:
+        cells: the sources, by the index of the cell in the notebook, in order.
+        names: what the exercise asks to define.
+    """
+    parts = [part for part in _whole_parts(cells) if not _is_comment(part.source)]
+    defining = [part for part in parts if names & defined(part.source, names)]
+    scratch = [part for part in parts if part not in defining and _is_scratch(part.source)]
+    parts = [part for part in parts if part not in scratch]
+    replaced = [part for part in defining if _is_replaced(part, defining, names)]
+    kept = [part for part in parts if part not in replaced]
+    # A copy of the answer may be the only cell that still has the helpers.
+    mentioned = frozenset().union(*(mentioned_names(part.source) for part in kept))
+    helping = [part for part in replaced if ((bound_names(part.source) or set()) - names) & mentioned]
+    kept = [part for part in parts if part in kept or part in helping]
+    used = [index for part in kept for index in part.indices]
+    return Joined(
+        source="\n".join(_without_cell_magic(part.source) for part in kept)
+        if len(kept) > 1
+        else kept[0].source,
+        parts=len(used) - sum(len(part.indices) for part in helping),
+        alternatives=len(replaced) + 1,
+        scratch=frozenset(index for part in scratch for index in part.indices),
+    )
+
+
+def is_rest(above: str, below: str) -> bool:
+    """Tell whether a cell is only the rest of the one above it: code that is none without what stands before."""
+    return below[:1].isspace() and not _parses(below) and _parses(f"{above}\n{below}")
+
+
+def _whole_parts(cells: Mapping[int, str]) -> list[_Part]:
+    """Join cells that are no code for themselves with their neighbours, if they are together."""
+    parts = [_Part((index,), source) for index, source in cells.items()]
+    whole: list[_Part] = []
+    while parts:
+        size = _size_of_whole(parts) if len(parts) <= MOST_PARTS else 1
+        indices = tuple(index for part in parts[:size] for index in part.indices)
+        whole.append(_Part(indices, "\n".join(part.source for part in parts[:size])))
+        parts = parts[size:]
+    return whole
+
+
+def _size_of_whole(parts: Sequence[_Part]) -> int:
+    """Return how many of the first parts are one piece of code that was split; 1 if the first stands alone."""
+    for size in range(1, len(parts) + 1):
+        complete = size == len(parts) or _parses(parts[size].source)
+        if complete and _parses("\n".join(part.source for part in parts[:size])):
+            return size
+    return 1
+
+
+def _is_replaced(part: _Part, defining: Sequence[_Part], names: set[str]) -> bool:
+    """Tell whether later cells define again all that a cell defines of the exercise's names."""
+    later = defining[defining.index(part) + 1 :]
+    again = {name for other in later for name in defined(other.source, names)}
+    return defined(part.source, names) <= again
+
+
+def _parses(source: str) -> bool:
+    return bound_names(source) is not None
+
+
+def _is_comment(source: str) -> bool:
+    """Tell whether a cell holds comments and nothing else."""
+    return parse_statements(without_magics(source)) == []
+
+
+def _is_scratch(source: str) -> bool:
+    """Tell whether a cell only tries something, or is no code at all: it must not stop the answer."""
+    statements = parse_statements(without_magics(source))
+    return statements is None or all(isinstance(one, (ast.Expr, ast.Assert)) for one in statements)
+
+
+def _without_cell_magic(source: str) -> str:
+    """Remove a magic that must stand in the first line of a cell."""
+    return re.sub(r"\A\s*%%[^\n]*\n?", "", source)
+
+
+def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
+    """Return those of the names that a cell defines at its top level.
+
+    Args:
+        strictly: decides about a cell that does not parse. If true, such a cell defines nothing; if false, it
+            defines each name with a line that begins with `def name`, `class name` or `name =`.
+    """
+    names_bound = bound_names(source)
+    if names_bound is None:
+        if strictly:
+            return set()
+        return {
+            name
+            for name in names
+            if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
+        }
+    return {*names_bound} & names
