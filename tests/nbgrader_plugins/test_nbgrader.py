@@ -291,9 +291,25 @@ def test_zips_are_collected_by_the_services_ids_or_refused_whole(copy: Class) ->
         file.writestr(f"lovelaceada_LATE_12345_678910_{NAME}-2.ipynb", notebooks["a"])
     with zipfile.ZipFile(archive / "moodle.zip", "w") as file:
         file.writestr(f"Grace Hopper_4711_assignsubmission_file/{NAME}.ipynb", notebooks["b"])
-    run(copy.root, "nbgrader", "zip_collect", NAME)
-    for student, one in (("12345", "a"), ("4711", "b")):
+    with zipfile.ZipFile(archive / "damaged.zip", "w") as file:
+        file.writestr(f"broken_1_2_{NAME}.ipynb", notebooks["a"])
+        file.writestr("report_3_4_report.pdf", "%PDF")
+        file.writestr(f"twice_5_6_{NAME}.ipynb", notebooks["a"])
+        file.writestr(f"whole_7_8_{NAME}.ipynb", notebooks["b"])
+        start = file.getinfo(f"broken_1_2_{NAME}.ipynb").header_offset
+    damaged = bytearray((archive / "damaged.zip").read_bytes())
+    damaged[start + 200] ^= 0xFF
+    (archive / "damaged.zip").write_bytes(damaged)
+    with zipfile.ZipFile(archive / "again.zip", "w") as file:
+        file.writestr(f"twice_5_9_{NAME}.ipynb", notebooks["b"])
+    said = run(copy.root, "nbgrader", "zip_collect", NAME)
+    for student, one in (("12345", "a"), ("4711", "b"), ("7", "b")):
         assert (copy.root / "submitted" / student / NAME / f"{NAME}.ipynb").read_bytes() == notebooks[one]
+    assert "1 is left out" in said
+    assert "Download the zip again" in said
+    assert "not a notebook: report.pdf" in said
+    assert "5 is there twice" in said
+    assert not {"1", "3", "5"} & {path.name for path in (copy.root / "submitted").iterdir()}
     with zipfile.ZipFile(archive / "hostile.zip", "w") as file:
         file.writestr(f"../../x_1_2_{NAME}.ipynb", notebooks["a"])
     said = run(copy.root, "nbgrader", "zip_collect", NAME, "--force", status=1)
