@@ -84,6 +84,21 @@ def test_its_first_page_leads_nowhere_that_is_not_in_it() -> None:
         assert name in page
 
 
+def test_its_first_page_is_true_in_the_zip_and_in_the_repository() -> None:
+    held = members()
+    page = held[f"{NAME}/README.md"].decode()
+    zip_part, _, clone_part = page.partition("**In a clone of the repository**")
+    for file in re.findall(r"-[rf] ([\w.]+)", zip_part):
+        assert f"{NAME}/{file}" in held, file
+    (environment,) = set(re.findall(r"conda activate ([\w-]+)", zip_part))
+    assert yaml.safe_load(held[f"{NAME}/environment.yml"])["name"] == environment
+    assert "make " not in zip_part  # there is no Makefile in the zip
+    targets = re.findall(r"`make ([a-z]+)`", clone_part)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert {"lab", "release"} == set(targets)
+    assert all(f"\n{target}: " in makefile for target in targets)
+
+
 def test_what_was_never_built_is_named(tmp_path: Path) -> None:
     there = copy(tmp_path)
     (there / "notebooks/2-heads/2-heads.ipynb").unlink()
