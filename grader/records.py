@@ -89,6 +89,20 @@ OWN, GIVEN = Origin(), Origin(who="given")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where in the notebook an exception was raised. The sandbox reports it: it is shown, and never scored."""
+
+    cell: str = ""  # id of the student's cell in which it happened; empty: in none
+    line: int = 0  # of that cell, from 1
+    column: int = 0  # from 1; 0 where only the line is known
+    # Of the tensors that the line names: name → sizes.
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    # The lesson's code that the line called, if the exception was raised there: the cell's id, and its line.
+    given_cell: str = ""
+    given_line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellResult:
     """How one cell ended, and its outputs."""
 
@@ -96,6 +110,7 @@ class CellResult:
     outputs: tuple[dict, ...] = ()  # in nbformat's form
     error: str = ""  # RAISED: the exception's class
     message: str = ""  # RAISED: the exception's text; else what happened
+    place: Place = Place()  # RAISED: where
     seconds: float = 0.0
     execution_count: int | None = None
 
@@ -110,6 +125,7 @@ class Evidence:
     error: str = ""  # RAISED: the exception's class
     lineage: tuple[str, ...] = ()  # RAISED: the class and its bases, by name
     message: str = ""  # RAISED: the exception's text; else what happened
+    place: Place = Place()  # RAISED: where
     seconds: float = 0.0
     # The watched built-ins that ran, as (operator, the other exercise whose answer called it); "" if no other
     # exercise's answer did. The tripwire in the sandbox reports them, so they cannot be trusted.
@@ -163,6 +179,7 @@ class Verdict:
     points: float
     max_points: float
     message: str = ""
+    excerpt: str = ""  # lines of the student's own code around the line that the message names
     mistake: str | None = None
     hint: str = ""
     review: str = ""

@@ -8,6 +8,9 @@ from typing import Any
 # Control characters, also those that move the cursor or start a terminal sequence; tab and newline are kept.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 
+# An absolute path with two parts or more: messages for the student must not show paths of this machine.
+PATH = re.compile(r"(?:/[\w.+-]+){2,}")
+
 
 def plain(value: Any, most: int = 2000) -> str:
     """Replace lone surrogates, remove control characters, cut to `most` characters; "" for other types."""
@@ -16,3 +19,14 @@ def plain(value: Any, most: int = 2000) -> str:
     text = value[: most + 1].encode("utf-8", "replace").decode("utf-8")
     text = CONTROL.sub("", text)
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def one_line(value: Any, most: int = 2000) -> str:
+    """Clean text as `plain` does, put a space in the place of each run of white space, and cut it to `most` characters."""
+    text = " ".join(plain(value, 4 * most).split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def without_paths(text: str) -> str:
+    """Replace absolute paths by "…"."""
+    return PATH.sub("…", text)

@@ -219,7 +219,8 @@ def _run_cell(interpreter: Interpreter, cell: NotebookNode, run: RunPlan, result
         message = f"it calls what {', '.join(sorted(timed_out))} asks for, which did not come back"
         return CellResult(status=Status.TIMEOUT, message=message)
     seconds = run.cell_seconds.get(cell.id, run.limits.cell_seconds)
-    return interpreter.run_cell(cell.source, seconds=seconds, origin=run.origins.get(cell.id, OWN))
+    origin = run.origins.get(cell.id, OWN)
+    return interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id)
 
 
 def _probe(interpreter: Interpreter, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:

@@ -16,11 +16,20 @@ class Interpreter(Protocol):
         """The tier of isolation that it runs with."""
 
     def run_cell(
-        self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
+        self,
+        source: str,
+        *,
+        seconds: float,
+        origin: Origin = OWN,
+        cell: str = "",
+        stand_ins: Sequence[str] = (),
     ) -> CellResult:
         """Run a cell, then define a stand-in under each name in `stand_ins`.
 
         If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
+
+        Args:
+            cell: the cell's id, by which the place of an exception names it.
         """
 
     def call(self, request: Request) -> Evidence:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from grader.evidence.reported_place import place
 from grader.evidence.text import plain
 from grader.evidence.wire import EvidenceError, decode, parse
 from grader.execution.outputs import sanitize
@@ -63,6 +64,7 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
         outputs=sanitize(head.get("outputs"), reply.raw, max_output),
         error=plain(head.get("error"), 200),
         message=message,
+        place=place(head.get("place")),
         seconds=took,
         execution_count=count if isinstance(count, int) and 0 <= count < 10**6 else None,
     )
@@ -92,6 +94,7 @@ def evidence(
                 error=plain(head.get("error"), 200),
                 lineage=_lineage(head.get("lineage")),
                 message=plain(head.get("message")),
+                place=place(head.get("place")),
             )
             return raised, 0
         if head.get("status") != "ok":

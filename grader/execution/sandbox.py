@@ -91,12 +91,19 @@ class Sandbox:
     # ------------------------------------------------------------ what the engine calls
 
     def run_cell(
-        self, source: str, *, seconds: float, origin: Origin = OWN, stand_ins: Sequence[str] = ()
+        self,
+        source: str,
+        *,
+        seconds: float,
+        origin: Origin = OWN,
+        cell: str = "",
+        stand_ins: Sequence[str] = (),
     ) -> CellResult:
         """Run a cell as `Interpreter.run_cell` describes; replay the completed cells if the state is lost."""
         started = time.monotonic()
         order = {
             "source": source,
+            "cell": cell,
             "origin": origin.who,
             "defines": origin.defines,
             "stand_ins": list(stand_ins),

@@ -7,7 +7,6 @@ bytes of each, the memory and the time of its computation (operator_budget.py), 
 from __future__ import annotations
 
 import json
-import re
 import time
 import warnings
 from collections import OrderedDict
@@ -19,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.evidence.text import plain
+from grader.evidence.text import plain, without_paths
 from grader.evidence.wire import EvidenceError, decode, encode, parse
 from grader.execution.guest import library_internals
 from grader.execution.operator_budget import (
@@ -38,8 +37,6 @@ MAX_TOTAL_SECONDS = 30.0
 # The newest results are kept, because their gradients may be requested.
 MAX_KEPT = 64
 MAX_KEPT_BYTES = 16 << 20
-# An absolute path with two parts or more: messages for the student must not show paths of this machine.
-PATH = re.compile(r"(?:/[\w.+-]+){2,}")
 
 
 @dataclass(frozen=True)
@@ -164,7 +161,7 @@ def _error(error: Exception) -> dict[str, Any]:
     name = type(error).__name__
     kind = "RuntimeError" if isinstance(error, (BudgetExceeded, EvidenceError)) else name
     lines = str(error).strip().splitlines() or [""]
-    return {"status": "raised", "error": kind, "message": PATH.sub("…", plain(lines[0], 300))}
+    return {"status": "raised", "error": kind, "message": without_paths(plain(lines[0], 300))}
 
 
 @contextmanager

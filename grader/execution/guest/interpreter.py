@@ -19,7 +19,7 @@ import threading
 from contextlib import nullcontext
 
 import torch
-from guest import frames, gpu, linux, probe, stand_in, tripwire
+from guest import frames, gpu, linux, places, probe, stand_in, tripwire
 from guest.shell import SINK, Shell, error_text
 
 # Taken before student code can replace them.
@@ -151,12 +151,14 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     me = _getpid()
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"])
+    places.begin(order["cell"], order["origin"] == tripwire.GIVEN, order["source"])
     stand_in.use_channel(channel)
-    count = shell.execution_count
+    count, refused = shell.execution_count, False
     error: BaseException | None
     try:
         result = shell.loop().run_until_complete(shell.run_as_in_jupyter(order["source"]))
-        error = result.error_before_exec or result.error_in_exec
+        refused = result.error_before_exec is not None
+        error = places.as_python_says(result.error_before_exec) if refused else result.error_in_exec
     except BaseException as raised:
         error = raised
     shell.user_ns.update({name: stand_in.function(name) for name in order["stand_ins"]})
@@ -170,6 +172,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         "status": "raised" if error is not None else "ok",
         "error": type(error).__name__ if error is not None else "",
         "message": error_text(error) if error is not None else "",
+        "place": places.place_in_cell(error, refused) if error is not None else None,
         "outputs": SINK.take(),
         "execution_count": count,
     }

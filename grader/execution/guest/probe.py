@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 import torch
 import torch.nn.functional as F
-from guest import gpu, tripwire, values
+from guest import gpu, places, tripwire, values
 from guest.shell import error_text
 from torch import Tensor, nn
 
@@ -53,6 +53,7 @@ def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes:
             "error": type(error).__name__,
             "lineage": lineage,
             "message": error_text(error),
+            "place": places.place_in_probe(error),
         }
     trips = wire.trips if wire else []
     try:

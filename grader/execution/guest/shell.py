@@ -8,7 +8,7 @@ import json
 import sys
 from typing import Any
 
-from guest import library_internals, tripwire
+from guest import library_internals, places, tripwire
 from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
@@ -180,7 +180,8 @@ class Shell(InteractiveShell):
         return loop
 
     async def run_code(self, code_obj, result=None, *, async_=False) -> bool:
-        """Run a statement and let the tripwire know whose code it is; IPython calls this."""
+        """Run a statement, and note whose code it is and from which cell; IPython calls this."""
+        places.register(code_obj)
         with tripwire.running(code_obj):
             return await super().run_code(code_obj, result, async_=async_)
 
@@ -191,6 +192,7 @@ class Shell(InteractiveShell):
             transformed = self.transform_cell(source)
         except Exception:
             transformed, problem = source, sys.exc_info()
+        places.note_transformed(transformed)
         result = await self.run_cell_async(
             source, store_history=True, transformed_cell=transformed, preprocessing_exc_tuple=problem
         )
