@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from grader.checks.compare import compare, equals_reference
 from grader.checks.planned_trial import PlannedTrial
+from grader.checks.raised import Cells, raised, why_undefined
 from grader.checks.reference_results import ReferenceResults
 from grader.declaration.exercise import Check, Exercise, Mistake
+from grader.notebook.cells import answer_cell
 from grader.records import (
     Case,
     CheckResult,
@@ -23,12 +26,24 @@ from grader.records import (
 )
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """The result of one trial."""
+
+    outcome: Outcome
+    message: str = ""
+    excerpt: str = ""  # lines of the student's code that the message is about
+    # Whether the message is about the answer as a whole and holds for every input: the answer was not even called.
+    general: bool = False
+
+
 def judge(
     exercise: Exercise,
     planned: Sequence[PlannedTrial],
     evidence: Mapping[str, Evidence],
     reference_results: ReferenceResults,
     device: str = "cpu",
+    cells: Cells = Cells(),  # noqa: B008  (it is frozen)
 ) -> Verdict:
     """Judge one exercise.
 
@@ -39,18 +54,21 @@ def judge(
         reference_results: what the reference returns; all exercises of a submission share it, so that each
             result is computed once.
         device: where the evidence was computed.
+        cells: the cells of the notebook that ran, for messages that name a line.
     """
     findings = {
-        trial.key: _judge_trial(trial, _evidence_of(trial, evidence), reference_results, device)
+        trial.key: _judge_trial(trial, _evidence_of(trial, evidence), reference_results, device, cells)
         for trial in planned
     }
     results = _judge_checks(exercise, planned, findings)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
-    recognised = None
-    if failing is not None and failing.outcome is Outcome.FAILED:
+    recognised, worst = None, _Judged(Outcome.PASSED)
+    if failing is not None:
         failing_trials = [trial for trial in planned if trial.check.name == failing.name]
-        recognised = recognise(exercise, failing_trials, evidence, reference_results)
+        worst = _worst(failing_trials, findings)[1]
+        if worst.outcome is Outcome.FAILED and not worst.general:
+            recognised = recognise(exercise, failing_trials, evidence, reference_results)
     return Verdict(
         id=exercise.id,
         name=exercise.name,
@@ -59,6 +77,7 @@ def judge(
         points=points,
         max_points=exercise.points,
         message=failing.message if failing else "",
+        excerpt=worst.excerpt,
         mistake=recognised.name if recognised else None,
         hint=recognised.hint if recognised else "",
         review=exercise.review if failing else "",
@@ -68,12 +87,12 @@ def judge(
 
 
 def _judge_checks(
-    exercise: Exercise, planned: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]]
+    exercise: Exercise, planned: Sequence[PlannedTrial], findings: Mapping[str, _Judged]
 ) -> list[CheckResult]:
     """Return the result of each check. A check earns points only if all checks that it needs earned theirs.
 
     Args:
-        findings: outcome and message of each trial, by the trial's key.
+        findings: the result of each trial, by the trial's key.
     """
     passed: set[str] = set()
     results = []
@@ -138,43 +157,55 @@ def _same(got: Evidence, wrong: Evidence, rtol: float) -> bool:
 
 def _evidence_of(trial: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
     """Return the evidence for a trial; if none came back, the evidence that an undefined name would give."""
-    missing = Evidence(
-        key=trial.key,
-        status=Status.RAISED,
-        error="NameError",
-        message=f"{trial.exercise.name} is not defined",
-    )
+    missing = Evidence(key=trial.key, status=Status.RAISED, error="NameError", message=_never_came(trial))
     return evidence.get(trial.key, missing)
 
 
+def _never_came(trial: PlannedTrial) -> str:
+    """Return the message where a trial has no evidence."""
+    return f"{trial.exercise.name} is not defined"
+
+
 def _judge_trial(
-    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
-) -> tuple[Outcome, str]:
-    """Return the outcome of one trial, and the message about it."""
+    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str, cells: Cells
+) -> _Judged:
+    """Judge one trial."""
     if got.status is Status.OK:
         return _judge_values(trial, got, reference_results, device)
     if got.status is Status.RAISED:
-        if got.error == "NotImplementedError" or "NotImplementedError" in got.lineage:
-            return Outcome.MISSING, "not solved yet"
-        if got.error == "NameError" and any(f"'{name}'" in got.message for name in trial.exercise.defines):
-            return Outcome.MISSING, f"{trial.exercise.name} is not defined"
-        if got.error == "NameError" and got.message.endswith("is not defined") and "'" not in got.message:
-            return Outcome.MISSING, got.message
-        return Outcome.FAILED, f"it raised {got.error}: {_first_line(got.message)}"
+        return _judge_exception(trial, got, cells)
     if got.status is Status.TIMEOUT:
-        return Outcome.TIMEOUT, got.message or "it did not answer in time"
+        return _Judged(Outcome.TIMEOUT, got.message or "it did not answer in time")
     if got.status is Status.FAULT:
-        return Outcome.FAULT, got.message
-    return Outcome.FAILED, got.message or "the interpreter ended while it ran"
+        return _Judged(Outcome.FAULT, got.message)
+    return _Judged(Outcome.FAILED, got.message or "the interpreter ended while it ran")
+
+
+def _judge_exception(trial: PlannedTrial, got: Evidence, cells: Cells) -> _Judged:
+    """Judge a trial that raised: say whether the answer is there, and else on which line of it what happened."""
+    if got.error == "NotImplementedError" or "NotImplementedError" in got.lineage:
+        return _Judged(Outcome.MISSING, "not solved yet", general=True)
+    cell = answer_cell(trial.exercise.id)
+    # Where a line of the student's is known, the answer ran, and another name was missing.
+    if got.error == "NameError" and not got.place.cell:
+        if missing := [name for name in sorted(trial.takes) if f"'{name}'" in got.message]:
+            asked = bool(set(missing) & set(trial.exercise.defines))
+            if why := why_undefined(missing, cell, cells):
+                message, known = why
+                outcome = known.outcome if asked else Outcome.FAILED
+                return _Judged(outcome, message, known.excerpt, general=True)
+            if asked:
+                return _Judged(Outcome.MISSING, f"{trial.exercise.name} is not defined", general=True)
+        elif got.message == _never_came(trial):
+            return _Judged(Outcome.MISSING, got.message, general=True)
+    words = raised(got, cell, cells)
+    return _Judged(Outcome.FAILED, words.in_a_call, words.excerpt)
 
 
 def _judge_values(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
-) -> tuple[Outcome, str]:
-    """Let the check's own judge, or else `equals_reference`, judge the returned values.
-
-    Return the outcome of the trial, and the message about it.
-    """
+) -> _Judged:
+    """Let the check's own judge, or else `equals_reference`, judge the returned values."""
 
     def expected() -> Mapping[str, Value]:
         """Compute what the reference returns; raise RuntimeError if the reference raises."""
@@ -189,34 +220,37 @@ def _judge_values(
         finding: Finding = (check.judge or equals_reference)(case)
     # Any error here is a fault of the grader: it must not cost the student anything.
     except Exception as error:
-        return Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})"
-    return (Outcome.PASSED, "") if finding.passed else (Outcome.FAILED, finding.message)
+        return _Judged(Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})")
+    return _Judged(Outcome.PASSED) if finding.passed else _Judged(Outcome.FAILED, finding.message)
+
+
+def _worst(
+    trials: Sequence[PlannedTrial], findings: Mapping[str, _Judged]
+) -> tuple[PlannedTrial | None, _Judged]:
+    """Return the trial that decides about a check, and its result: the first that did not pass, a FAULT first."""
+    failed = [
+        (trial, findings[trial.key]) for trial in trials if findings[trial.key].outcome is not Outcome.PASSED
+    ]
+    faults = [entry for entry in failed if entry[1].outcome is Outcome.FAULT]
+    return next(iter(faults or failed), (None, _Judged(Outcome.PASSED)))
 
 
 def _judge_check(
-    check: Check, trials: Sequence[PlannedTrial], findings: Mapping[str, tuple[Outcome, str]], earns: bool
+    check: Check, trials: Sequence[PlannedTrial], findings: Mapping[str, _Judged], earns: bool
 ) -> CheckResult:
     """Return the result of one check over all its trials.
 
-    The first trial that is not PASSED decides the outcome and the message, but a trial with FAULT goes first.
-
     Args:
-        findings: outcome and message of each trial, by the trial's key.
+        findings: the result of each trial, by the trial's key.
         earns: whether the check earns its points if it passes.
     """
-    failed = [
-        (trial, *findings[trial.key]) for trial in trials if findings[trial.key][0] is not Outcome.PASSED
-    ]
-    worst = next((entry for entry in failed if entry[1] is Outcome.FAULT), failed[0] if failed else None)
-    outcome, message = Outcome.PASSED, ""
-    if worst is not None:
-        trial, outcome, text = worst
-        message = text if outcome is Outcome.MISSING else f"{trial.trial.describe}: {text}"
+    trial, worst = _worst(trials, findings)
+    message = worst.message if trial is None or worst.general else f"{trial.trial.describe}: {worst.message}"
     return CheckResult(
         name=check.name,
         title=check.title,
-        outcome=outcome,
-        points=check.points if outcome is Outcome.PASSED and earns else 0.0,
+        outcome=worst.outcome,
+        points=check.points if worst.outcome is Outcome.PASSED and earns else 0.0,
         max_points=check.points,
         message=message,
         trials=len(trials),
@@ -245,9 +279,3 @@ def _rows(weights: Tensor) -> tuple[tuple[float, ...], ...]:
     """Return the rows of the first matrix in a batch of attention weights."""
     matrix = weights.detach().double().reshape(-1, *weights.shape[-2:])[0]
     return tuple(tuple(row) for row in matrix.tolist())
-
-
-def _first_line(message: str) -> str:
-    """Return the first line of a message, cut to 200 characters."""
-    line = message.strip().splitlines()[0] if message.strip() else ""
-    return line if len(line) <= 200 else line[:197] + "…"

@@ -16,6 +16,7 @@ from grader.checks.from_scratch import same_definitions
 from grader.checks.judge import judge
 from grader.checks.plan import plan
 from grader.checks.planned_trial import PlannedTrial
+from grader.checks.raised import SYNTAX_ERRORS, Cells
 from grader.checks.reference_results import ReferenceResults
 from grader.course import lessons, max_score
 from grader.declaration.exercise import Exercise
@@ -26,6 +27,7 @@ from grader.grading.built_ins import refuse_built_ins
 from grader.grading.follow_through import choose_verdict, follow_through
 from grader.grading.retry import better_training, trainings_to_repeat
 from grader.grading.schedule import schedule
+from grader.grading.undefined import cells_that_ran, where_it_stopped
 from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
 from grader.paths import notebook_path
@@ -35,7 +37,6 @@ from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
 
 SEED = 0  # written into every notebook, whose own default is 0, too
-SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 MOST_DETAIL = 200  # characters of a flag's detail
 
 
@@ -161,8 +162,9 @@ class _Grading:
             raise RuntimeError(execution.fault)
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
+        cells = cells_that_ran(self._lesson, self._rebuilt, execution)
         verdicts = {
-            exercise.id: self._judge(exercise, trials, execution)
+            exercise.id: self._judge(exercise, trials, execution, cells)
             for exercise in self._lesson.exercises
             if exercise.id in chosen
         }
@@ -179,13 +181,18 @@ class _Grading:
         """
         return self._run(notebook, ids, remote)[1]
 
-    def _judge(self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution) -> Verdict:
+    def _judge(
+        self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution, cells: Cells
+    ) -> Verdict:
         """Judge one exercise by its evidence, and add the notes that `rebuild` made about it."""
         planned = [trial for trial in trials if trial.exercise is exercise]
-        verdict = judge(exercise, planned, execution.evidence, self._reference_results, execution.device)
+        verdict = judge(
+            exercise, planned, execution.evidence, self._reference_results, execution.device, cells
+        )
         if exercise.id not in self._rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")
-        return replace(verdict, notes=tuple(self._rebuilt.notes.get(exercise.id, ())))
+        notes = tuple(self._rebuilt.notes.get(exercise.id, ()))
+        return replace(verdict, notes=(*notes, *where_it_stopped(exercise, verdict, cells)))
 
     def _unsolved(self, execution: Execution) -> frozenset[str]:
         """Find the exercises with no answer, the unchanged stub, or an answer that does not parse.
@@ -230,6 +237,6 @@ def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> Noteb
     for cell in notebook.cells:
         if verdict := by_cell.get(cell.id):
             head = f"{verdict.outcome} · {verdict.points:g} of {verdict.max_points:g} points"
-            text = "\n".join(line for line in (head, verdict.message, verdict.hint) if line)
+            text = "\n".join(line for line in (head, verdict.message, verdict.excerpt, verdict.hint) if line)
             cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text + "\n")]
     return notebook

@@ -1,0 +1,135 @@
+"""Find out why names of a notebook are not defined: which cell should define each, and what happened to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+
+from nbformat import NotebookNode
+
+from grader.checks.excerpt import excerpt
+from grader.checks.raised import SYNTAX_ERRORS, Cells, Undefined, raised
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.evidence.text import one_line
+from grader.execution.engine import Execution
+from grader.notebook.cells import answer_cell
+from grader.notebook.source_names import bound_names, without_magics
+from grader.records import CellResult, Outcome, Status, Verdict
+from grader.submission.rebuild import Rebuilt
+
+# Lines that bind a name in a cell that Python cannot read.
+BINDS = re.compile(r"^(?:(?:async[ \t]+def|def|class)[ \t]+(\w+)|(\w+)[ \t]*=)", re.MULTILINE)
+IMPORTS = re.compile(r"^(?:from[ \t]+\S+[ \t]+)?import[ \t]+(.+)$", re.MULTILINE)
+MAX_NAMES = 3  # that a message lists
+MAX_NAME, MAX_COMPARED = 60, 500  # characters of a name, and names: comparing them takes time
+
+
+def cells_that_ran(lesson: Lesson, rebuilt: Rebuilt, execution: Execution) -> Cells:
+    """Collect what the words about exceptions need: the cells' sources, and why names are not defined."""
+    code = {cell.id: cell for cell in execution.notebook.cells if cell.cell_type == "code"}
+    asked = {answer_cell(exercise.id): exercise.defines for exercise in lesson.exercises}
+    answered = {answer_cell(id) for id in rebuilt.answers}
+    cells = Cells(
+        sources={id: cell.source for id, cell in code.items()}, student=frozenset({*answered, *rebuilt.own})
+    )
+    for id, cell in code.items():
+        result = execution.cells.get(id)
+        if result is None or (id in asked and id not in answered):
+            continue
+        found = _undefined_by(cell, result, asked.get(id, ()), cells)
+        cells = replace(cells, undefined={**found, **cells.undefined}) if found else cells
+    return cells
+
+
+def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: Cells) -> tuple[str, ...]:
+    """Return a note for an exercise that failed, and whose cell stopped below the answer; else no note."""
+    known = next((cells.undefined[name] for name in exercise.defines if name in cells.undefined), None)
+    if known is None or verdict.outcome is not Outcome.FAILED or known.outcome is Outcome.MISSING:
+        return ()
+    # The message may be cut.
+    return () if known.why[:100] in verdict.message else (f"Your cell {known.why}",)
+
+
+def _undefined_by(
+    cell: NotebookNode, result: CellResult, asked: Collection[str], cells: Cells
+) -> dict[str, Undefined]:
+    """Map the names that a cell should define, and did not, to the reason.
+
+    Args:
+        asked: the names that the exercise asks for, if the cell is an answer.
+        cells: has the names that earlier cells did not define.
+    """
+    if result.status is not Status.OK:
+        cause = _stopped(cell, result, cells, is_answer=bool(asked))
+        return dict.fromkeys((*asked, *_meant(cell.source)), cause)
+    if not asked:
+        return {}
+    bound = bound_names(cell.source) or frozenset()
+    missing = [name for name in asked if name not in bound]
+    if not missing or not _has_code(cell.source):
+        return {}
+    return {name: _misnamed(cell, name, bound - set(asked)) for name in missing}
+
+
+def _stopped(cell: NotebookNode, result: CellResult, cells: Cells, *, is_answer: bool) -> Undefined:
+    """Say what ended a cell."""
+    if is_answer and result.error == "NotImplementedError":
+        return Undefined(
+            cell=cell.id, why="not solved yet", briefly="is not solved yet", outcome=Outcome.MISSING
+        )
+    if result.status is not Status.RAISED:
+        why = f"did not run to its end: {one_line(result.message)}"
+        late = result.status is Status.TIMEOUT
+        outcome = Outcome.TIMEOUT if late else Outcome.FAILED
+        return Undefined(cell=cell.id, why=why, briefly=why, outcome=outcome)
+    # Only of a cell that Python cannot read, the column is known.
+    unread = result.error in SYNTAX_ERRORS and result.place.column
+    verb = "does not parse" if unread else "stopped"
+    words = raised(result, cell.id, cells)
+    return Undefined(
+        cell=cell.id,
+        why=words.in_a_cell(verb),
+        briefly=words.in_a_cell(verb, briefly=True),
+        excerpt=words.excerpt,
+    )
+
+
+def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefined:
+    """Say what a cell defines that runs, and does not define the name that the exercise asks for."""
+    others = sorted(other for other in bound if len(other) <= MAX_NAME)[:MAX_COMPARED]
+    alike = get_close_matches(name, others, n=1) or others[:MAX_NAMES]
+    defines = ", ".join(alike)
+    why = f"runs, but defines no {name}" + (f"; it defines {defines}" if alike else "")
+    line = next((line for other in alike for line in _lines_that_bind(cell.source, other)), 0)
+    shown = excerpt(cell.source, line) if line else ""
+    return Undefined(cell=cell.id, why=why, briefly=why, excerpt=shown)
+
+
+def _meant(source: str) -> Collection[str]:
+    """Return the names that a cell binds, or would bind if Python could read it."""
+    bound = bound_names(source)
+    if bound is not None:
+        return bound
+    names = [name for pair in BINDS.findall(source) for name in pair if name]
+    # Of `import numpy as np, math`, the last word of each part.
+    names += [
+        part.split()[-1] for parts in IMPORTS.findall(source) for part in parts.split(",") if part.split()
+    ]
+    return names
+
+
+def _lines_that_bind(source: str, name: str) -> Iterator[int]:
+    """Yield the numbers of the lines that bind a name, counted from 1."""
+    for number, line in enumerate(source.split("\n"), 1):
+        if any(name in pair for pair in BINDS.findall(line)):
+            yield number
+
+
+def _has_code(source: str) -> bool:
+    """Tell whether a cell has more than comments and blank lines."""
+    return any(
+        line.strip() and not line.lstrip().startswith("#") for line in without_magics(source).splitlines()
+    )
