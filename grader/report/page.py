@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from grader import __version__
 from grader.records import CheckResult, GradebookEntry, Outcome, Verdict
 from grader.report.heatmap import figure
-from grader.report.text import SYMBOLS, clean, kind, number
+from grader.report.text import SYMBOLS, check_messages, clean, clean_lines, kind, number, said_once
+
+CODE = re.compile(r"`([^`]+)`")
 
 
 def feedback_page(entry: GradebookEntry) -> str:
@@ -66,6 +69,11 @@ def _clean_text(value: Any) -> Any:
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def _with_code(message: str) -> Markup:
+    """Escape a message, and set what stands between backticks as code."""
+    return Markup(CODE.sub(r"<code>\1</code>", str(escape(clean(message)))))
+
+
 def _greeting(entry: GradebookEntry) -> str:
     """Return the first sentences of the page: how the submission did, and what to do next."""
     grade = entry.grade
@@ -96,6 +104,8 @@ def _greeting(entry: GradebookEntry) -> str:
 def _exercise(verdict: Verdict, entry: GradebookEntry) -> dict[str, Any]:
     """Collect what the template shows of one exercise."""
     name = kind(verdict)
+    said = zip(verdict.checks, check_messages(verdict), strict=True)
+    without_checks = name in ("missing", "fault") or said_once(verdict)
     return {
         "verdict": verdict,
         "cell": entry.cells.get(verdict.id),
@@ -103,8 +113,10 @@ def _exercise(verdict: Verdict, entry: GradebookEntry) -> dict[str, Any]:
         "kind": name,
         "symbol": SYMBOLS[name][0],
         "meaning": SYMBOLS[name][1],
-        "message": _message(verdict),
-        "checks": [] if name in ("missing", "fault") else [_check(check) for check in verdict.checks],
+        "message": _with_code(_message(verdict)),
+        # `escape` makes it Markup, which keeps its lines and spaces.
+        "excerpt": escape(clean_lines(verdict.excerpt)) if verdict.outcome is not Outcome.FAULT else "",
+        "checks": [] if without_checks else [_check(check, message) for check, message in said],
         "figures": [drawn for drawn in map(figure, verdict.heatmaps) if drawn is not None],
     }
 
@@ -115,20 +127,20 @@ def _message(verdict: Verdict) -> str:
         return "This exercise could not be graded. The fault is ours and costs you nothing."
     if verdict.outcome is Outcome.MISSING:
         return verdict.message or "not solved yet"
-    return "" if verdict.message in {check.message for check in verdict.checks} else verdict.message
+    shown_below = verdict.message in {check.message for check in verdict.checks} and not said_once(verdict)
+    return "" if shown_below else verdict.message
 
 
-def _check(check: CheckResult) -> dict[str, Any]:
-    """Collect what the template shows of one check."""
+def _check(check: CheckResult, message: str) -> dict[str, Any]:
+    """Collect what the template shows of one check, with its message or what stands for that."""
     passed = check.outcome is Outcome.PASSED
     # A check may pass and still give no points until another check passes: if the values are wrong, it is
     # worth nothing that a batch of inputs gives the same wrong values as each input alone.
     waiting = passed and check.points < check.max_points
-    message = check.message
     if check.outcome is Outcome.FAULT:
         message = "this could not be graded; the fault is ours"
     elif check.outcome is Outcome.MISSING:
-        message = check.message or "nothing came back"
+        message = message or "nothing came back"
     elif waiting:
         message = "this holds, and counts as soon as the values are right"
     return {
@@ -136,7 +148,7 @@ def _check(check: CheckResult) -> dict[str, Any]:
         "passed": passed,
         "waiting": waiting,
         "symbol": SYMBOLS["full" if passed else "wrong"][0],
-        "message": message,
+        "message": _with_code(message),
         "points": check.points,
         "max_points": check.max_points,
         "trials": check.trials,

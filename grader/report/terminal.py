@@ -19,8 +19,19 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import Grade, GradebookEntry, Outcome
-from grader.report.text import SYMBOLS, assignments, clean, exercise_ids, kind, number, summary
+from grader.records import Grade, GradebookEntry, Outcome, Verdict
+from grader.report.text import (
+    SYMBOLS,
+    assignments,
+    check_messages,
+    clean,
+    clean_lines,
+    exercise_ids,
+    kind,
+    number,
+    said_once,
+    summary,
+)
 
 COLOURS = {
     "full": "green",
@@ -110,37 +121,42 @@ def _short(text: str, longest: int) -> str:
 
 def details(grade: Grade) -> RenderableType:
     """Lay out one submission: every exercise with its failed checks, hint and notes, then the flags."""
-    lines = Text()
     score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
-    lines.append(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}\n", style="bold")
+    lines = [Text(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}", style="bold")]
     if grade.message:
-        lines.append(f"{grade.status}: {clean(grade.message)}\n")
+        lines.append(Text(f"{grade.status}: {clean(grade.message)}"))
     for verdict in grade.verdicts:
-        name = kind(verdict)
-        lines.append(f"{SYMBOLS[name][0]} ", style=COLOURS[name])
-        lines.append(f"{verdict.id} {clean(verdict.title)}", style="bold")
-        worth = (
-            f"{number(verdict.points)} of {number(verdict.max_points)}" if verdict.max_points else "practice"
-        )
-        lines.append(f"  {worth}\n")
-        for check in verdict.checks:
-            # An exercise that is not solved yet gets one message and not the same message for each check.
-            if check.outcome is Outcome.PASSED or verdict.outcome is Outcome.MISSING:
-                continue
-            lines.append(f"    {clean(check.title)}: {clean(check.message)}\n")
-        if verdict.message and (not verdict.checks or verdict.outcome is Outcome.MISSING):
-            lines.append(f"    {clean(verdict.message)}\n")
-        if verdict.hint:
-            lines.append(f"    hint: {clean(verdict.hint)}\n", style="italic")
-        for note in verdict.notes:
-            lines.append(f"    note: {clean(note)}\n", style="dim")
+        lines += _exercise(verdict)
+    lines.append(Text())
     for flag in grade.flags:
         where = f" in {clean(flag.exercise)}" if flag.exercise else ""
-        lines.append(f"\nflag: {clean(flag.kind)}{where}: {clean(flag.detail)}")
-    lines.append(
-        f"\nisolation {grade.isolation or '?'}, {grade.device or '?'}, {grade.seconds:.1f} s", style="dim"
+        lines.append(Text(f"flag: {clean(flag.kind)}{where}: {clean(flag.detail)}"))
+    ran = f"isolation {grade.isolation or '?'}, {grade.device or '?'}, {grade.seconds:.1f} s"
+    return Group(*lines, Text(ran, style="dim"))
+
+
+def _exercise(verdict: Verdict) -> Iterator[Text]:
+    """Yield the lines about one exercise."""
+    name = kind(verdict)
+    worth = f"{number(verdict.points)} of {number(verdict.max_points)}" if verdict.max_points else "practice"
+    yield Text.assemble(
+        (f"{SYMBOLS[name][0]} ", COLOURS[name]),
+        (f"{verdict.id} {clean(verdict.title)}", "bold"),
+        f"  {worth}",
     )
-    return lines
+    # An exercise that is not solved yet gets one message and not the same message for each check.
+    once = not verdict.checks or verdict.outcome is Outcome.MISSING or said_once(verdict)
+    for check, message in zip(verdict.checks, check_messages(verdict), strict=True):
+        if check.outcome is not Outcome.PASSED and not once:
+            yield Text(f"    {clean(check.title)}: {clean(message)}")
+    if verdict.message and once:
+        yield Text(f"    {clean(verdict.message)}")
+    for line in clean_lines(verdict.excerpt).splitlines():
+        yield Text(f"    {line}", no_wrap=True, overflow="ellipsis")  # the caret stands below its character
+    if verdict.hint:
+        yield Text(f"    hint: {clean(verdict.hint)}", style="italic")
+    for note in verdict.notes:
+        yield Text(f"    note: {clean(note)}", style="dim")
 
 
 # ---------------------------------------------------------------- progress

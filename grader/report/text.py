@@ -27,6 +27,28 @@ def clean(text: object) -> str:
     return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in lines)
 
 
+def clean_lines(text: str) -> str:
+    """Convert to text as `clean` does, but keep its lines and their spaces."""
+    return "\n".join(
+        "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in line)
+        for line in text.split("\n")
+    )
+
+
+def check_messages(verdict: Verdict) -> list[str]:
+    """Return the messages of an exercise's checks; "the same" for one that a check above has."""
+    messages = [check.message for check in verdict.checks]
+    return [
+        "the same" if message and message in messages[:index] else message
+        for index, message in enumerate(messages)
+    ]
+
+
+def said_once(verdict: Verdict) -> bool:
+    """Tell whether all checks of an exercise have its own message: then a report shows that once, without them."""
+    return len(verdict.checks) > 1 and {check.message for check in verdict.checks} == {verdict.message}
+
+
 def number(value: float) -> str:
     """Format a number without trailing zeros: "12.5" for 12.5, "15" for 15.0."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

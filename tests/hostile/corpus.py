@@ -216,6 +216,19 @@ add("interpreter", "a tensor subclass that lies", answers={
     "1.4": "class Liar(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, *a, **k): return True\n"
     "def attention(query, key, value):\n    return (value.as_subclass(Liar), query.as_subclass(Liar))"})  # fmt: skip
 
+FORGED_PLACES = {
+    "a report of its own": "import sys; sys.modules['guest.places'].place_in_probe = lambda e: "
+    "{'cell': 'tools', 'line': 10 ** 6, 'column': -1, 'shapes': [['query', [2 ** 62] * 99]] * 10 ** 4, 'given': [{}, []]}; 1 / 0",
+    "a million entries": "import sys, types; t = None\n    for _ in range(10 ** 6): "
+    "t = types.TracebackType(t, sys._getframe(), 0, 10 ** 9)\n    raise ValueError().with_traceback(t)",
+    "the file name of a given cell": "import sys; name = next(iter(sys.modules['guest.places']._cells)); "
+    "exec(compile('\\n' * 10 ** 5 + '1 / 0', name, 'exec'))",
+    "an exception that resists": "raise type('<b>\\n' * 99, (Exception,), {'__traceback__': property(lambda s: s[0]), "
+    "'__str__': lambda s: '\\x1b[2J<script>' * 10 ** 6})()",
+}  # fmt: skip
+for name, body in FORGED_PLACES.items():
+    add("interpreter", f"where it raised: {name}", answers=everything(body))
+
 # ---------------------------------------------------------------- format
 
 

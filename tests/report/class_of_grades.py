@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf, nan
 
 from grader.records import CheckResult, Flag, Grade, GradebookEntry, Heatmap, Outcome, Verdict
@@ -106,6 +107,16 @@ PARTLY = grade(
     ),
     flags=(Flag(kind="uses-builtin", exercise="1.4", detail="F.scaled_dot_product_attention"),),
 )
+STOPPED_SAYS = (
+    "your cell does not parse at line 2: `def attention(query, (key):`: SyntaxError: '(' was never closed"
+)
+STOPPED = verdict(
+    3,
+    0.0,
+    message=STOPPED_SAYS,
+    excerpt="  1 │ # @exercise 1.4\n→ 2 │ def attention(query, (key):\n    │              ^\n  3 │     return query",
+    checks=tuple(replace(check, outcome=Outcome.FAILED, message=STOPPED_SAYS) for check in unscaled().checks),
+)
 ATTACKER = grade(
     f"s-{HOSTILE}",
     (
@@ -113,6 +124,7 @@ ATTACKER = grade(
             0,
             0.0,
             message=f"it raised {HOSTILE}",
+            excerpt=f"  1 │ x\n→ 2 │ {HOSTILE}",
             hint=HOSTILE,
             notes=(HOSTILE,),
             heatmaps=(

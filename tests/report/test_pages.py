@@ -19,10 +19,12 @@ from tests.report.class_of_grades import (
     FULL,
     MISTAKEN,
     PARTLY,
+    STOPPED,
     UNREADABLE,
     UNTOUCHED,
     entries,
     grade,
+    unscaled,
     verdict,
 )
 
@@ -285,3 +287,21 @@ def test_the_class_page_says_which_flags_cost_points():
     assert "uses-builtin has already set its exercise to 0 points" in Page(page_of_class([PARTLY])).text
     other = replace(PARTLY, flags=(replace(PARTLY.flags[0], kind="ran-on-cpu"),))
     assert "None of these has cost points" in Page(page_of_class([other])).text
+
+
+def test_an_exercise_whose_cell_stopped_has_one_message_and_the_lines_around_it():
+    html = page_of(grade("s0009", (STOPPED,)))
+    assert Page(html).text.count("SyntaxError: '(' was never closed") == 1
+    shown = html.split('<pre class="excerpt">')[1].split("</pre>")[0]
+    assert "<code>def attention(query, (key):</code>: SyntaxError" in html
+    assert shown.split("\n") == STOPPED.excerpt.split("\n")
+    fault = page_of(grade("s0009", (replace(STOPPED, outcome=Outcome.FAULT),)))
+    assert "<pre" not in fault
+
+
+def test_a_message_that_a_check_above_has_is_not_repeated():
+    first = unscaled().checks[0]
+    checks = (first, replace(first, name="again", title="once more"), replace(first, message="another"))
+    html = page_of(grade("s0009", (replace(unscaled(), checks=checks),)))
+    assert Page(html).text.count(first.message) == 1
+    assert "once more (0 of 9, tried on 2 inputs) the same" in Page(html).text

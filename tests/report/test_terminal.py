@@ -8,7 +8,18 @@ from rich.console import Console
 
 from grader.report import terminal
 from grader.report.terminal import details, progress, table
-from tests.report.class_of_grades import ATTACKER, CLASS, FAULT, FULL, MISTAKEN, PARTLY, UNTOUCHED, entries
+from tests.report.class_of_grades import (
+    ATTACKER,
+    CLASS,
+    FAULT,
+    FULL,
+    MISTAKEN,
+    PARTLY,
+    STOPPED,
+    UNTOUCHED,
+    entries,
+    grade,
+)
 
 
 def shown(renderable, width: int = 120, **options) -> str:
@@ -116,3 +127,14 @@ def test_progress_of_nothing():
 
 def test_long_times_are_in_hours():
     assert [terminal._duration(seconds) for seconds in (7, 67, 3667)] == ["0:07", "1:07", "1:01:07"]
+
+
+def test_an_exercise_whose_cell_stopped_has_one_message_and_the_lines_around_it():
+    stopped = grade("s0009", (STOPPED,))
+    for width in (40, 120):
+        text = shown(details(stopped), width=width)
+        assert " ".join(text.split()).count("SyntaxError: '(' was never closed") == 1
+        rows = text.split("\n")
+        marked = next(index for index, row in enumerate(rows) if row.startswith("    → 2 │"))
+        assert rows[marked][rows[marked + 1].index("^")] == "("
+        assert rows[marked - 1] == "      1 │ # @exercise 1.4"
