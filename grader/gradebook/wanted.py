@@ -61,7 +61,8 @@ def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
         return {"auto_comment": WITHHELD}
     if verdict.outcome is Outcome.PASSED:
         return {"auto_comment": None}
-    return {"auto_comment": " ".join(filter(None, (verdict.message, verdict.hint))) or None}
+    said = " ".join(filter(None, (verdict.message, verdict.hint)))
+    return {"auto_comment": "\n".join(filter(None, (said, verdict.excerpt))) or None}
 
 
 def _is_withheld(grade: Grade, verdict: Verdict) -> bool:

@@ -8,7 +8,8 @@ How a grade changes the scores in the gradebook:
     graded      sets the automatic scores. A manual score stays, and nbgrader prefers it. If submission or
                 automatic score are no longer those for which a person gave it, the cell is marked "needs
                 manual grade", as nbgrader does.
-    unreadable  sets the automatic scores to 0: the file is at fault.
+    unreadable  sets the automatic scores to 0: the file is at fault. If not its bytes prove that (it is a link,
+                say), a score that is recorded already stays, as after a fault.
     fault       changes no score and keeps the submission's timestamp. The automatic scores are those of an
                 earlier version, so they are marked "needs manual grade" and the comment says why. formgrader
                 sees by the timestamp that the newer version is not graded yet.
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -199,6 +200,8 @@ class GradeWriter:
             )
         cells = self._cells[grade.assignment]
         before = load_one(db, grade.student, grade.assignment)
+        if not grade.proven and _has_grade(before):
+            grade = replace(grade, status="fault", score=None)
         if details is None and before is not None and self._is_up_to_date(grade, came_in, before, cells):
             return entry_of([before])
         fault = grade.status == "fault"

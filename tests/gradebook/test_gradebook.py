@@ -25,6 +25,7 @@ from grader.declaration.lesson import Lesson
 from grader.declaration.trial import Trial
 from grader.gradebook import connection
 from grader.gradebook.errors import RecordError, StudentNameError
+from grader.gradebook.reader import read_entry
 from grader.gradebook.wanted import WITHHELD
 from grader.gradebook.writer import Handover, open_gradebook
 from grader.records import Grade, Outcome, Student, Verdict
@@ -224,6 +225,18 @@ def test_unreadable_is_zero_and_says_why(url: str):
     assert row(url, "s1") == (0.0, None, 0.0, False)
     with Gradebook(url) as gradebook:
         assert gradebook.find_comment("exercise-1-4", ASSIGNMENT, ASSIGNMENT, "s1").comment == "because"
+
+
+def test_a_link_is_zero_and_no_recorded_score_gives_way_to_it(url: str):
+    link = replace(without_score("s1", "unreadable"), proven=False)
+    record(url, link)
+    assert row(url, "s1") == (0.0, None, 0.0, False)
+    record(url, graded("s1", 5.0, 7.5))
+    record(url, link)
+    assert row(url, "s1") == (7.5, None, 7.5, True)
+    entry = read_entry(url, "default_course", "s1", ASSIGNMENT)
+    assert (entry.status, entry.score, entry.message) == ("fault", 12.5, "because")
+    assert entry.grade.status == "graded"
 
 
 def test_a_fault_writes_no_score(url: str):
