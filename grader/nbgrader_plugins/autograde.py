@@ -121,16 +121,22 @@ class SubmissionExporter(NotebookExporter):
             self.coursedir.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
         )
         make_job = JobMaker(self.course)
+        matches = filter(None, (re.match(pattern, folder) for folder in converter.assignments))
+        pairs = [match.group("student", "assignment") for match in matches]
         with self.gradebook() as gradebook:
-            for match in filter(None, (re.match(pattern, folder) for folder in converter.assignments)):
-                student, assignment = match.group("student", "assignment")
+            for student, assignment in pairs:
                 graded = self.graded_folder(student, assignment)
-                if assignment in lessons() and graded.is_dir():
-                    key = make_job(self.submission_file(student, assignment, assignment)).key
-                    recorded = gradebook.recorded(student, assignment, key)
-                    digest = file_digest(graded / f"{assignment}.ipynb")
-                    if recorded is None or recorded.notebook_sha256 != digest:
-                        rmtree(str(graded))
+                if assignment not in lessons() or not graded.is_dir():
+                    continue
+                job = make_job(self.submission_file(student, assignment, assignment))
+                if job.file.problem and not job.file.problem.proven:
+                    # nbgrader would delete the earlier notebook. It skips the submission, and says so.
+                    self.log.error("grader: %s: %s", job.file.place, job.file.problem.message)
+                    continue
+                recorded = gradebook.recorded(student, assignment, job.key)
+                digest = file_digest(graded / f"{assignment}.ipynb")
+                if recorded is None or recorded.notebook_sha256 != digest:
+                    rmtree(str(graded))
 
 
 class GradeSubmission(NbGraderPreprocessor):

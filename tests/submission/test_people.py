@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.submission import folder
 from grader.submission.file import SubmissionFile, Unreadable
 from grader.submission.intake import DuplicateSubmission, find, find_all, read
 
@@ -24,18 +25,18 @@ LESSON_1, LESSON_2 = book("# @exercise 1.1\nf = 1"), book("# @exercise 2.1\ng = 
 Files = dict[str, str] | Iterable[str]
 
 
-def packed(folder: Path, files: Files) -> Path:
+def packed(place: Path, files: Files) -> Path:
     contents = files if isinstance(files, dict) else dict.fromkeys(files, LESSON_1)
-    with zipfile.ZipFile(folder / "class.zip", "w") as archive:
+    with zipfile.ZipFile(place / "class.zip", "w") as archive:
         for name, content in contents.items():
             archive.writestr(name, content)
-    return folder / "class.zip"
+    return place / "class.zip"
 
 
-def unpacked(folder: Path, files: Files) -> Path:
-    with zipfile.ZipFile(packed(folder, files)) as archive:
-        archive.extractall(folder / "class")
-    return folder / "class"
+def unpacked(place: Path, files: Files) -> Path:
+    with zipfile.ZipFile(packed(place, files)) as archive:
+        archive.extractall(place / "class")
+    return place / "class"
 
 
 either = pytest.mark.parametrize("lay", [packed, unpacked], ids=["zip", "folder"])
@@ -246,8 +247,8 @@ def test_one_notebook_with_another_name_is_known_by_its_cells(tmp_path: Path) ->
 def test_a_students_own_folder_is_the_students(tmp_path: Path) -> None:
     path = unpacked(tmp_path, ["ada/1-attention/1-attention.ipynb"]) / "ada"
     assert set(rows(path)) == {"ada"}
-    folder = unpacked(tmp_path, ["Ada Lovelace_21_assignsubmission_file/1-attention.ipynb"])
-    assert set(rows(folder / "Ada Lovelace_21_assignsubmission_file")) == {"21"}
+    path = unpacked(tmp_path, ["Ada Lovelace_21_assignsubmission_file/1-attention.ipynb"])
+    assert set(rows(path / "Ada Lovelace_21_assignsubmission_file")) == {"21"}
 
 
 def test_a_courses_name_is_no_students(tmp_path: Path) -> None:
@@ -256,12 +257,30 @@ def test_a_courses_name_is_no_students(tmp_path: Path) -> None:
     assert set(rows(packed(tmp_path, names))) == {"ada", "bob"}
 
 
-def test_much_that_lies_in_one_folder_holds_up_nobody(tmp_path: Path) -> None:
-    files = [f"ada/1-attention/{number}.txt" for number in range(300)]
-    files += [f"ada/1-attention/a/b/c/d/e/f/g/{number}.ipynb" for number in range(3)]
-    path = unpacked(
-        tmp_path, [*files, "ada/1-attention/1-attention.ipynb", "bob/1-attention/1-attention.ipynb"]
+@either
+def test_who_handed_in_another_lesson_in_a_services_zip_is_a_row_too(tmp_path: Path, lay) -> None:
+    """The zip is of one assignment. In nbgrader's layout, other assignments lie in folders of their own."""
+    found = rows(lay(tmp_path, ["ada_12_901_1-attention.ipynb", "bob_13_902_2-heads.ipynb"]), "1-attention")
+    assert {student: file.assignment for student, file in found.items()} == dict.fromkeys(
+        ("12", "13"), "1-attention"
     )
+    assert found["13"].note == "handed in as '2-heads.ipynb', graded as 1-attention"
+
+
+def test_much_that_lies_in_one_folder_holds_up_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "MOST_FOLDERS", 5)
+    monkeypatch.setattr(folder, "MOST_OTHERS", 7)
+    files = [f"ada/1-attention/{number}.txt" for number in range(20)]
+    files += [f"ada/1-attention/a/b/{number}/x.txt" for number in range(20)]
+    files += ["ada/1-attention/c/d/e/f/g/h/i/j/k/deep.txt"]
+    files += ["ada/1-attention/1-attention.ipynb", "bob/1-attention/1-attention.ipynb"]
+    path = unpacked(tmp_path, files)
+    listed = ["/".join(entry.parts) for entry in folder.list_folder(path)]
+    assert sum(name.startswith("class/ada/1-attention/") and name.count("/") == 3 for name in listed) == 8
+    assert sum("/a/b/" in name for name in listed) < 6
+    assert not [name for name in listed if "deep" in name]
     assert [file.problem for file in rows(path).values()] == [None, None]
 
 
