@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gc
-from contextlib import ExitStack
+import os
+import sys
+from contextlib import ExitStack, suppress
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -24,12 +28,27 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> object:
         """Run the subcommand."""
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # now, where an error can still be said
         except KeyboardInterrupt as stop:
             terminal.complain("stopped.")
             raise typer.Exit(stopping.status_of(stop)) from None
         except DeclarationError as error:  # any command may import the lessons
             _stop(str(error))
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # as in `| head`: nobody reads on, and typer ends quietly
+                raise
+            _drop_output()
+            _stop(f"{error.filename or 'standard output'}: {error.strerror}")
+
+
+def _drop_output() -> None:
+    """Throw away what standard output still holds: Python would try, and fail, to write it as it ends."""
+    with suppress(OSError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 app = typer.Typer(
@@ -87,6 +106,11 @@ def main() -> None:
     # Imported modules are never garbage. The garbage collector would take half a second to look through them,
     # and nearly one second more when the process ends.
     gc.set_threshold(100_000, 50, 50)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, TextIOWrapper
+        ):  # a terminal says what it can show; what is piped is UTF-8, as files are
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     try:
         app()
     finally:

@@ -19,9 +19,13 @@ def course_root() -> Path:
     The search goes upwards from the working directory, and then from the folder of this module.
 
     Raises:
-        FileNotFoundError: no such folder was found.
+        FileNotFoundError: no such folder was found, or $GRADER_COURSE is none.
     """
     if chosen := os.environ.get("GRADER_COURSE"):
+        if not any((Path(chosen) / name).is_dir() for name in ("solutions", "notebooks")):
+            raise FileNotFoundError(
+                f"GRADER_COURSE={chosen}: no course there, as it has neither solutions/ nor notebooks/"
+            )
         return Path(chosen)
     for start in (Path.cwd(), Path(__file__).resolve().parent):
         for folder in (start, *start.parents):

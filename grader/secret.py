@@ -18,10 +18,12 @@ def course_secret(root: Path) -> str:
     every machine.
 
     Raises:
-        SecretError: the file cannot be read or written, others can read it, or it is empty.
+        SecretError: the file cannot be read or written, others can read it, or the secret is empty.
     """
-    if secret := os.environ.get("GRADER_SECRET"):
-        return secret
+    if (given := os.environ.get("GRADER_SECRET")) is not None:
+        if not given.strip():
+            raise SecretError("GRADER_SECRET is empty. Put the course secret into it, or unset it.")
+        return given
     path = root / ".grader" / "secret"
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)

@@ -45,3 +45,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / ".grader").write_text("")
     with pytest.raises(SecretError, match=r"\.grader"):
         course_secret(tmp_path)
+
+
+@pytest.mark.parametrize("empty", ["", " \n"])
+def test_an_empty_variable_is_refused_and_no_other_secret_is_made(
+    empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADER_SECRET", empty)
+    with pytest.raises(SecretError, match="GRADER_SECRET is empty"):
+        course_secret(tmp_path)
+    assert not (tmp_path / ".grader").exists()

@@ -72,7 +72,7 @@ def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> b
     """Make the zip for one assignment; upload it to Gradescope only: it holds the course secret.
 
     Raises:
-        FileNotFoundError: the assignment's notebook is not built.
+        FileNotFoundError: the assignment's notebook is not built, or the course is not whole.
     """
     notebook = f"notebooks/{assignment}/{assignment}.ipynb"
     if not (root / notebook).is_file():
@@ -84,6 +84,8 @@ def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> b
         SETTINGS: (json.dumps(settings, indent=1) + "\n").encode(),
     }
     for name in (*FILES, notebook, *_code_files(root)):
+        if not (root / name).is_file():
+            raise FileNotFoundError(f"{root / name} is missing; run this in a whole copy of the course")
         files[f"{COURSE}/{name}"] = (root / name).read_bytes()
     return pack(files, executable=("setup.sh", "run_autograder"))
 

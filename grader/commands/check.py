@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +39,9 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
     if complaint := wrong_assignment(options.assignment, known):
         terminal.complain(complaint)
         return 2
+    if not os.path.lexists(options.notebook):
+        terminal.complain(f"{options.notebook} does not exist. Give the path of a notebook.")
+        return 2
     try:
         files = list(find(options.notebook, known, options.assignment, assignment_by_exercise()))
         if len(files) != 1:
@@ -62,9 +66,9 @@ def _grade(file: SubmissionFile, options: CheckOptions) -> Grade:
         FileNotFoundError: the student notebook was never built.
     """
     released = master_notebook(options.root, file.assignment) if file.assignment in lessons() else None
-    device = resolve_device(options.device)
+    secret, device = course_secret(options.root), resolve_device(options.device)
     with Server(isolation=options.isolation, device=device) as server:
         if device == "cuda":
             server.require_gpu()
-        settings = GradingSettings(secret=course_secret(options.root), device=device, tier=server.isolation)
+        settings = GradingSettings(secret=secret, device=device, tier=server.isolation)
         return grade(file, server=server, settings=settings, released=released).grade

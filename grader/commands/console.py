@@ -32,4 +32,4 @@ def wrong_assignment(assignment: str | None, known: Collection[str]) -> str:
     """Return the message about an assignment that does not exist; "" if it exists, or if it is None."""
     if assignment is None or assignment in known:
         return ""
-    return f"no assignment {assignment!r}; there are {', '.join(known)}"
+    return f"no assignment {assignment!r}; known are {', '.join(known)}"

@@ -11,6 +11,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from traitlets.config.loader import ConfigFileNotFound
 
 from grader.gradebook.connection import sqlite_file
+from grader.gradebook.errors import RecordError
 
 # Takes (student, score, seconds late), as nbgrader's plugins do; returns the penalty, or None for none.
 LatePenalty = Callable[[str, float, float], float | None]
@@ -60,8 +61,17 @@ def penalty_plugin(config: Config) -> LatePenalty:
 
 
 def _configuration(root: Path) -> Config:
-    """Load nbgrader_config.py; return an empty configuration without such a file."""
+    """Load nbgrader_config.py; return an empty configuration without such a file.
+
+    Raises:
+        RecordError: the file, which is a program, raises an error.
+    """
     try:
         return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     except ConfigFileNotFound:
         return Config()
+    except Exception as error:
+        path = root / "nbgrader_config.py"
+        raise RecordError(
+            f"{path} cannot be read: {type(error).__name__}: {error}. Mend that file."
+        ) from error
