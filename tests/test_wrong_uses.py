@@ -52,7 +52,7 @@ TABLE = [
     ("export csv --assignment 9-diffusion", 2, "grader: the gradebook holds no submission of '9-diffusion'; known are 1-attention"),
     ("grade {work}/nowhere", 2, "grader: {work}/nowhere does not exist. Name a notebook, a folder of submissions, or a zip."),
     ("grade {work}/nowhere {work}/class", 2, "grader: {work}/nowhere does not exist."),
-    ("check {work}/nowhere.ipynb", 2, "grader: {work}/nowhere.ipynb does not exist. Give the path of a notebook."),
+    ("check {work}/nowhere.ipynb", 2, "grader: {work}/nowhere.ipynb does not exist. Name a notebook, a folder of submissions, or a zip."),
     ("check {work}/folder", 1, "grader: {work}/folder holds no submission"),
     ("check {work}/notes.ipynb", 1, "grader: {work}/notes.ipynb: " + WHICH),
     ("grade {work}/class {work}/class", 2, "grader: zoé handed in 1-attention twice: "),

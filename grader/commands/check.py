@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,9 +37,6 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
     known = tuple(lessons())
     if complaint := wrong_assignment(options.assignment, known):
         terminal.complain(complaint)
-        return 2
-    if not os.path.lexists(options.notebook):
-        terminal.complain(f"{options.notebook} does not exist. Give the path of a notebook.")
         return 2
     try:
         files = list(find(options.notebook, known, options.assignment, assignment_by_exercise()))
