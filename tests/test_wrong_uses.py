@@ -56,14 +56,14 @@ TABLE = [
     ("check {work}/folder", 1, "grader: {work}/folder holds no submission"),
     ("check {work}/notes.ipynb", 1, "grader: {work}/notes.ipynb: " + WHICH),
     ("grade {work}/class {work}/class", 2, "grader: zoé handed in 1-attention twice: "),
-    ("grade {work}/class --json {work}/folder", 1, "grader: cannot write {work}/folder: " + A_FOLDER),
-    ("grade {work}/class --json {work}/file/lines", 1, "grader: cannot write {work}/file/lines: " + A_FILE),
+    ("grade {work}/class --json {work}/folder", 2, "grader: cannot write {work}/folder: " + A_FOLDER),
+    ("grade {work}/class --json {work}/file/lines", 2, "grader: cannot write {work}/file/lines: " + A_FILE),
     ("grade {work}/class --json /dev/full", 1, "grader: " + FULL),
-    ("grade {work}/class --html {work}/file", 1, "{work}/file"),
-    ("grade {work}/class --gradebook nonsense", 1, NO_URL),
-    ("grade {work}/class --gradebook sqlite:///{work}/folder", 1, "the gradebook could not be written (unable to open database file)"),
-    ("grade {work}/class --gradebook sqlite:///{work}/nowhere/g.db", 1, "Make the folder that it lies in, or give --gradebook another path."),
-    ("grade {work}/class --gradebook sqlite:///{work}/file", 1, "It is another kind of file. Give --gradebook another path."),
+    ("grade {work}/class --html {work}/file", 2, "{work}/file"),
+    ("grade {work}/class --gradebook nonsense", 2, NO_URL),
+    ("grade {work}/class --gradebook sqlite:///{work}/folder", 2, "the gradebook could not be written (unable to open database file)"),
+    ("grade {work}/class --gradebook sqlite:///{work}/nowhere/g.db", 2, "Make the folder that it lies in, or give --gradebook another path."),
+    ("grade {work}/class --gradebook sqlite:///{work}/file", 2, "It is another kind of file. Give --gradebook another path."),
     ("export csv --gradebook nonsense", 2, NO_URL),
     ("export csv --gradebook sqlite:///{work}/nowhere.db", 2, "grader: {work}/nowhere.db: there is no gradebook yet. Run: grader grade PATH"),
     ("report --gradebook sqlite:///{work}/nowhere.db", 2, "grader: {work}/nowhere.db: there is no gradebook yet. Run: grader grade PATH"),
@@ -224,11 +224,11 @@ def test_a_course_that_may_not_be_written_and_a_secret_that_may_not_be_read(
     assert (ran.returncode, ran.stderr.count("\n")) == (2, 1)
     assert "Make it readable, or set GRADER_SECRET." in ran.stderr
     ran = run(f"grader grade {submission}", here)
-    assert (ran.returncode, "Traceback" in ran.stderr) == (1, False)
+    assert (ran.returncode, "Traceback" in ran.stderr) == (2, False)
     assert "gradebook could not be written" in ran.stderr
 
 
-@pytest.mark.parametrize(("command", "status"), [("grade {work}/class", 1), ("export csv", 2), ("report", 2)])
+@pytest.mark.parametrize(("command", "status"), [("grade {work}/class", 2), ("export csv", 2), ("report", 2)])
 def test_a_configuration_with_a_syntax_error_is_named(
     command: str, status: int, places: dict[str, Path]
 ) -> None:

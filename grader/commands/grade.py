@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.head_start import is_new
@@ -31,6 +32,9 @@ from grader.workers.grade_class import WorkersLost, grade_class
 from grader.workers.job import Course
 from grader.workers.local import default_jobs, local_workers
 from grader.workers.workers import Workers
+
+if TYPE_CHECKING:
+    from grader.results.writer import ResultsWriter
 
 GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2  # exit statuses
 
@@ -75,6 +79,9 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
             terminal.complain(workers.note)
         try:
             results = _grade(files, unreadable, course, workers, options, terminal)
+        except CannotStart as error:
+            terminal.complain(error)
+            return WRONG_USE
         except (RecordError, CannotWrite, WorkersLost, OSError) as error:
             terminal.complain(error)
             return SOME_NOT_GRADED
@@ -124,6 +131,53 @@ class Results:
     not_counted_late: Sequence[GradebookEntry]  # marked late by the platform, and not late by the gradebook
 
 
+class CannotStart(Exception):
+    """The gradebook, or a file to write, cannot be opened; nothing was graded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outputs:
+    """Where grades go."""
+
+    gradebook: str  # URL
+    course: str  # its name in the gradebook
+    results: ResultsWriter
+    pages: Path  # the folder for the class page
+    write_line: Callable[[str], None]
+
+
+def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
+    """Open gradebook and files before grading: what cannot be written is reported now, not after an hour.
+
+    Raises:
+        CannotStart: one of them cannot be opened.
+    """
+    # These modules import nbgrader, which takes a second: meanwhile the workers start.
+    from grader.gradebook.config import course_gradebook, course_id, late_penalty, results_folder
+    from grader.gradebook.writer import open_gradebook
+    from grader.results.writer import ResultsWriter
+
+    root, html = options.root, options.html
+    masters = {name: master_notebook(root, name) for name in lessons()}
+    try:
+        url, course = options.gradebook or course_gradebook(root), course_id(root)
+        folder = results_folder(root, url)
+        writer = stack.enter_context(open_gradebook(url, lessons(), masters, course, late_penalty(root)))
+        if html:
+            with writing(html):
+                html.mkdir(parents=True, exist_ok=True)
+        write_line = stack.enter_context(_lines(options.json)) if options.json else lambda line: None
+    except (RecordError, CannotWrite) as error:
+        raise CannotStart(str(error)) from error
+    return _Outputs(
+        gradebook=url,
+        course=course,
+        results=ResultsWriter(folder, html, writer),
+        pages=html or folder / "feedback",
+        write_line=write_line,
+    )
+
+
 def _grade(
     files: Sequence[SubmissionFile],
     unreadable: Sequence[Grade],
@@ -135,33 +189,21 @@ def _grade(
     """Grade and record each submission, and write the page of the whole class."""
     if course.force or is_new(options.root, options.gradebook):
         workers.warm_up()
-    masters = {name: master_notebook(course.root, name) for name in lessons()}
-    # These modules import nbgrader, which takes a second: meanwhile the workers start.
-    from grader.gradebook.config import course_gradebook, course_id, late_penalty, results_folder
-    from grader.gradebook.reader import read_class
-    from grader.gradebook.writer import open_gradebook
-    from grader.results.writer import ResultsWriter
-
-    url, name = options.gradebook or course_gradebook(course.root), course_id(course.root)
-    folder = results_folder(course.root, url)
     # Of the submissions that are in the gradebook, keep the keys alone: a class may be large.
     done: set[tuple[str, str]] = set()
     others = [GradebookEntry.of(grade) for grade in unreadable]
     with ExitStack() as stack:
-        # Open the gradebook before grading: if it cannot be written, report that now, not after an hour.
-        penalty = late_penalty(course.root)
-        writer = stack.enter_context(open_gradebook(url, lessons(), masters, name, penalty))
-        results = ResultsWriter(folder, options.html, writer)
-        write_line = stack.enter_context(_lines(options.json)) if options.json else None
-        if write_line:
-            for grade in unreadable:
-                write_line(to_json(grade))
+        outputs = _open_outputs(options, stack)
+        for grade in unreadable:
+            outputs.write_line(to_json(grade))
         advance = stack.enter_context(progress(len(files), terminal.err))
         # Whatever happens, the stack closes the generator, and the generator then ends the workers.
-        graded_class = stack.enter_context(closing(grade_class(files, course, workers, results.cached)))
+        graded_class = stack.enter_context(
+            closing(grade_class(files, course, workers, outputs.results.cached))
+        )
         for job, graded in graded_class:
             try:
-                recorded = results.record(job, graded)
+                recorded = outputs.results.record(job, graded)
             except StudentNameError as error:  # this grade is not recorded; the other grades are
                 terminal.complain(error)
                 recorded = False
@@ -169,36 +211,34 @@ def _grade(
                 done.add((job.file.student, job.file.assignment))
             else:
                 others.append(GradebookEntry.of(graded.grade))
-            if write_line:
-                write_line(results.line(graded))
+            if options.json:
+                outputs.write_line(outputs.results.line(graded))
             advance(graded.grade)
-    return _results(url, files, done, others, read_class(url, name), options.html or folder / "feedback")
+    return _results(outputs, files, done, others)
 
 
 def _results(
-    url: str,
+    outputs: _Outputs,
     files: Sequence[SubmissionFile],
     done: Set[tuple[str, str]],
     others: Sequence[GradebookEntry],
-    everybody: Sequence[GradebookEntry],
-    pages: Path,
 ) -> Results:
     """Write the page of the whole class, and collect what to show of this run.
 
     Args:
-        url: the gradebook's.
         files: this run's submissions.
         done: student and assignment of those that are in the gradebook.
         others: what to show of those that are not.
-        everybody: all entries of the gradebook.
-        pages: the folder for the class page.
     """
+    from grader.gradebook.reader import read_class
+
+    everybody = read_class(outputs.gradebook, outputs.course)
     ours = [entry for entry in everybody if (entry.student.id, entry.assignment) in done]
     late = {(file.student, file.assignment) for file in files if file.late}
     return Results(
         entries=sorted([*ours, *others], key=lambda entry: (entry.assignment, entry.student.id)),
-        gradebook=url,
-        class_page=_write_class_page(pages, everybody),
+        gradebook=outputs.gradebook,
+        class_page=_write_class_page(outputs.pages, everybody),
         not_counted_late=[
             entry
             for entry in ours
