@@ -67,7 +67,7 @@ def _declare_source_cells(gradebook: api.Gradebook, name: str, master: NotebookN
     """Store the source of every cell that nbgrader would store, so that nbgrader finds nothing changed."""
     for grade_id, cell in _nbgrader_cells(master):
         locked = utils.is_locked(cell)
-        if locked or utils.is_grade(cell) or utils.is_solution(cell):
+        if locked or utils.is_grade(cell) or utils.is_solution(cell) or utils.is_task(cell):
             gradebook.update_or_create_source_cell(
                 grade_id,
                 name,
@@ -92,6 +92,11 @@ def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: Note
             points.setdefault(grade_id, float(cell.metadata.nbgrader["points"]))
         if utils.is_solution(cell):
             solutions.add(grade_id)
+        if utils.is_task(cell):
+            worth = float(cell.metadata.nbgrader["points"])
+            gradebook.update_or_create_task_cell(
+                grade_id, name, name, max_score=worth, cell_type=cell.cell_type
+            )
     for grade_id, cell_type in types.items():
         gradebook.update_or_create_grade_cell(
             grade_id, name, name, max_score=points[grade_id], cell_type=cell_type
