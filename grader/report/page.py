@@ -25,7 +25,8 @@ def feedback_page(entry: GradebookEntry) -> str:
         entry: what the gradebook says of the submission, with the whole grade.
     """
     score = entry.score
-    exercises = {verdict.id for verdict in entry.grade.verdicts}
+    shown = entry.grade.verdicts if entry.grade.status == "graded" else ()
+    exercises = {verdict.id for verdict in shown}
     return (
         templates()
         .get_template("feedback.html.j2")
@@ -35,14 +36,13 @@ def feedback_page(entry: GradebookEntry) -> str:
             greeting=_greeting(entry),
             score=score,
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
-            exercises=[
-                _exercise(verdict, entry)
-                for verdict in entry.grade.verdicts
-                if entry.grade.status == "graded"
-            ],
-            others={name: cell for name, cell in entry.cells.items() if name not in exercises}
-            if exercises
-            else {},
+            exercises=[_exercise(verdict, entry) for verdict in shown],
+            # Where no exercise is shown, what people gave still is.
+            others={
+                name: cell
+                for name, cell in entry.cells.items()
+                if name not in exercises and (exercises or cell.by_hand or cell.comment)
+            },
             version=__version__,
         )
     )
