@@ -1,0 +1,63 @@
+"""The corpus is complete and readable: every exercise, enough answers, code that parses where it should."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from grader.course import lessons
+
+CORPUS = Path(__file__).parent / "corpus"
+TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
+
+
+class Answer(NamedTuple):
+    exercise: str
+    right: bool
+    name: str
+    cause: str
+    source: str
+
+
+def answers() -> Iterator[Answer]:
+    """Yield every answer of the corpus."""
+    for file in sorted(CORPUS.glob("*.py")):
+        before, *parts = TITLE.split(file.read_text("utf-8"))
+        assert not before.strip(), file
+        for kind, name, cause, source in zip(*(parts[start::4] for start in range(4)), strict=True):
+            yield Answer(file.stem.replace("-", "."), kind == "right", name, cause, source.strip() + "\n")
+
+
+ANSWERS = list(answers())
+
+
+def test_every_exercise_has_answers_of_both_kinds():
+    exercises = {exercise.id for lesson in lessons().values() for exercise in lesson.exercises}
+    assert {answer.exercise for answer in ANSWERS if answer.right} == exercises
+    assert {answer.exercise for answer in ANSWERS if not answer.right} == exercises
+    assert sum(not answer.right for answer in ANSWERS) >= 300
+    assert sum(answer.right for answer in ANSWERS) >= 60
+
+
+def test_no_two_answers_of_an_exercise_have_one_name():
+    names = [(answer.exercise, answer.name) for answer in ANSWERS]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("answer", [answer for answer in ANSWERS if answer.right], ids=lambda one: one.name)
+def test_a_right_answer_defines_what_is_asked(answer: Answer):
+    exercise = next(
+        exercise
+        for lesson in lessons().values()
+        for exercise in lesson.exercises
+        if exercise.id == answer.exercise
+    )
+    tree = ast.parse(answer.source)
+    bound = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    bound |= {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets}
+    assert set(exercise.defines) <= bound
