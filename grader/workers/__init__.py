@@ -2,5 +2,6 @@
 
 In: `SubmissionFile` records and a `Course`. Out: each job with its `Graded`, as soon as it is done. A worker that dies costs
 no student anything: `grade_class` runs its job again, while no other job runs.
-May import: course, execution, grading, submission, results.cache_key, records, paths.
+May import: attention (whose files are part of the key of a grade), course, execution, grading, submission, records,
+paths.
 """

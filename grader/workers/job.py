@@ -14,10 +14,10 @@ from pathlib import Path
 
 from grader.paths import notebook_path
 from grader.records import GradingSettings
-from grader.results.cache_key import cache_key, code_digest
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import content
 from grader.submission.notebook import parse
+from grader.workers.grade_key import code_digest, grade_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class JobMaker:
             digest = sha256(str(error).encode("utf-8", "replace")).hexdigest()
         released, code = self._of_assignment(file.assignment)
         settings = self._course.settings
-        key = cache_key(digest, code, settings.secret, settings.device, settings.tier, str(settings.run_all))
+        key = grade_key(digest, code, settings.secret, settings.device, settings.tier, str(settings.run_all))
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 
     def _of_assignment(self, assignment: str) -> tuple[bytes, str]:

@@ -12,8 +12,8 @@ from nbformat import NotebookNode
 
 from grader.grading import grade as grading
 from grader.grading.grade import Graded
-from grader.results.cache_key import code_digest
 from grader.workers.affinity import reserve_core
+from grader.workers.grade_key import code_digest
 from grader.workers.job import Job
 from grader.workers.servers import thread_server
 

@@ -1,4 +1,4 @@
-"""Makes a cached grade's key from all that the grade depends on: submission, code, packages, settings."""
+"""Makes the key under which a rerun finds a grade, from all that the grade depends on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOT_IN_A_GRADE = (
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill")
 
 
-def cache_key(submission_sha256: str, *others: str) -> str:
+def grade_key(submission_sha256: str, *others: str) -> str:
     """Join a submission's digest and a digest of `others`, all else that a grade depends on, into its key."""
     return f"{submission_sha256}-{sha256(chr(31).join(others).encode()).hexdigest()}"
 

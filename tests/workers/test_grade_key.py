@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.records import GradingSettings
-from grader.results.cache_key import code_digest, graded_sources, source_digest
 from grader.submission.file import SubmissionFile
+from grader.workers.grade_key import code_digest, graded_sources, source_digest
 from grader.workers.job import Course, JobMaker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ def test_a_changed_reference_is_in_the_code_digest(sources: tuple[Path, Path]) -
     assert source_digest(*sources) != before
 
 
-@pytest.mark.parametrize("file", ["report/page.py", "report/brand_new.py", "results/cache.py", "cli.py"])
+@pytest.mark.parametrize("file", ["report/page.py", "report/brand_new.py", "results/writer.py", "cli.py"])
 def test_what_is_done_with_a_grade_is_not_in_the_code_digest(sources: tuple[Path, Path], file: str) -> None:
     before = source_digest(*sources)
     with (sources[0] / file).open("a") as module:
