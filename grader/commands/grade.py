@@ -199,7 +199,7 @@ def _grade(
         advance = stack.enter_context(progress(len(files), terminal.err))
         # Whatever happens, the stack closes the generator, and the generator then ends the workers.
         graded_class = stack.enter_context(
-            closing(grade_class(files, course, workers, outputs.results.cached))
+            closing(grade_class(files, course, workers, outputs.results.recorded))
         )
         for job, graded in graded_class:
             try:

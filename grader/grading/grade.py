@@ -42,11 +42,11 @@ MOST_DETAIL = 200  # characters of a flag's detail
 
 @dataclass(frozen=True, kw_only=True)
 class Graded:
-    """A grade, and the executed notebook; None if no notebook was run, or the grade comes from the cache."""
+    """A grade, and the executed notebook; None if no notebook was run, or an earlier run recorded the grade."""
 
     grade: Grade
     notebook: NotebookNode | None = None
-    cached: bool = False  # the grade comes from the cache
+    recorded: bool = False  # an earlier run made the grade; it is without checks
 
 
 @cache

@@ -34,10 +34,10 @@ class ResultsWriter:
         self._autograded = folder / "autograded"
         self._page_roots = [folder / "feedback", *([html] if html is not None else [])]
         self._gradebook = gradebook
-        # What `cached` returned and `record` has not yet completed, by student and assignment.
-        self._recorded: dict[tuple[str, str], Recorded] = {}
+        # What `recorded` returned, until `record` confirms it; by student and assignment.
+        self._unconfirmed: dict[tuple[str, str], Recorded] = {}
 
-    def cached(self, file: SubmissionFile, key: str) -> Grade | None:
+    def recorded(self, file: SubmissionFile, key: str) -> Grade | None:
         """Return the recorded grade, without checks, if key and executed notebook are unchanged; else None.
 
         Remember it until `record` is called with the grade.
@@ -45,13 +45,13 @@ class ResultsWriter:
         recorded = self._gradebook.recorded(file.student, file.assignment, key)
         if recorded is None or recorded.notebook_sha256 != file_digest(self._notebook_path(recorded.grade)):
             return None
-        self._recorded[file.student, file.assignment] = recorded
+        self._unconfirmed[file.student, file.assignment] = recorded
         return recorded.grade
 
     def record(self, job: Job, graded: Graded) -> bool:
         """Write one grade into the files and the gradebook.
 
-        Of a grade that `cached` returned, write only what is missing or changed.
+        Of a grade that `recorded` returned, write only what is missing or changed.
 
         Returns:
             Whether it is in the gradebook: a grade for an unknown assignment is not.
@@ -63,7 +63,7 @@ class ResultsWriter:
         grade, file = graded.grade, job.file
         if grade.assignment not in lessons():
             return False
-        recorded = self._recorded.pop((file.student, file.assignment), None)
+        recorded = self._unconfirmed.pop((file.student, file.assignment), None)
         came_in = handover(file)
         if recorded is not None:
             write_timestamp(self._notebook_path(grade).parent, came_in.submitted)
@@ -78,7 +78,7 @@ class ResultsWriter:
     def line(self, graded: Graded) -> str:
         """Return the JSON line of a grade; after `record`, also of one that was graded by an earlier run."""
         grade = graded.grade
-        if not graded.cached:
+        if not graded.recorded:
             return to_json(grade)
         return self._gradebook.line(grade.student, grade.assignment) or to_json(grade)
 

@@ -27,14 +27,14 @@ def grade_class(
     files: Iterable[SubmissionFile],
     course: Course,
     workers: Workers,
-    cached: Callable[[SubmissionFile, str], Grade | None],
+    recorded: Callable[[SubmissionFile, str], Grade | None],
 ) -> Generator[tuple[Job, Graded]]:
     """Grade a class, and yield each submission's job and grade once. Only a few jobs are in memory at a time.
 
     Args:
-        cached: takes a submission and the key of its grade, and returns the grade from the cache. It returns
-            None if the cache has no such grade, or if the notebook recorded with the grade has changed
-            or is missing.
+        recorded: takes a submission and the key of its grade, and returns the grade that an earlier run
+            recorded. It returns None if none was recorded under this key, or if the executed notebook has
+            changed or is missing.
 
     Raises:
         WorkersLost: the cluster's scheduler is gone; the grades that were yielded are valid.
@@ -46,8 +46,8 @@ def grade_class(
         while True:
             while queue.has_room() and (file := next(remaining, None)) is not None:
                 job = make_job(file)
-                if not course.force and (grade := cached(file, job.key)) is not None:
-                    yield job, Graded(grade=grade, cached=True)
+                if not course.force and (grade := recorded(file, job.key)) is not None:
+                    yield job, Graded(grade=grade, recorded=True)
                     continue
                 job = parsed(job)
                 if job.file.problem:  # no worker is needed
@@ -64,7 +64,7 @@ def grade_class(
 
 
 def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Graded]) -> tuple[Job, Graded]:
-    """Grade one submission in this process, without a look into the cache; an error becomes a fault."""
+    """Grade one submission in this process, without a look at recorded grades; an error becomes a fault."""
     job = parsed(JobMaker(course)(file))
     try:
         return job, grade(job)

@@ -26,7 +26,7 @@ class Course:
 
     root: Path
     settings: GradingSettings
-    force: bool = False  # grade again submissions whose grades are in the cache
+    force: bool = False  # grade again submissions whose grades are recorded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Job:
     """A submission, and everything that is needed to grade it."""
 
     file: SubmissionFile
-    key: str  # the grade's key in the cache: a digest of all that the grade depends on
+    key: str  # under which a rerun finds the grade: a digest of all that the grade depends on
     # The file as the student handed it in; empty once `parsed` has put the submission into `file`.
     content: bytes = field(default=b"", repr=False)
     released: bytes = field(repr=False)  # the student notebook, compressed

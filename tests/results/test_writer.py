@@ -102,7 +102,7 @@ class SmallCourse:
         workers = Workers(start=lambda: self.executor, ahead=lambda: 2, grade=refuse)
         with open_gradebook(self.url, lessons()) as gradebook:
             writer = ResultsWriter(self.root, None, gradebook)
-            for job, graded in grade_class(files, course, workers, writer.cached):
+            for job, graded in grade_class(files, course, workers, writer.recorded):
                 yield job, graded, writer
 
     def scores(self) -> dict[str, float]:
