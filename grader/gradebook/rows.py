@@ -61,7 +61,18 @@ def fill(
         if cell not in rows:
             row = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values}
             new.setdefault(tuple(values), []).append(row)
-        elif any(rows[cell]._mapping[name] != value for name, value in values.items()):
+        elif _differs(rows[cell], values):
             set_columns(db, table, rows[cell].id, **values)
     for inserted in new.values():
         db.execute(insert(table), inserted)
+
+
+def is_filled(stored: Iterable[Row], wanted: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether `fill` with these arguments would change nothing."""
+    rows = {row.cell_id: row for row in stored}
+    return all(cell in rows and not _differs(rows[cell], values) for cell, values in wanted.items())
+
+
+def _differs(row: Row, values: Mapping[str, Any]) -> bool:
+    """Tell whether a column of the row has another value than the wanted one."""
+    return any(row._mapping[name] != value for name, value in values.items())

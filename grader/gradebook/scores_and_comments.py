@@ -16,10 +16,12 @@ WITHHELD = (
 )
 
 
-def wanted_rows(
+def scores_and_comments(
     grade: Grade, cells: Cells, stored: Mapping[str, Row], *, same: bool
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return for the tables of grades and comments: each cell's id → the columns to set in its row.
+
+    The cells that the instructor added get a row, in which nothing is set.
 
     Args:
         stored: the rows of grades that are there, by cell.
@@ -30,14 +32,21 @@ def wanted_rows(
     scores |= {cell: {} for cell in cells.other_grades}
     for cell, row in stored.items():
         if cell in scores and row.manual_score is not None:
-            auto = scores[cell].get("auto_score", row.auto_score)
-            scores[cell]["needs_manual_grade"] = (
-                bool(row.needs_manual_grade)
-                if grade.status == "fault"
-                else bool(row.needs_manual_grade) or not same or auto != row.auto_score
-            )
-    texts = {cell: _comment(grade, verdicts.get(id)) for id, cell in cells.comments.items()}
-    return scores, texts
+            needs = _needs_manual_grade_again(grade, row, scores[cell], same=same)
+            scores[cell]["needs_manual_grade"] = needs
+    comments = {cell: _comment(grade, verdicts.get(id)) for id, cell in cells.comments.items()}
+    comments |= {cell: {} for cell in cells.other_comments}
+    return scores, comments
+
+
+def _needs_manual_grade_again(grade: Grade, row: Row, score: Mapping[str, Any], *, same: bool) -> bool:
+    """Tell whether a person must look again at a cell with a manual score.
+
+    That is so once submission or automatic score are not those for which the score was given, until the
+    person saves the cell. A fault, which changes neither, leaves the mark as it is.
+    """
+    changed = not same or score.get("auto_score", row.auto_score) != row.auto_score
+    return bool(row.needs_manual_grade) or (changed and grade.status != "fault")
 
 
 # An exercise without a verdict is marked "needs manual grade" and keeps its stored score: a missing verdict

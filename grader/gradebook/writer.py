@@ -17,7 +17,7 @@ How a grade changes the scores in the gradebook:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import api
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import insert, select, update
 
 from grader.declaration.lesson import Lesson
 from grader.gradebook.cells import Cells, declare
@@ -34,9 +34,9 @@ from grader.gradebook.connection import attempt, connect
 from grader.gradebook.details import DETAILS, fault_message, make_table, row_of, summary_of
 from grader.gradebook.errors import RecordError
 from grader.gradebook.reader import stored_line, whole_entry
-from grader.gradebook.rows import fill, insert_once, set_columns, set_if_empty
+from grader.gradebook.rows import fill, insert_once, is_filled, set_columns, set_if_empty
+from grader.gradebook.scores_and_comments import scores_and_comments
 from grader.gradebook.stored import Stored, entry_of, load_one
-from grader.gradebook.wanted import wanted_rows
 from grader.records import Grade, GradebookEntry, Student
 
 
@@ -245,11 +245,9 @@ class GradeWriter:
         """
         grades, comments = (before.grades, before.comments) if before else ((), ())
         same = same or _is_same_submission(grade, before)
-        scores, texts = wanted_rows(grade, cells, {row.cell_id: row for row in grades}, same=same)
-        db = self.gradebook.db
-        fill(db, api.Grade.__table__, notebook, grades, scores)
-        texts |= {cell: {} for cell in cells.other_comments}
-        fill(db, api.Comment.__table__, notebook, comments, texts)
+        scores, texts = scores_and_comments(grade, cells, {row.cell_id: row for row in grades}, same=same)
+        fill(self.gradebook.db, api.Grade.__table__, notebook, grades, scores)
+        fill(self.gradebook.db, api.Comment.__table__, notebook, comments, texts)
 
     def _write_details(
         self, notebook: str, before: Stored | None, details: Mapping[str, Any] | None, fault: str
@@ -276,27 +274,12 @@ class GradeWriter:
             return False
         if row.timestamp and row.duedate and row.timestamp > row.duedate:
             return False
-        if any(
-            value and not row._mapping[name]
-            for name, value in (
-                ("first_name", came_in.student.first_name),
-                ("last_name", came_in.student.last_name),
-            )
-        ):
+        student = came_in.student
+        if (student.first_name and not row.first_name) or (student.last_name and not row.last_name):
             return False
-        grades, comments = (
-            {each.cell_id: each for each in rows} for rows in (before.grades, before.comments)
-        )
-        scores, texts = wanted_rows(grade, cells, grades, same=True)
-        if not comments.keys() >= {*texts, *cells.other_comments}:
-            return False
-        tables: Sequence[tuple[Mapping[str, Row], Mapping[str, Mapping[str, Any]]]]
-        tables = (grades, scores), (comments, texts)
-        return all(
-            cell in stored and all(stored[cell]._mapping[name] == value for name, value in values.items())
-            for stored, wanted in tables
-            for cell, values in wanted.items()
-        )
+        grades = {each.cell_id: each for each in before.grades}
+        scores, texts = scores_and_comments(grade, cells, grades, same=True)
+        return is_filled(before.grades, scores) and is_filled(before.comments, texts)
 
     def _set_penalty(self, late_penalty: LatePenalty, student: str, assignment: str) -> None:
         """Set the penalty as nbgrader's AssignLatePenalties does.

@@ -26,7 +26,7 @@ from grader.declaration.trial import Trial
 from grader.gradebook import connection
 from grader.gradebook.errors import RecordError, StudentNameError
 from grader.gradebook.reader import read_entry
-from grader.gradebook.wanted import WITHHELD
+from grader.gradebook.scores_and_comments import WITHHELD
 from grader.gradebook.writer import Handover, open_gradebook
 from grader.records import Grade, Outcome, Student, Verdict
 from grader.results.folders import unreadable_notebook, write_autograded

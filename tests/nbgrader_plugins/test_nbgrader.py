@@ -19,7 +19,7 @@ from nbgrader.api import Gradebook
 from examples.make import ROOT, Example, content
 from grader.checks.planned_trial import source_of
 from grader.course import lessons
-from grader.gradebook.wanted import WITHHELD
+from grader.gradebook.scores_and_comments import WITHHELD
 
 NAME = "1-attention"
 SCRIPTS = Path(sys.executable).parent
