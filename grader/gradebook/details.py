@@ -7,7 +7,6 @@ graded. nbgrader neither reads nor changes it; a row whose submission nbgrader r
 
 from __future__ import annotations
 
-import json
 import zlib
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from sqlalchemy import Column, LargeBinary, MetaData, String, Table, Text, inspe
 from sqlalchemy.orm import Session
 
 from grader.records import Grade
-from grader.report.jsonl import from_record, to_json, to_record
+from grader.report.jsonl import from_json, to_json
 
 DETAILS = Table(
     "grader_result",
@@ -58,7 +57,7 @@ def row_of(grade: Grade, key: str, notebook_sha256: str) -> dict[str, Any]:
     return {
         "key": "" if fault else key,
         "notebook_sha256": notebook_sha256,
-        "summary": json.dumps(to_record(without_checks(grade))),
+        "summary": to_json(without_checks(grade)),
         "line": zlib.compress(to_json(grade).encode("ascii")),
         "fault": fault_message(grade),
     }
@@ -69,12 +68,12 @@ def fault_message(grade: Grade) -> str:
     return (grade.message or "the grader failed") if grade.status == "fault" else ""
 
 
-def summary_of(text: str | None) -> Grade | None:
-    """Read a grade without checks from the column `summary`; None if there is none, or of another version."""
+def grade_in(text: str | None) -> Grade | None:
+    """Read a grade from the column `summary`, or from its JSON line; None without one, or if another version wrote it."""
     if text is None:
         return None
     try:
-        return from_record(json.loads(text))
+        return from_json(text)
     except ValueError:
         return None
 

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from nbgrader import api
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.gradebook.connection import attempt, open_existing
-from grader.gradebook.details import DETAILS, has_table, line_of
-from grader.gradebook.stored import Stored, entry_of, load_class, load_one, student_of
+from grader.gradebook.details import has_table
+from grader.gradebook.entries import entry_of, student_of, whole_entry
+from grader.gradebook.stored import Stored, load_class
 from grader.records import Grade, GradebookEntry, Student
-from grader.report.jsonl import from_json
 
 
 def read_class(url: str, course: str, assignment: str | None = None) -> list[GradebookEntry]:
@@ -43,36 +42,6 @@ def read_entry(url: str, course: str, student: str, assignment: str) -> Gradeboo
     """
     with _reading(url, course) as db:
         return attempt(url, lambda: whole_entry(db, student, assignment, details=has_table(db)))
-
-
-def whole_entry(db: Session, student: str, assignment: str, *, details: bool = True) -> GradebookEntry | None:
-    """Load one submission with its whole grade; None if the gradebook has none."""
-    stored = load_one(db, student, assignment, details=details)
-    return None if stored is None else with_whole_grade(db, stored)
-
-
-def with_whole_grade(db: Session, stored: Stored) -> GradebookEntry:
-    """Put a submission together as an entry with its whole grade, checks and heatmaps included."""
-    entry = entry_of([stored])
-    line = stored_line(db, stored)
-    return entry if line is None else replace(entry, grade=_read(line) or entry.grade)
-
-
-def stored_line(db: Session, stored: Stored) -> str | None:
-    """Load the JSON line of a submission's grade; None if this grader did not record it."""
-    if stored.submission.summary is None:
-        return None
-    own = DETAILS.c.notebook_id == stored.submission.submitted_notebook
-    compressed = db.execute(select(DETAILS.c.line).where(own)).scalar()
-    return None if compressed is None else line_of(compressed)
-
-
-def _read(line: str) -> Grade | None:
-    """Read a grade; None if another version wrote it."""
-    try:
-        return from_json(line)
-    except ValueError:
-        return None
 
 
 def _class(db: Session, assignment: str | None) -> list[GradebookEntry]:

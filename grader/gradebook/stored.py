@@ -1,23 +1,16 @@
-"""Loads what the gradebook stores of submissions, and puts it together as `GradebookEntry` records.
-
-Scores are nbgrader's: of each cell the manual score, or else the automatic one, plus extra credit; of these
-the sum, less the penalty, and at least 0.
-"""
+"""Loads the rows that the gradebook stores of submissions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from functools import cache
 
 from nbgrader import api
 from sqlalchemy import Row, Select, Table, and_, bindparam, func, literal, select
 from sqlalchemy.orm import Session
 
-from grader.gradebook.details import DETAILS, summary_of
-from grader.notebook.cells import exercise_of
-from grader.records import CellScore, Grade, GradebookEntry, Student
+from grader.gradebook.details import DETAILS, line_of
 
 _students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades, _comments = (
     mapped.__table__
@@ -81,6 +74,15 @@ def load_class(db: Session, assignment: str | None, *, details: bool) -> Iterato
     for row in db.execute(submissions):
         graded, commented = (groups.get(row.submitted_notebook, []) for groups in by_notebook)
         yield Stored(submission=row, grades=graded, comments=commented)
+
+
+def load_line(db: Session, stored: Stored) -> str | None:
+    """Load the JSON line of a submission's whole grade; None if this grader did not record it."""
+    if stored.submission.summary is None:
+        return None
+    own = DETAILS.c.notebook_id == stored.submission.submitted_notebook
+    compressed = db.execute(select(DETAILS.c.line).where(own)).scalar()
+    return None if compressed is None else line_of(compressed)
 
 
 # SQLAlchemy takes longer to build a query than SQLite to answer it, so each is built once. Each query for one
@@ -168,88 +170,3 @@ def _of_submission(query: Select, table: Table) -> Select:
     """
     of_notebook = select(_cells.c.id).where(_cells.c.notebook_id == bindparam("notebook"))
     return query.where(table.c.cell_id.in_(of_notebook), table.c.notebook_id == bindparam("submitted"))
-
-
-# ---------------------------------------------------------------- rows → entries
-
-
-def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
-    """Put the submitted notebooks of one submission, usually one, together as an entry."""
-    row = stored[0].submission
-    cells: dict[str, CellScore] = {}
-    for notebook in stored:
-        cells |= _cell_scores(notebook)
-    scored = [cell.points for cell in cells.values() if cell.points is not None]
-    raw_score = sum(scored)
-    penalty = sum(notebook.submission.penalty or 0.0 for notebook in stored)
-    score = max(0.0, raw_score - penalty) if scored else None
-    max_score = sum(cell.max_points for cell in cells.values())
-    summaries = (summary_of(notebook.submission.summary) for notebook in stored)
-    return GradebookEntry(
-        student=student_of(row),
-        assignment=row.assignment,
-        grade=next(filter(None, summaries), None) or _without_details(row, score, max_score),
-        fault=next((notebook.submission.fault for notebook in stored if notebook.submission.fault), ""),
-        score=score,
-        raw_score=raw_score,
-        max_score=max_score,
-        penalty=penalty,
-        seconds_late=_seconds_late(row.timestamp, row.duedate, row.extension),
-        cells=cells,
-    )
-
-
-def student_of(row: Row) -> Student:
-    """Read the columns of a student; the id is in the column `student`."""
-    return Student(
-        id=row.student,
-        first_name=row.first_name or "",
-        last_name=row.last_name or "",
-        email=row.email or "",
-        lms_id=row.lms_user_id or "",
-    )
-
-
-def _without_details(row: Row, score: float | None, max_score: float) -> Grade:
-    """Stand in for the grade of a submission that nbgrader, and not this grader, recorded."""
-    return Grade(
-        student=row.student, assignment=row.assignment, status="recorded", score=score, max_score=max_score
-    )
-
-
-def _cell_scores(stored: Stored) -> dict[str, CellScore]:
-    """Return what people and grader decided of each cell: by exercise, or else by the cell's grade id."""
-    comments = {_name(row.cell): row.manual_comment for row in stored.comments if row.manual_comment}
-    scores = {
-        _name(row.cell): CellScore(
-            points=points_of(row.auto_score, row.manual_score, row.extra_credit),
-            max_points=row.max_score,
-            by_hand=row.manual_score is not None or bool(row.extra_credit),
-            needs_manual_grade=bool(row.needs_manual_grade),
-            comment=comments.pop(_name(row.cell), ""),
-        )
-        for row in stored.grades
-    }
-    # A practice exercise has no points, and may have a comment.
-    scores |= {cell: CellScore(points=None, max_points=0.0, comment=text) for cell, text in comments.items()}
-    return scores
-
-
-def points_of(auto: float | None, manual: float | None, extra: float | None) -> float | None:
-    """Return the points of a cell as nbgrader adds them up; None if nobody has scored it."""
-    base = auto if manual is None else manual
-    return None if base is None else base + (extra or 0.0)
-
-
-def _name(cell: str) -> str:
-    """Return the exercise of an answer's or a self-check's grade id; return other grade ids unchanged."""
-    return exercise_of(cell) or cell
-
-
-def _seconds_late(
-    submitted: datetime | None, due: datetime | None, extension: timedelta | None
-) -> float | None:
-    """Return how late a submission is, 0 if it is in time; None if either time is not known."""
-    if submitted is None or due is None:
-        return None
-    return max(0.0, (submitted - due - (extension or timedelta())).total_seconds())

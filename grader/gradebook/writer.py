@@ -31,12 +31,12 @@ from grader.declaration.lesson import Lesson
 from grader.gradebook.cells import Cells, declare
 from grader.gradebook.config import LatePenalty
 from grader.gradebook.connection import attempt, connect
-from grader.gradebook.details import DETAILS, fault_message, make_table, row_of, summary_of
+from grader.gradebook.details import DETAILS, fault_message, grade_in, make_table, row_of
+from grader.gradebook.entries import entry_of, whole_entry
 from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import stored_line, whole_entry
 from grader.gradebook.rows import fill, insert_once, is_filled, set_columns, set_if_empty
 from grader.gradebook.scores_and_comments import scores_and_comments
-from grader.gradebook.stored import Stored, entry_of, load_one
+from grader.gradebook.stored import Stored, load_line, load_one
 from grader.records import Grade, GradebookEntry, Student
 
 
@@ -112,7 +112,7 @@ class GradeWriter:
         stored = self._load(student, assignment)
         if stored is None or not key or stored.submission.key != key:
             return None
-        if (grade := summary_of(stored.submission.summary)) is None:
+        if (grade := grade_in(stored.submission.summary)) is None:
             return None
         return Recorded(grade=grade, notebook_sha256=stored.submission.notebook_sha256)
 
@@ -123,7 +123,7 @@ class GradeWriter:
     def line(self, student: str, assignment: str) -> str | None:
         """Return the JSON line of the recorded grade; None if there is none."""
         stored = self._load(student, assignment)
-        return None if stored is None else self._attempt(lambda: stored_line(self.gradebook.db, stored))
+        return None if stored is None else self._attempt(lambda: load_line(self.gradebook.db, stored))
 
     # ------------------------------------------------------------ writing
 
@@ -333,13 +333,13 @@ def _submitted(came_in: Handover, cells: Cells) -> datetime | None:
 
 def _has_grade(before: Stored | None) -> bool:
     """Tell whether an earlier version was graded."""
-    grade = summary_of(before.submission.summary) if before else None
+    grade = grade_in(before.submission.summary) if before else None
     return grade is not None and grade.status != "fault"
 
 
 def _is_same_submission(grade: Grade, before: Stored | None) -> bool:
     """Tell whether the recorded grade is one of the same file."""
-    earlier = summary_of(before.submission.summary) if before else None
+    earlier = grade_in(before.submission.summary) if before else None
     return earlier is not None and earlier.submission_sha256 == grade.submission_sha256
 
 

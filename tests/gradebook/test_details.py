@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.gradebook.details import line_of, row_of, summary_of, without_checks
+from grader.gradebook.details import grade_in, line_of, row_of, without_checks
 from grader.records import CheckResult, Grade, Heatmap, Outcome, Verdict
 from grader.report.jsonl import from_json, to_json
 
@@ -32,7 +32,7 @@ def test_a_grade_comes_back_whole_and_as_a_summary():
     row = row_of(GRADE, "key", "digest")
     assert line_of(row["line"]) == to_json(GRADE)
     assert to_json(from_json(line_of(row["line"]))) == to_json(GRADE)
-    assert summary_of(row["summary"]) == without_checks(GRADE)
+    assert grade_in(row["summary"]) == without_checks(GRADE)
     assert without_checks(GRADE).verdicts == (replace(VERDICT, checks=(), heatmaps=()),)
 
 
@@ -44,4 +44,4 @@ def test_a_fault_is_found_under_no_key():
 
 @pytest.mark.parametrize("text", [None, "", "{", "{}", "[]", '{"student": 1}'])
 def test_a_row_of_another_version_is_no_grade(text: str | None):
-    assert summary_of(text) is None
+    assert grade_in(text) is None
