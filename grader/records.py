@@ -226,6 +226,11 @@ class Grade:
     seconds: float = 0.0
     submission_sha256: str = ""
 
+    @property
+    def fault(self) -> str:
+        """Why the submission could not be graded; "" if the status is no fault."""
+        return (self.message or "the grader failed") if self.status == "fault" else ""
+
 
 # ---------------------------------------------------------------- what the gradebook says
 
@@ -295,6 +300,11 @@ class GradebookEntry:
         """Tell whether a person must look at a cell."""
         return any(cell.needs_manual_grade for cell in self.cells.values())
 
+    @property
+    def waits_for_person(self) -> bool:
+        """Tell whether a person, and not another run after a fault, is what the score waits for."""
+        return self.needs_manual_grade and not self.fault
+
     def points(self, verdict: Verdict) -> float | None:
         """Return the points that count for an exercise; those of its verdict if the gradebook has none."""
         cell = self.cells.get(verdict.id)
@@ -308,7 +318,7 @@ class GradebookEntry:
             student=Student(id=grade.student),
             assignment=grade.assignment,
             grade=grade,
-            fault=grade.message or "the grader failed" if grade.status == "fault" else "",
+            fault=grade.fault,
             score=score,
             raw_score=score or 0.0,
             max_score=grade.max_score,

@@ -60,8 +60,7 @@ def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service
         yield f"the newest version could not be graded, and the score is of the version before: {_some(stale)}"
     if empty := [entry.student.id for entry in faults if entry.score is None]:
         yield f"could not be graded, and have no score yet: {_some(empty)}"
-    waiting = [entry.student.id for entry in entries if entry.status != "fault" and entry.needs_manual_grade]
-    if waiting:
+    if waiting := [entry.student.id for entry in entries if entry.waits_for_person]:
         yield f"a person must still look at these (see formgrader): {_some(waiting)}"
 
 

@@ -53,19 +53,13 @@ def row_of(grade: Grade, key: str, notebook_sha256: str) -> dict[str, Any]:
 
     The key of a fault is not stored, so that the next run grades the submission again.
     """
-    fault = grade.status == "fault"
     return {
-        "key": "" if fault else key,
+        "key": "" if grade.fault else key,
         "notebook_sha256": notebook_sha256,
         "summary": to_json(without_checks(grade)),
         "line": zlib.compress(to_json(grade).encode("ascii")),
-        "fault": fault_message(grade),
+        "fault": grade.fault,
     }
-
-
-def fault_message(grade: Grade) -> str:
-    """Return why a submission could not be graded; "" if the status is no fault."""
-    return (grade.message or "the grader failed") if grade.status == "fault" else ""
 
 
 def grade_in(text: str | None) -> Grade | None:

@@ -31,7 +31,7 @@ from grader.declaration.lesson import Lesson
 from grader.gradebook.cells import Cells, declare
 from grader.gradebook.config import LatePenalty
 from grader.gradebook.connection import attempt, connect
-from grader.gradebook.details import DETAILS, fault_message, grade_in, make_table, row_of
+from grader.gradebook.details import DETAILS, grade_in, make_table, row_of
 from grader.gradebook.entries import entry_of, whole_entry
 from grader.gradebook.errors import RecordError
 from grader.gradebook.rows import fill, insert_once, is_filled, set_columns, set_if_empty
@@ -210,7 +210,7 @@ class GradeWriter:
             time = _submitted(came_in, cells)
             set_columns(db, api.SubmittedAssignment.__table__, submission, timestamp=time)
         self._write_cells(grade, cells, notebook, before, same=details is None)
-        self._write_details(notebook, before, details, fault_message(grade))
+        self._write_details(notebook, before, details, grade.fault)
         if self.late_penalty and not fault:
             self._set_penalty(self.late_penalty, came_in.student.id, grade.assignment)
         db.commit()

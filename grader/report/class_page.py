@@ -58,7 +58,7 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
             name for name in COST_POINTS if any(flag.kind == name for grade in graded for flag in grade.flags)
         ],
         "problems": [entry for entry in entries if entry.status not in ("graded", "recorded", "missing")],
-        "waiting": [entry for entry in entries if entry.status != "fault" and entry.needs_manual_grade],
+        "waiting": [entry for entry in entries if entry.waits_for_person],
         "missing": [entry for entry in entries if entry.status == "missing"],
         "ids": ids,
         "students": [_row(entry, ids) for entry in entries if entry.status != "missing"],

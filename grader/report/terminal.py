@@ -108,7 +108,7 @@ def _notes(entry: GradebookEntry) -> str:
         notes.append(f"by hand: {', '.join(_short(name, 24) for name in by_hand)}")
     if entry.penalty:
         notes.append(f"late: −{number(entry.penalty)}")
-    if entry.status != "fault" and entry.needs_manual_grade:
+    if entry.waits_for_person:
         waiting = [_short(name, 24) for name, cell in entry.cells.items() if cell.needs_manual_grade]
         notes.append(f"needs manual grade: {', '.join(waiting)}")
     return "; ".join(notes)
