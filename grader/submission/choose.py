@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from grader.submission.file import Problem, SubmissionFile, Unavailable, assignment_in, name_problem
-from grader.submission.people import Entry, Handed, Layout, Person
+from grader.submission.people import Entry, Layout, Person, StudentFile
 
 MOST_NAMES = 3  # that a message lists
 MOST_CHARACTERS = 80  # of a name in a message
@@ -78,9 +78,9 @@ class _Chooser:
     place: Place
     assignment_in_cells: Callable[[Entry], str | None]
 
-    def groups(self, person: Person) -> dict[str, list[Handed]]:
+    def groups(self, person: Person) -> dict[str, list[StudentFile]]:
         """Map each assignment to what a person handed in for it; the key "" has what may be for any."""
-        groups: dict[str, list[Handed]] = {}
+        groups: dict[str, list[StudentFile]] = {}
         for file in person.files:
             groups.setdefault(self._group(person, file), []).append(file)
         only = self.wanted.only
@@ -89,7 +89,7 @@ class _Chooser:
             return {"": list(person.files)}
         return groups
 
-    def _group(self, person: Person, file: Handed) -> str:
+    def _group(self, person: Person, file: StudentFile) -> str:
         """Return the assignment that folder or name contains; "" if neither does."""
         if person.layout is Layout.NBGRADER and file.folder:
             return file.folder
@@ -98,7 +98,7 @@ class _Chooser:
         return assignment_in(file.stem, self.wanted.assignments) or ""
 
     def files(
-        self, person: Person, groups: dict[str, list[Handed]], default: str | None
+        self, person: Person, groups: dict[str, list[StudentFile]], default: str | None
     ) -> Iterator[SubmissionFile]:
         """Yield a person's submissions.
 
@@ -127,17 +127,17 @@ class _Chooser:
                 note=note,
             )
 
-    def _by_cells(self, files: list[Handed], default: str | None) -> dict[str, list[Handed]]:
+    def _by_cells(self, files: list[StudentFile], default: str | None) -> dict[str, list[StudentFile]]:
         """Map the default, or else the assignments of the notebooks' cells, to the files; "" if nothing says any."""
         if default:
             return {default: files}
-        groups: dict[str, list[Handed]] = {}
+        groups: dict[str, list[StudentFile]] = {}
         for file in files:
             if assignment := self._assignment_of(file):
                 groups.setdefault(assignment, []).append(file)
         return groups or {"": files}
 
-    def _assignment_of(self, file: Handed) -> str | None:
+    def _assignment_of(self, file: StudentFile) -> str | None:
         """Return the assignment that a notebook's cells say; None if they say none, or cannot be read."""
         if not file.entry.is_notebook:
             return None
@@ -147,8 +147,8 @@ class _Chooser:
             return None
 
     def _pick(
-        self, person: Person, assignment: str, files: Sequence[Handed]
-    ) -> tuple[Handed, Problem | None, str]:
+        self, person: Person, assignment: str, files: Sequence[StudentFile]
+    ) -> tuple[StudentFile, Problem | None, str]:
         """Return the file that counts, what is wrong with it, and a note."""
         notebooks = [file for file in files if file.entry.is_notebook]
         if not notebooks:
@@ -164,7 +164,7 @@ class _Chooser:
             return chosen[0], _two_notebooks(person, assignment, chosen), ""
         return chosen[0], None, self._note(person, assignment, chosen[0])
 
-    def _note(self, person: Person, assignment: str, file: Handed) -> str:
+    def _note(self, person: Person, assignment: str, file: StudentFile) -> str:
         """Say under which name a notebook was found, if the name does not contain the assignment."""
         if not assignment or file.label == f"{assignment}.ipynb":
             return ""
@@ -186,7 +186,7 @@ def shown(name: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
-def _no_notebook(assignment: str, files: Sequence[Handed]) -> Problem:
+def _no_notebook(assignment: str, files: Sequence[StudentFile]) -> Problem:
     """Say what was handed in instead of a notebook, or why nothing can be seen."""
     for file in files:
         if file.entry.problem:
@@ -198,7 +198,7 @@ def _no_notebook(assignment: str, files: Sequence[Handed]) -> Problem:
     return Problem(f"not a notebook: {names}{more}. Submit the .ipynb file.")
 
 
-def _two_notebooks(person: Person, assignment: str, files: Sequence[Handed]) -> Problem:
+def _two_notebooks(person: Person, assignment: str, files: Sequence[StudentFile]) -> Problem:
     """Say which notebooks may count."""
     names = " and ".join(repr(shown("/".join(file.entry.parts))) for file in files[:MOST_NAMES])
     return Problem(

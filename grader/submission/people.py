@@ -65,11 +65,11 @@ class Layout(StrEnum):
 
 
 @dataclass(frozen=True)
-class Handed:
-    """A file that a person handed in."""
+class StudentFile:
+    """A file that a person handed in, under the name that the person chose."""
 
     entry: Entry
-    label: str  # the file's name as the student chose it
+    label: str  # that name, without what a service put in front
     folder: str = ""  # the folder below the person's own, where the layout gives it a meaning: the assignment
 
     @property
@@ -87,7 +87,7 @@ class Person:
     name: str
     late: bool
     claims: tuple[Entry, ...]  # one for each name, or place, that claims this id: more than one is a conflict
-    files: tuple[Handed, ...]
+    files: tuple[StudentFile, ...]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class _Claim:
 
     student: str
     key: str  # two keys of one student are two people, or two places
-    file: Handed
+    file: StudentFile
     layout: Layout
     name: str = ""
     late: bool = False
@@ -221,11 +221,11 @@ def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str
         name = (said.get("name") or "").strip()
         student = said["id"] or name
         shown = "" if name == NO_NAME else name
-        return _Claim(student, f"by {name}", Handed(entry, label), layout, shown, bool(said.get("late")))
+        return _Claim(student, f"by {name}", StudentFile(entry, label), layout, shown, bool(said.get("late")))
     if in_folder:
         below = entry.parts[level + 1 :]
         folder = below[0] if len(below) > (0 if entry.problem else 1) else ""
-        file = Handed(entry, last, folder)
+        file = StudentFile(entry, last, folder)
         own = Layout.FOLDERS if layout is Layout.SERVICE else layout
         return None if part in assignments else _Claim(part, "folder", file, own)
     stem = PurePosixPath(part).stem
@@ -233,4 +233,4 @@ def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str
         return None  # a file beside the students' folders
     if not entry.is_notebook and not NO_NOTEBOOK.fullmatch(part):
         return None
-    return _Claim(stem, "file", Handed(entry, last), Layout.FLAT)
+    return _Claim(stem, "file", StudentFile(entry, last), Layout.FLAT)
