@@ -71,7 +71,7 @@ gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU
 	mv $(GPU_RESULTS).partial $(GPU_RESULTS)
 
 # Only what can be made again. The secret, the gradebook and what was graded from it stay: nobody can make them again.
-CACHES := .pytest_cache .ruff_cache .mypy_cache .hypothesis .grader/grades
+CACHES := .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 clean:  ## remove what can be made again; the secret, the gradebook, autograded/ and feedback/ stay
 	rm -rf $(VENV) dist examples/graded $(CACHES)
