@@ -213,7 +213,7 @@ class Grade:
 
     student: str
     assignment: str
-    status: str  # graded, unreadable, fault
+    status: str  # graded, unreadable, fault; what stands in for a grade in an entry: missing, recorded
     score: float | None  # None for a fault
     max_score: float
     verdicts: tuple[Verdict, ...] = ()
