@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
@@ -40,7 +40,7 @@ def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
         raw_score=raw_score,
         max_score=max_score,
         penalty=penalty,
-        seconds_late=_seconds_late(row.timestamp, row.duedate, row.extension),
+        seconds_late=seconds_late(row),
         cells=cells,
     )
 
@@ -105,10 +105,8 @@ def _name(cell: str) -> str:
     return exercise_of(cell) or cell
 
 
-def _seconds_late(
-    submitted: datetime | None, due: datetime | None, extension: timedelta | None
-) -> float | None:
-    """Return how late a submission is, 0 if it is in time; None if either time is not known."""
-    if submitted is None or due is None:
+def seconds_late(row: Row) -> float | None:
+    """Return how late a submission is, 0 if it is in time; None if due date or time of submission is not known."""
+    if row.timestamp is None or row.duedate is None:
         return None
-    return max(0.0, (submitted - due - (extension or timedelta())).total_seconds())
+    return max(0.0, (row.timestamp - row.duedate - (row.extension or timedelta())).total_seconds())

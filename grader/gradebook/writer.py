@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from nbformat import NotebookNode
 from nbgrader import api
@@ -32,7 +32,7 @@ from grader.gradebook.cells import Cells, declare
 from grader.gradebook.config import LatePenalty
 from grader.gradebook.connection import attempt, connect
 from grader.gradebook.details import DETAILS, grade_in, make_table, row_of
-from grader.gradebook.entries import entry_of, whole_entry
+from grader.gradebook.entries import entry_of, seconds_late, whole_entry
 from grader.gradebook.errors import RecordError
 from grader.gradebook.rows import fill, insert_once, is_filled, set_columns, set_if_empty
 from grader.gradebook.scores_and_comments import scores_and_comments
@@ -213,10 +213,13 @@ class GradeWriter:
         self._write_details(notebook, before, details, grade.fault)
         if self.late_penalty and not fault:
             self._set_penalty(self.late_penalty, came_in.student.id, grade.assignment)
+        entry = entry_of([self._written(grade.student, grade.assignment)])
         db.commit()
-        stored = load_one(db, grade.student, grade.assignment)
-        assert stored is not None
-        return entry_of([stored])
+        return entry
+
+    def _written(self, student: str, assignment: str) -> Stored:
+        """Load a submission whose rows the open transaction has just written."""
+        return cast(Stored, load_one(self.gradebook.db, student, assignment))
 
     def _insert_submission(self, student: Student, cells: Cells) -> tuple[str, str, bool]:
         """Find or insert a submission's rows, and complete the student's.
@@ -270,9 +273,9 @@ class GradeWriter:
         The answer is no for a submission that is late or has a penalty, which may have changed.
         """
         row = before.submission
-        if row.fault or row.timestamp != _submitted(came_in, cells) or row.penalty is not None:
+        if row.fault or row.timestamp != _submitted(came_in, cells):
             return False
-        if row.timestamp and row.duedate and row.timestamp > row.duedate:
+        if seconds_late(row) or row.penalty is not None:
             return False
         student = came_in.student
         if (student.first_name and not row.first_name) or (student.last_name and not row.last_name):
@@ -287,8 +290,7 @@ class GradeWriter:
         A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
         and at most the score. Any other submission gets no penalty.
         """
-        stored = load_one(self.gradebook.db, student, assignment)
-        assert stored is not None
+        stored = self._written(student, assignment)
         entry = entry_of([stored])
         penalty = None
         if entry.seconds_late:
