@@ -106,10 +106,9 @@ def main() -> None:
     # Imported modules are never garbage. The garbage collector would take half a second to look through them,
     # and nearly one second more when the process ends.
     gc.set_threshold(100_000, 50, 50)
+    # A terminal says what it can show; what is piped is UTF-8, as files are.
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, TextIOWrapper
-        ):  # a terminal says what it can show; what is piped is UTF-8, as files are
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     try:
         app()

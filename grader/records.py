@@ -186,9 +186,8 @@ class Verdict:
     checks: tuple[CheckResult, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
     notes: tuple[str, ...] = ()  # "two cells define attention; the last one counted"
-    stand_ins: tuple[
-        str, ...
-    ] = ()  # failed earlier exercises that stand-ins replaced, for this verdict or `other`
+    # Failed earlier exercises that stand-ins replaced, for this verdict or `other`.
+    stand_ins: tuple[str, ...] = ()
     other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 

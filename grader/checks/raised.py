@@ -86,9 +86,7 @@ def raised(report: CellResult | Evidence, here: str, cells: Cells) -> Raised:
         what += f": {_whose(known.cell)} {known.briefly}"
     elif report.error != "NameError":
         what += _shapes(place, source)
-    what = one_line(
-        what, MAX_MESSAGE
-    )  # it may name a cell that failed for another one that failed, and so on
+    what = one_line(what, MAX_MESSAGE)  # a cell failed because of another, and that one of a third, and so on
     if text is None:
         return Raised(where="", source="", what=what, excerpt="")
     return Raised(

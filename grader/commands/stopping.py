@@ -21,9 +21,9 @@ class Stopped(KeyboardInterrupt):
 def install() -> None:
     """Let the first SIGINT or SIGTERM raise `Stopped` in the main thread; a second one ends the process at once.
 
-    It is not to be swallowed. A library may catch KeyboardInterrupt while it is imported, and go on without what it
-    was about to import: a signal that comes during an import waits until that is done. Python itself ignores what is
-    raised in a destructor or around a fork: then `Stopped` is raised again.
+    Nothing may swallow the stop. A library may catch KeyboardInterrupt while it is imported, and go on without what it
+    was about to import; so a signal that comes during an import waits until the import is done. Python ignores what
+    a destructor or a fork handler raises; so `Stopped` is then raised again.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
@@ -50,7 +50,7 @@ def _on_ignored(ignored: sys.UnraisableHookArgs) -> None:
 
 
 def _later(number: int) -> None:
-    """Treat a signal in a moment as if it came only then."""
+    """Handle a signal after AGAIN_SECONDS, as if it came only then."""
     signal.signal(signal.SIGALRM, lambda _, frame: _on_signal(number, frame))
     signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
 
