@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.build.gradescope_zip import autograder
-from grader.commands.console import Terminal
+from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.from_gradebook import entries_or_complain
 from grader.commands.output_file import CannotWrite, write_result
 from grader.course import lessons
@@ -75,9 +75,11 @@ def write_autograder(
 ) -> int:
     """Write the zip that grades one assignment at Gradescope; return the exit status."""
     known = tuple(lessons())
-    if assignment not in known:
-        problem = f"no assignment {assignment!r}" if assignment else "which assignment? Pass --assignment"
-        terminal.complain(f"{problem}; there are {', '.join(known)}")
+    if assignment is None:
+        terminal.complain(f"which assignment? Pass --assignment; known are {', '.join(known)}")
+        return 2
+    if complaint := wrong_assignment(assignment, known):
+        terminal.complain(complaint)
         return 2
     try:
         content = autograder(root, assignment=assignment, isolation=isolation, secret=course_secret(root))
