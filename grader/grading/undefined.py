@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -16,12 +16,10 @@ from grader.declaration.lesson import Lesson
 from grader.evidence.text import one_line
 from grader.execution.engine import Execution
 from grader.notebook.cells import answer_cell
-from grader.notebook.source_names import bound_names, without_magics
+from grader.notebook.source_names import binding_lines, bound_names, without_magics
 from grader.records import CellResult, Outcome, Status, Verdict
 from grader.submission.rebuild import Rebuilt
 
-# Lines that bind a name in a cell that Python cannot read.
-BINDS = re.compile(r"^(?:(?:async[ \t]+def|def|class)[ \t]+(\w+)|(\w+)[ \t]*=)", re.MULTILINE)
 IMPORTS = re.compile(r"^(?:from[ \t]+\S+[ \t]+)?import[ \t]+(.+)$", re.MULTILINE)
 MAX_NAMES = 3  # that a message lists
 MAX_NAME, MAX_COMPARED = 60, 500  # characters of a name, and names: comparing them takes time
@@ -103,7 +101,8 @@ def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefine
     alike = get_close_matches(name, others, n=1) or others[:MAX_NAMES]
     defines = ", ".join(alike)
     why = f"runs, but defines no {name}" + (f"; it defines {defines}" if alike else "")
-    line = next((line for other in alike for line in _lines_that_bind(cell.source, other)), 0)
+    first_lines = dict(reversed(binding_lines(cell.source)))
+    line = next((first_lines[other] for other in alike if other in first_lines), 0)
     shown = excerpt(cell.source, line) if line else ""
     return Undefined(cell=cell.id, why=why, briefly=why, excerpt=shown)
 
@@ -113,19 +112,12 @@ def _meant(source: str) -> Collection[str]:
     bound = bound_names(source)
     if bound is not None:
         return bound
-    names = [name for pair in BINDS.findall(source) for name in pair if name]
+    names = [name for name, _ in binding_lines(source)]
     # Of `import numpy as np, math`, the last word of each part.
     names += [
         part.split()[-1] for parts in IMPORTS.findall(source) for part in parts.split(",") if part.split()
     ]
     return names
-
-
-def _lines_that_bind(source: str, name: str) -> Iterator[int]:
-    """Yield the numbers of the lines that bind a name, counted from 1."""
-    for number, line in enumerate(source.split("\n"), 1):
-        if any(name in pair for pair in BINDS.findall(line)):
-            yield number
 
 
 def _has_code(source: str) -> bool:

@@ -17,6 +17,8 @@ LONG = 50_000  # characters from which on a cell counts as large
 WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")  # `self.attention` does not mention `attention`
 # Source with one of these may use names that it does not mention; `model.eval()` does not.
 DYNAMIC = re.compile(r"(?<![\w.])(globals|locals|vars|eval|exec|getattr|get_ipython|importlib|sys)\b")
+# The start of a line that binds a name at the top level of a cell.
+BINDING = re.compile(r"(?:async[ \t]+def|def|class)[ \t]+(\w+)|(\w+)[ \t]*=")
 MAGIC = ("%", "!", "?")  # first character of a line that IPython reads, and not Python
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # how Python refuses to parse a source
 
@@ -89,6 +91,15 @@ def bound_names(source: str) -> frozenset[str] | None:
     if statements is None:
         return None
     return frozenset(name for statement in statements for name in names_bound_by(statement))
+
+
+def binding_lines(source: str) -> list[tuple[str, int]]:
+    """List the names that a line binds which begins with `def name`, `class name` or `name =`, and the line's number.
+
+    Unlike `bound_names`, this works where the cell does not parse.
+    """
+    found = ((BINDING.match(line), number) for number, line in enumerate(source.split("\n"), 1))
+    return [(match[1] or match[2], number) for match, number in found if match]
 
 
 @cached_by_source

@@ -12,7 +12,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.notebook.source_names import bound_names, mentioned_names, parse_statements, without_magics
+from grader.notebook.source_names import (
+    binding_lines,
+    bound_names,
+    mentioned_names,
+    parse_statements,
+    without_magics,
+)
 
 MOST_PARTS = 50  # of one exercise; with more, no halves are searched for
 
@@ -127,9 +133,5 @@ def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
     if names_bound is None:
         if strictly:
             return set()
-        return {
-            name
-            for name in names
-            if re.search(rf"^(async\s+def|def|class)\s+{name}\b|^{name}\s*=", source, re.M)
-        }
+        return {name for name, _ in binding_lines(source)} & names
     return {*names_bound} & names
