@@ -23,7 +23,7 @@ from grader.gradebook.writer import open_gradebook
 from grader.grading import grade as grading
 from grader.grading.grade import Graded, grade, master_notebook
 from grader.notebook.cells import answer_cell, check_cell
-from grader.records import Grade, GradingSettings, Outcome, Verdict
+from grader.records import Grade, GradebookEntry, GradingSettings, Outcome, Verdict
 from grader.report.jsonl import to_record
 from grader.report.page import feedback_page
 from grader.report.terminal import details
@@ -209,7 +209,7 @@ def test_page_check_comment_and_json_name_the_exception_and_the_line(
     notebook = next(cell for cell in result.notebook.cells if cell.id == check_cell(id)).outputs[0].text
     record = json.dumps(to_record(result.grade)["exercises"][result.grade.verdicts.index(verdict)])
     shown = {
-        "page": " ".join(section(feedback_page(result.grade), id).split()),
+        "page": " ".join(section(feedback_page(GradebookEntry.of(result.grade)), id).split()),
         "check": about(result.grade, id),
         "comment": comment,
         "notebook": notebook,
@@ -227,7 +227,7 @@ def test_page_check_comment_and_json_name_the_exception_and_the_line(
         assert broken.error in text, (place, text)
         assert " ".join(line.split())[:60] in text, (place, text)
     assert f"→ {number} │ " in verdict.excerpt
-    assert "('<b>" not in feedback_page(result.grade)
+    assert "('<b>" not in feedback_page(GradebookEntry.of(result.grade))
 
 
 def test_points_are_lost_for_the_broken_cells_alone(graded) -> None:
@@ -242,7 +242,7 @@ def test_the_caret_of_a_syntax_error_stands_below_its_character(graded) -> None:
     rows = verdict_of(result.grade, id).excerpt.split("\n")
     marked = next(index for index, row in enumerate(rows) if row.startswith("→"))
     assert rows[marked][rows[marked + 1].index("^")] == "("
-    assert f'<pre class="excerpt">{html.escape(rows[0])}\n' in feedback_page(result.grade)
+    assert f'<pre class="excerpt">{html.escape(rows[0])}\n' in feedback_page(GradebookEntry.of(result.grade))
 
 
 def test_shapes_of_the_tensors_on_the_line_are_shown(graded) -> None:
