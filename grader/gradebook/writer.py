@@ -228,8 +228,7 @@ class GradeWriter:
         """
         db = self.gradebook.db
         insert_once(db, api.Student.__table__, id=student.id)
-        names = {"first_name": student.first_name, "last_name": student.last_name, "email": student.email}
-        set_if_empty(db, api.Student.__table__, student.id, **names, lms_user_id=student.lms_id)
+        set_if_empty(db, api.Student.__table__, student.id, **_columns_of(student))
         keys = {"assignment_id": cells.assignment, "student_id": student.id}
         submission, new = insert_once(db, api.SubmittedAssignment.__table__, **keys)
         keys = {"notebook_id": cells.notebook, "assignment_id": submission}
@@ -277,8 +276,7 @@ class GradeWriter:
             return False
         if seconds_late(row) or row.penalty is not None:
             return False
-        student = came_in.student
-        if (student.first_name and not row.first_name) or (student.last_name and not row.last_name):
+        if any(value and not row._mapping[name] for name, value in _columns_of(came_in.student).items()):
             return False
         grades = {each.cell_id: each for each in before.grades}
         scores, texts = scores_and_comments(grade, cells, grades, same=True)
@@ -331,6 +329,16 @@ def _submitted(came_in: Handover, cells: Cells) -> datetime | None:
     if came_in.submitted is None and came_in.late and cells.duedate is not None:
         return cells.duedate + timedelta(seconds=1)
     return _utc(came_in.submitted)
+
+
+def _columns_of(student: Student) -> dict[str, str]:
+    """Return the columns of nbgrader's table for what is known of a student beside the id."""
+    return {
+        "first_name": student.first_name,
+        "last_name": student.last_name,
+        "email": student.email,
+        "lms_user_id": student.lms_id,
+    }
 
 
 def _has_grade(before: Stored | None) -> bool:

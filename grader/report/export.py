@@ -23,7 +23,7 @@ from typing import Any
 
 from grader import __version__
 from grader.records import GradebookEntry, Outcome, Student, Verdict
-from grader.report.text import SYMBOLS, clean, exercise_ids, kind, number
+from grader.report.text import SYMBOLS, clean, exercise_ids, kind
 
 SERVICES = ("canvas", "moodle", "gradescope", "csv")
 FORMULA_STARTS = ("=", "+", "-", "@")  # spreadsheets run a cell that starts with one of these
@@ -59,7 +59,7 @@ def _canvas(entries: Sequence[GradebookEntry]) -> Export:
     rows = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *names],
         # Canvas recognises this row by its text; its own export indents the text by four spaces.
-        ["    Points Possible", "", "", "", "", *(number(worth[name]) for name in names)],
+        ["    Points Possible", "", "", "", "", *(_exact(worth[name]) for name in names)],
     ]
     for student, scores in _by_student(entries):
         # The student's id is Canvas's own number, as in its zip, or else the student's login name.
@@ -94,7 +94,7 @@ def _worksheet(assignment: str, students: Sequence[tuple[Student, Mapping[str, G
     for student, scores in students:
         entry = scores[assignment]
         identity = [f"Participant {student.id}", student.name, student.email, ""]
-        points = "" if entry.score is None else f"{entry.score:.2f}"
+        points = "" if entry.score is None else f"{entry.score:.6f}".removesuffix("0000")
         rows.append([*identity, points, f"{entry.max_score:.2f}", "Yes", "-", "-"])
     return _table(rows, trusted={"-"})
 
@@ -121,7 +121,12 @@ def _is_number(student: Student) -> bool:
 
 
 def _score(entry: GradebookEntry | None) -> str:
-    return "" if entry is None or entry.score is None else number(entry.score)
+    return "" if entry is None or entry.score is None else _exact(entry.score)
+
+
+def _exact(points: float) -> str:
+    """Format points for another program: to six decimals, where a page shows two."""
+    return f"{points:.6f}".rstrip("0").rstrip(".")
 
 
 # ---------------------------------------------------------------- Gradescope
@@ -197,10 +202,10 @@ def _csv(entries: Sequence[GradebookEntry]) -> Export:
         student, grade = entry.student, entry.grade
         flags = "; ".join(f"{flag.exercise or ''} {flag.kind}".strip() for flag in grade.flags)
         ran = [grade.isolation, grade.device, f"{grade.seconds:.2f}", grade.submission_sha256, __version__]
-        scores = ["", number(entry.max_score), "", "", "", ""]
+        scores = ["", _exact(entry.max_score), "", "", "", ""]
         if entry.score is not None:
-            late = "" if entry.seconds_late is None else number(entry.seconds_late)
-            scores = [_score(entry), scores[1], number(entry.raw_score), number(entry.penalty), late, ""]
+            late = "" if entry.seconds_late is None else _exact(entry.seconds_late)
+            scores = [_score(entry), scores[1], _exact(entry.raw_score), _exact(entry.penalty), late, ""]
         scores[-1] = "yes" if entry.needs_manual_grade else "no"
         rows.append(
             [
@@ -218,7 +223,7 @@ def _points(entry: GradebookEntry, name: str) -> str:
     verdicts = {verdict.id: verdict for verdict in entry.grade.verdicts}
     cell = entry.cells.get(name)
     points = entry.points(verdicts[name]) if name in verdicts else cell.points if cell else None
-    return "" if points is None else number(points)
+    return "" if points is None else _exact(points)
 
 
 def _table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:

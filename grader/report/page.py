@@ -61,12 +61,18 @@ def templates() -> Environment:
     )
     environment.globals["SYMBOLS"] = SYMBOLS
     environment.filters["number"] = number
+    environment.filters["lines"] = _lines
     return environment
 
 
 def _clean_text(value: Any) -> Any:
     """Clean text; return Markup, which is the grader's own SVG, and all other values unchanged."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _lines(text: str) -> Markup:
+    """Escape a text of several lines, and keep its lines, for an element with the style `white-space: pre-line`."""
+    return escape(clean_lines(text))
 
 
 def _with_code(message: str) -> Markup:

@@ -86,6 +86,13 @@ def test_what_people_decided_leaves_in_every_file():
     assert results["tests"][0]["output"].endswith("Your instructor writes: Good.")
 
 
+def test_a_third_of_a_point_leaves_as_nbgrader_has_it():
+    entry = replace(GradebookEntry.of(FULL), score=1 / 3, student=Student(id="4711"))
+    assert "0.333333" in export("canvas", [entry]).text
+    assert "0.333333" in export("moodle", [entry]).text
+    assert "0.333333" in export("csv", [entry]).text
+
+
 def test_one_name_that_is_no_number_does_not_flip_moodles_worksheet():
     exported = export("moodle", of_people())
     head, *students = csv.reader(io.StringIO(exported.text))

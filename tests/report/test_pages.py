@@ -258,6 +258,13 @@ def test_points_comments_and_penalty_of_people_are_on_the_page():
         assert said in text, said
 
 
+def test_a_comment_of_several_lines_keeps_them():
+    cell = CellScore(points=6.0, max_points=5.0, comment="First <b>line</b>.\nSecond.\x1b")
+    html = feedback_page(by_people(cells={"1.1": cell}))
+    assert "First &lt;b&gt;line&lt;/b&gt;.\nSecond.\N{REPLACEMENT CHARACTER}" in html
+    assert "white-space: pre-line" in html
+
+
 def test_points_of_an_earlier_version_are_said_to_be_so():
     cell = CellScore(points=6.0, max_points=5.0, by_hand=True, needs_manual_grade=True)
     text = Page(feedback_page(by_people(cells={"1.1": cell}))).text
