@@ -295,6 +295,11 @@ class GradebookEntry:
         return self.fault or self.grade.message
 
     @property
+    def has_earlier_score(self) -> bool:
+        """Tell whether the score is of an earlier version, because the newest could not be graded."""
+        return self.status == "fault" and self.grade.status != "fault" and self.score is not None
+
+    @property
     def needs_manual_grade(self) -> bool:
         """Tell whether a person must look at a cell."""
         return any(cell.needs_manual_grade for cell in self.cells.values())

@@ -56,8 +56,12 @@ def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service
     if left_out:
         yield f"{service} knows no participant of that number, so these are left out: {_some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]
-    if stale := [entry.student.id for entry in faults if entry.score is not None]:
+    if stale := [entry.student.id for entry in faults if entry.has_earlier_score]:
         yield f"the newest version could not be graded, and the score is of the version before: {_some(stale)}"
+    by_hand = [entry for entry in faults if entry.score is not None and not entry.has_earlier_score]
+    if by_hand:
+        ids = [entry.student.id for entry in by_hand]
+        yield f"could not be graded, and have only the points that a person gave: {_some(ids)}"
     if empty := [entry.student.id for entry in faults if entry.score is None]:
         yield f"could not be graded, and have no score yet: {_some(empty)}"
     if waiting := [entry.student.id for entry in entries if entry.waits_for_person]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader import __version__
-from grader.records import CheckResult, GradebookEntry, Outcome, Verdict
+from grader.records import CellScore, CheckResult, GradebookEntry, Outcome, Verdict
 from grader.report.heatmap import figure
 from grader.report.text import SYMBOLS, check_messages, clean, clean_lines, kind, number, said_once
 
@@ -25,8 +26,7 @@ def feedback_page(entry: GradebookEntry) -> str:
         entry: what the gradebook says of the submission, with the whole grade.
     """
     score = entry.score
-    shown = entry.grade.verdicts if entry.grade.status == "graded" else ()
-    exercises = {verdict.id for verdict in shown}
+    verdicts = entry.grade.verdicts if entry.grade.status == "graded" else ()
     return (
         templates()
         .get_template("feedback.html.j2")
@@ -36,16 +36,23 @@ def feedback_page(entry: GradebookEntry) -> str:
             greeting=_greeting(entry),
             score=score,
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
-            exercises=[_exercise(verdict, entry) for verdict in shown],
-            # Where no exercise is shown, what people gave still is.
-            others={
-                name: cell
-                for name, cell in entry.cells.items()
-                if name not in exercises and (exercises or cell.by_hand or cell.comment)
-            },
+            exercises=[_exercise(verdict, entry) for verdict in verdicts],
+            others=_others(entry, {verdict.id for verdict in verdicts}),
             version=__version__,
         )
     )
+
+
+def _others(entry: GradebookEntry, exercises: Set[str]) -> dict[str, CellScore]:
+    """Return the cells that the page shows below the exercises: the instructor's own.
+
+    Where no exercise is shown, as of a file that cannot be read, these are the cells that a person looked at.
+    """
+    return {
+        name: cell
+        for name, cell in entry.cells.items()
+        if name not in exercises and (exercises or cell.by_hand or cell.comment)
+    }
 
 
 @cache

@@ -265,6 +265,19 @@ def test_a_comment_of_several_lines_keeps_them():
     assert "white-space: pre-line" in html
 
 
+@pytest.mark.parametrize("withheld", [FAULT, UNREADABLE])
+def test_points_and_comments_of_people_are_on_a_page_without_exercises(withheld):
+    cells = {
+        "1.1": CellScore(points=4.0, max_points=5.0, by_hand=True, comment="Shown to me on paper."),
+        "1.2": CellScore(points=None, max_points=5.0, comment="See me."),
+        "1.4": CellScore(points=0.0, max_points=15.0),
+    }
+    text = Page(feedback_page(replace(GradebookEntry.of(withheld), score=4.0, cells=cells))).text
+    assert "1.1 4 of 5 Your instructor writes: Shown to me on paper." in text
+    assert "Your instructor writes: See me." in text
+    assert "of 15" not in text
+
+
 def test_points_of_an_earlier_version_are_said_to_be_so():
     cell = CellScore(points=6.0, max_points=5.0, by_hand=True, needs_manual_grade=True)
     text = Page(feedback_page(by_people(cells={"1.1": cell}))).text
@@ -279,6 +292,14 @@ def test_a_fault_after_a_graded_version_shows_that_version():
     assert "We could not grade the newest version" in text
     assert "Divide the scores by" in text
     assert "no sandbox" not in text
+
+
+def test_the_class_page_says_whose_score_is_of_the_version_before():
+    earlier, by_hand = by_people(fault="no sandbox"), replace(GradebookEntry.of(FAULT), score=4.0)
+    assert "no sandbox The score of the version before stands." in Page(class_page([earlier])).text
+    text = Page(class_page([by_hand])).text
+    assert "version before" not in text
+    assert "A person gave points by hand." in text
 
 
 def test_the_class_page_says_who_waits_and_who_handed_in_nothing():
