@@ -135,6 +135,18 @@ def pair(returned: Any) -> tuple[Any, Any]:
     return returned[0], returned[1]
 
 
+def as_tensor(value: Any, name: str) -> Tensor:
+    """Return a value that must be a tensor.
+
+    Raises:
+        TypeError: it is none. Whatever our arithmetic raised instead would look like the student's.
+    """
+    if not isinstance(value, Tensor):
+        came = "nothing" if value is None else type(value).__name__
+        raise TypeError(f"{name}: expected a tensor, but {came} came back")
+    return value
+
+
 def raised(call: Callable[[], Any]) -> str:
     """Say what a call raised: "ValueError" for it and its subclasses, another error's name, or "no error"."""
     try:
@@ -187,7 +199,10 @@ def purity_and_gradients(
     # A copy of each leaf goes in: work in place on a leaf raises, and here it may only come from keeping state.
     outputs = call(**{**inputs, **tensors, **{name: leaf.clone() for name, leaf in leaves.items()}})
     sources = {**leaves, **(parameters or {})}
-    total = sum((outputs[name] * direction).sum() for name, direction in grad_outputs.items())
-    gradients = torch.autograd.grad(total, list(sources.values()), allow_unused=True)
+    directions = [(as_tensor(outputs[name], name), direction) for name, direction in grad_outputs.items()]
+    total = sum((output * direction).sum() for output, direction in directions)
+    gradients = [None] * len(sources)
+    if total.requires_grad:  # else nothing leads back to any of them
+        gradients = torch.autograd.grad(total, list(sources.values()), allow_unused=True)
     report = {f"gradient of {name}": gradient for name, gradient in zip(sources, gradients, strict=True)}
     return {"inputs unchanged": True, **{name: output.detach() for name, output in outputs.items()}, **report}
