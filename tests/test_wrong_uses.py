@@ -51,6 +51,8 @@ TABLE = [
     ("check {work}/1-attention.ipynb --assignment 9-diffusion", 2, f"grader: no assignment '9-diffusion'; {ASSIGNMENTS}"),
     ("export csv --assignment 9-diffusion", 2, "grader: the gradebook holds no submission of '9-diffusion'; known are 1-attention"),
     ("grade {work}/nowhere", 2, "grader: {work}/nowhere does not exist. Name a notebook, a folder of submissions, or a zip."),
+    ("grade {course}", 2, "grader: {course} is the course itself. Name a notebook, a folder of submissions, or a zip."),
+    ("grade {work}/class {work}/../course", 2, "course is the course itself."),
     ("grade {work}/nowhere {work}/class", 2, "grader: {work}/nowhere does not exist."),
     ("check {work}/nowhere.ipynb", 2, "grader: {work}/nowhere.ipynb does not exist. Name a notebook, a folder of submissions, or a zip."),
     ("check {work}/folder", 1, "grader: {work}/folder holds no submission"),

@@ -64,7 +64,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         server: a fork server that was started early; it is used if its tier and device are the chosen ones.
     """
     known = tuple(lessons())
-    if complaint := wrong_assignment(options.assignment, known):
+    if complaint := wrong_assignment(options.assignment, known) or _wrong_path(options):
         terminal.complain(complaint)
         return WRONG_USE
     with ExitStack() as stack:
@@ -97,6 +97,17 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
     terminal.say(f"feedback   {results.class_page.parent}")
     terminal.say(f"report     {results.class_page}")
     return SOME_NOT_GRADED if any(entry.status != "graded" for entry in results.entries) else GRADED
+
+
+def _wrong_path(options: GradeOptions) -> str | None:
+    """Return what is wrong if the course itself is to be graded; None if it is not.
+
+    So says a shell for an empty variable, too: "" is the folder in which the command runs.
+    """
+    course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
+    if course is None:
+        return None
+    return f"{course} is the course itself. Name a notebook, a folder of submissions, or a zip."
 
 
 def _prepare(

@@ -227,7 +227,8 @@ def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str
         folder = below[0] if len(below) > (0 if entry.problem else 1) else ""
         file = StudentFile(entry, last, folder)
         own = Layout.FOLDERS if layout is Layout.SERVICE else layout
-        return None if part in assignments else _Claim(part, "folder", file, own)
+        nobodys = part in assignments or (layout is Layout.NBGRADER and part in COURSE_FOLDERS)
+        return None if nobodys else _Claim(part, "folder", file, own)
     stem = PurePosixPath(part).stem
     if layout is not Layout.FLAT and (not entry.is_notebook or assignment_in(stem, tuple(assignments))):
         return None  # a file beside the students' folders

@@ -223,6 +223,15 @@ def test_a_flat_folder_is_one_person_a_file(tmp_path: Path, lay) -> None:
 
 
 @either
+def test_the_courses_own_folders_are_nobodys(tmp_path: Path, lay) -> None:
+    own = ["notebooks/1-attention/1-attention.ipynb", "solutions/1-attention/1-attention.ipynb"]
+    with pytest.raises(Unreadable, match="holds no submission"):
+        rows(lay(tmp_path, [*own, "README.md"]))
+    (tmp_path / "other").mkdir()
+    assert set(rows(lay(tmp_path / "other", [*own, "ada/1-attention/1-attention.ipynb"]))) == {"ada"}
+
+
+@either
 def test_where_no_name_says_the_assignment_the_cells_do(tmp_path: Path, lay) -> None:
     found = rows(lay(tmp_path, {"4711.ipynb": LESSON_1, "4712.ipynb": LESSON_2, "4713.ipynb": book()}))
     assert [found[student].assignment for student in ("4711", "4712", "4713")] == [
