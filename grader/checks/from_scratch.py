@@ -19,6 +19,7 @@ from grader.notebook.source_names import cached_by_source, names_bound_by, parse
 HIDDEN = "something out of sight"
 # The tripwire reports this as an operator if student code has switched the tripwire off.
 SWITCHED_OFF = "switched off"
+MOST_PARTS = 200  # nodes of a sum of string constants that are read; a name has fewer letters than half of that
 
 
 def ran_builtins(
@@ -160,20 +161,25 @@ def _mentioned(node: ast.AST) -> list[str]:
 def _constant_text(node: ast.AST) -> str:
     """Return the text of a string constant, of a sum of string constants, or of an f-string of them.
 
-    Return "" for any other node, and where any part is empty.
+    Return "" for any other node, where any part is empty, and for more nodes than a name that is banned has.
     """
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.BinOp(op=ast.Add(), left=left, right=right):
-            parts = [_constant_text(left), _constant_text(right)]
-        case ast.JoinedStr(values=values):
-            parts = [_constant_text(value) for value in values]
-        case ast.FormattedValue(value=value):
-            return _constant_text(value)
-        case _:
-            return ""
-    return "".join(parts) if all(parts) else ""
+    parts: list[str] = []
+    todo = [node]
+    for _ in range(MOST_PARTS):  # a loop: a sum of a thousand terms is too deep for a call
+        if not todo:
+            return "".join(parts)
+        match todo.pop():
+            case ast.Constant(value=str(text)) if text:
+                parts.append(text)
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                todo += (right, left)
+            case ast.JoinedStr(values=[_, *_] as values):
+                todo += reversed(values)
+            case ast.FormattedValue(value=value):
+                todo.append(value)
+            case _:
+                return ""
+    return ""
 
 
 def _statements(source: str) -> list[ast.stmt]:

@@ -46,21 +46,33 @@ def names_bound_by(statement: ast.stmt) -> list[str]:
 
     Names bound by `match` or `:=` are not listed.
     """
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [statement.name]
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return [_alias_name(alias) for alias in statement.names]
-    blocks = [getattr(statement, block, []) for block in ("body", "orelse", "finalbody")]
-    blocks += [handler.body for handler in getattr(statement, "handlers", [])]
-    targets = [*getattr(statement, "targets", []), getattr(statement, "target", None)]
-    targets += [item.optional_vars for item in getattr(statement, "items", [])]
-    names = [name for block in blocks for inner in block for name in names_bound_by(inner)]
-    return names + [
-        node.id
+    names: list[str] = []
+    todo: list[ast.AST] = [statement]
+    while todo:  # a loop, because each `elif` lies within the one before it: a thousand are too deep for a call
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.append(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names += map(_alias_name, node.names)
+        else:
+            names += _names_of_targets(node)
+            for block in ("body", "handlers", "orelse", "finalbody"):
+                todo += getattr(node, block, [])
+    return names
+
+
+def _names_of_targets(node: ast.AST) -> list[str]:
+    """List the names that a statement itself binds, without its inner blocks: by `=`, `for` or `with`."""
+    if isinstance(node, ast.Delete):
+        return []
+    targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
+    targets += [item.optional_vars for item in getattr(node, "items", [])]
+    return [
+        inner.id
         for target in targets
-        if target is not None and not isinstance(statement, ast.Delete)
-        for node in ast.walk(target)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if target is not None
+        for inner in ast.walk(target)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
     ]
 
 
@@ -128,13 +140,18 @@ def free_names(source: str) -> frozenset[str]:
 
 def _read_names(table: symtable.SymbolTable) -> frozenset[str]:
     """Return the global names that a scope, or a scope inside it, reads."""
-    at_top = table.get_type() == "module"
-    read = {
-        symbol.get_name()
-        for symbol in table.get_symbols()
-        if symbol.is_referenced() and (at_top or symbol.is_global())
-    }
-    return frozenset(read).union(*(_read_names(child) for child in table.get_children()))
+    read: set[str] = set()
+    todo = [table]
+    while todo:  # a loop: a lambda within a lambda, a thousand times, is too deep for a call
+        scope = todo.pop()
+        at_top = scope.get_type() == "module"
+        read |= {
+            symbol.get_name()
+            for symbol in scope.get_symbols()
+            if symbol.is_referenced() and (at_top or symbol.is_global())
+        }
+        todo += scope.get_children()
+    return frozenset(read)
 
 
 @cached_by_source

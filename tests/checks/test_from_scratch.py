@@ -115,3 +115,14 @@ def test_a_sum_of_a_thousand_terms_is_no_fault_of_ours(terms: int) -> None:
     answer = "def f(x):\n    return " + " + ".join(["x"] * terms)
     assert not same_definitions(answer, answer, ("f",))
     assert not used_builtins(SOFTMAX, answer)
+
+
+@pytest.mark.parametrize("term", ["1", "'a'"])
+def test_a_sum_of_a_thousand_constants_is_no_fault_of_ours(term: str) -> None:
+    answer = "def f(x):\n    return " + "+".join([term] * 1_500)
+    assert not used_builtins(SOFTMAX, answer)
+
+
+def test_the_name_of_a_builtin_is_put_together() -> None:
+    answer = "def f(x):\n    return getattr(torch, " + " + ".join(map(repr, "softmax")) + ")(x, -1)"
+    assert used_builtins(SOFTMAX, answer) == ("softmax",)

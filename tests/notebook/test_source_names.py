@@ -32,6 +32,19 @@ def test_a_module_is_the_same_however_it_is_imported_names() -> None:
     assert imported_names("from . import a") == {("a", "a")}
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if a:\n    x = 1\n" + "elif a:\n    y = 2\n" * 2_000,
+        "x = y = " + "lambda: " * 900 + "a",
+    ],
+    ids=["elif", "lambda"],
+)
+def test_code_that_is_nested_deeper_than_python_calls_is_read(source: str) -> None:
+    assert bound_names(source) == {"x", "y"}
+    assert free_names(source) == {"a"}
+
+
 def test_what_does_not_parse_binds_nothing_known() -> None:
     assert bound_names("def f(:") is None
     assert free_names("def f(:") == frozenset()
