@@ -19,7 +19,7 @@ from grader.notebook.source_names import cached_by_source, names_bound_by, parse
 HIDDEN = "something out of sight"
 # The tripwire reports this as an operator if student code has switched the tripwire off.
 SWITCHED_OFF = "switched off"
-MOST_PARTS = 200  # nodes of a sum of string constants that are read; a name has fewer letters than half of that
+MOST_PARTS = 200  # nodes of a sum of string constants that are read: no name has a hundred letters
 
 
 def ran_builtins(

@@ -20,7 +20,9 @@ from grader.notebook.source_names import (
     without_magics,
 )
 
-MOST_PARTS = 50  # of one exercise; with more, no halves are searched for
+# Halves are searched for among at most so many characters, times the square of the number of cells: every few cells
+# that stand together may be one, and each try reads their text. That is 10 cells of 10,000 characters, or 50 of 80.
+MOST_WORK = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,15 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
         names: what the exercise asks to define.
     """
     parts = [part for part in _whole_parts(cells) if not _is_comment(part.source)]
-    defining = [part for part in parts if names & defined(part.source, names)]
-    scratch = [part for part in parts if part not in defining and _is_scratch(part.source)]
+    defining = {part: found for part in parts if (found := defined(part.source, names))}
+    scratch = {part for part in parts if part not in defining and _is_scratch(part.source)}
     parts = [part for part in parts if part not in scratch]
-    replaced = [part for part in defining if _is_replaced(part, defining, names)]
+    replaced = _replaced(defining)
     kept = [part for part in parts if part not in replaced]
     # A copy of the answer may be the only cell that still has the helpers.
     mentioned = frozenset().union(*(mentioned_names(part.source) for part in kept))
-    helping = [part for part in replaced if ((bound_names(part.source) or set()) - names) & mentioned]
-    kept = [part for part in parts if part in kept or part in helping]
+    helping = {part for part in replaced if ((bound_names(part.source) or set()) - names) & mentioned}
+    kept = [part for part in parts if part not in replaced or part in helping]
     used = [index for part in kept for index in part.indices]
     return Joined(
         source="\n".join(_without_cell_magic(part.source) for part in kept)
@@ -78,8 +80,9 @@ def _whole_parts(cells: Mapping[int, str]) -> list[_Part]:
     """Join cells that are no code for themselves with their neighbours, if they are together."""
     parts = [_Part((index,), source) for index, source in cells.items()]
     whole: list[_Part] = []
+    search = len(parts) ** 2 * sum(len(part.source) for part in parts) <= MOST_WORK
     while parts:
-        size = _size_of_whole(parts) if len(parts) <= MOST_PARTS else 1
+        size = _size_of_whole(parts) if search else 1
         indices = tuple(index for part in parts[:size] for index in part.indices)
         whole.append(_Part(indices, "\n".join(part.source for part in parts[:size])))
         parts = parts[size:]
@@ -95,11 +98,15 @@ def _size_of_whole(parts: Sequence[_Part]) -> int:
     return 1
 
 
-def _is_replaced(part: _Part, defining: Sequence[_Part], names: set[str]) -> bool:
-    """Tell whether later cells define again all that a cell defines of the exercise's names."""
-    later = defining[defining.index(part) + 1 :]
-    again = {name for other in later for name in defined(other.source, names)}
-    return defined(part.source, names) <= again
+def _replaced(defining: dict[_Part, set[str]]) -> set[_Part]:
+    """Return the cells of which later cells define again all that they define of the exercise's names."""
+    replaced: set[_Part] = set()
+    later: set[str] = set()
+    for part, names in reversed(defining.items()):
+        if names <= later:
+            replaced.add(part)
+        later |= names
+    return replaced
 
 
 def _parses(source: str) -> bool:
