@@ -17,6 +17,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -245,5 +246,7 @@ def _without_formula(cell: str) -> str:
     """Put an apostrophe before a cell that a spreadsheet would run; replace unprintable characters."""
     # Clean only cells with unprintable characters: `clean` would remove the indentation that Canvas expects.
     text = cell if cell.isprintable() else clean(cell)
-    formula = text.lstrip().startswith(FORMULA_STARTS) and not NUMBER.fullmatch(text)
+    # Some spreadsheets read the full-width forms of these characters, too: NFKC turns them into the plain ones.
+    plain = unicodedata.normalize("NFKC", text).lstrip()
+    formula = plain.startswith(FORMULA_STARTS) and not NUMBER.fullmatch(text)
     return f"'{text}" if formula else text

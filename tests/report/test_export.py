@@ -179,14 +179,14 @@ def test_the_table_has_every_point_flag_and_message():
     assert len(students) == len(CLASS)
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", " =", "\r\n@"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", " =", "\r\n@", "＝", "＋", "－", "＠", "﹦"])
 @pytest.mark.parametrize("service", ["canvas", "moodle", "csv"])
 def test_no_cell_is_a_formula(service: str, start: str):
     attack = f"{start}HYPERLINK(1)"
     grades = [replace(FULL, student=attack, message=attack)]
     cells = [cell for row in rows(service, grades) for cell in row]
     assert any("HYPERLINK" in cell for cell in cells)
-    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
+    assert not [cell for cell in cells if cell.lstrip().startswith(tuple("=+-@＝＋－＠﹦"))]
 
 
 @pytest.mark.parametrize("service", ["canvas", "moodle", "csv"])
