@@ -20,6 +20,8 @@ from grader.gradebook.errors import RecordError, StudentNameError
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds between attempts
+# What a database says where another program holds it, or has just made the same table or row.
+BUSY = ("locked", "already exists", "UNIQUE constraint", "duplicate key")
 LOCK_SECONDS = 3  # how long SQLite itself waits for a lock, in each attempt
 
 Result = TypeVar("Result")
@@ -117,7 +119,7 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
         except (SQLAlchemyError, api.InvalidEntry, OSError, ImportError, UnicodeEncodeError) as error:
             undo()
             reason = str(getattr(error, "orig", None) or error).splitlines()[0]
-            busy = "locked" in reason or "already exists" in reason
+            busy = any(word in reason for word in BUSY)
             if busy and tries < ATTEMPTS:
                 time.sleep(PAUSE)
                 continue

@@ -14,6 +14,16 @@ from sqlalchemy import Row, Table, and_, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 
+def begin_to_write(db: Session) -> None:
+    """Keep other programs from writing until the next commit, so that what is read from now on stays true.
+
+    SQLite would only do so from the first change on, and a score that somebody saves in formgrader between reading
+    and writing would be overlooked.
+    """
+    if db.get_bind().dialect.name == "sqlite":
+        db.connection().exec_driver_sql("BEGIN IMMEDIATE")
+
+
 def insert_once(db: Session, table: Table, **keys: str) -> tuple[str, bool]:
     """Find or insert the row with these keys; return its id, and whether it is new."""
     matches = and_(*(table.c[name] == value for name, value in keys.items()))

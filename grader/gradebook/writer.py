@@ -34,7 +34,7 @@ from grader.gradebook.connection import attempt, connect
 from grader.gradebook.details import DETAILS, grade_in, make_table, row_of
 from grader.gradebook.entries import entry_of, seconds_late, whole_entry
 from grader.gradebook.errors import RecordError
-from grader.gradebook.rows import fill, insert_once, is_filled, set_columns, set_if_empty
+from grader.gradebook.rows import begin_to_write, fill, insert_once, is_filled, set_columns, set_if_empty
 from grader.gradebook.scores_and_comments import scores_and_comments
 from grader.gradebook.stored import Stored, load_line, load_one
 from grader.records import Grade, GradebookEntry, Student
@@ -199,11 +199,14 @@ class GradeWriter:
                 self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
             )
         cells = self._cells[grade.assignment]
+        if details is None:
+            known = load_one(db, grade.student, grade.assignment)
+            if known is not None and self._is_up_to_date(grade, came_in, known, cells):
+                return entry_of([known])
+        begin_to_write(db)
         before = load_one(db, grade.student, grade.assignment)
         if not grade.proven and _has_grade(before):
             grade = replace(grade, status="fault", score=None)
-        if details is None and before is not None and self._is_up_to_date(grade, came_in, before, cells):
-            return entry_of([before])
         fault = grade.status == "fault"
         submission, notebook, new = self._insert_submission(came_in.student, cells)
         if new or not fault:

@@ -23,11 +23,11 @@ from traitlets.config import Config
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
 from grader.declaration.trial import Trial
-from grader.gradebook import connection
+from grader.gradebook import connection, rows, writer
 from grader.gradebook.errors import RecordError, StudentNameError
 from grader.gradebook.reader import read_entry
 from grader.gradebook.scores_and_comments import WITHHELD
-from grader.gradebook.writer import Handover, open_gradebook
+from grader.gradebook.writer import GradeWriter, Handover, open_gradebook
 from grader.records import Grade, Outcome, Student, Verdict
 from grader.results.folders import unreadable_notebook, write_autograded
 
@@ -388,6 +388,54 @@ def test_a_locked_gradebook_is_tried_again_and_then_named(url: str, monkeypatch:
         gradebook.record(graded("s1", 5.0, 15.0))  # released while it paused
         other.close()
     assert row(url, "s1")[0] == 15.0
+
+
+def test_nobody_writes_between_reading_and_writing(url: str, monkeypatch: pytest.MonkeyPatch):
+    """Else a score that is saved in formgrader meanwhile would be that of the new version, and need no second look."""
+    record(url, graded("s1", 5.0, 7.5))
+    other = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=0)
+    load = writer.load_one
+
+    def load_while_somebody_saves(*args, **options):
+        found = load(*args, **options)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("UPDATE grade SET manual_score = 4")
+        return found
+
+    with open_gradebook(url, {ASSIGNMENT: lesson()}) as gradebook:
+        gradebook.record(graded("s1", 5.0, 7.5))
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "load_one", load_while_somebody_saves)
+            patch.setattr(GradeWriter, "_write_details", _stop)
+            with pytest.raises(Stop):
+                gradebook.record(graded("s1", 0.0, 15.0))
+    other.close()
+
+
+class Stop(Exception):
+    """The end of a test's transaction."""
+
+
+def _stop(*args) -> None:
+    raise Stop
+
+
+def test_two_graders_make_the_same_row(url: str, monkeypatch: pytest.MonkeyPatch):
+    """A server's database lets both look before either has written; the second tries again."""
+    monkeypatch.setattr(connection.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(writer, "begin_to_write", lambda db: None)
+    record(url, graded("s1", 5.0, 7.5))
+    insert = rows.insert
+    others = [graded("s2", 0.0, 0.0)]
+
+    def insert_second(table):
+        if others:
+            record(url, others.pop())
+        return insert(table)
+
+    monkeypatch.setattr(rows, "insert", insert_second)
+    record(url, graded("s2", 5.0, 15.0))
+    assert row(url, "s2")[0] == 15.0
 
 
 def test_a_read_only_gradebook(url: str):
