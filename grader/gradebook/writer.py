@@ -33,7 +33,7 @@ from grader.gradebook.config import LatePenalty
 from grader.gradebook.connection import attempt, connect
 from grader.gradebook.details import DETAILS, grade_in, make_table, row_of
 from grader.gradebook.entries import entry_of, seconds_late, whole_entry
-from grader.gradebook.errors import RecordError
+from grader.gradebook.errors import RecordError, StudentNameError
 from grader.gradebook.rows import begin_to_write, fill, insert_once, is_filled, set_columns, set_if_empty
 from grader.gradebook.scores_and_comments import scores_and_comments
 from grader.gradebook.stored import Stored, load_line, load_one
@@ -109,7 +109,10 @@ class GradeWriter:
 
     def recorded(self, student: str, assignment: str, key: str) -> Recorded | None:
         """Return the grade that was recorded under this key; None if another or none was."""
-        stored = self._load(student, assignment)
+        try:
+            stored = self._load(student, assignment)
+        except StudentNameError:  # who has no name in a database is in none; `record` says so
+            return None
         if stored is None or not key or stored.submission.key != key:
             return None
         if (grade := grade_in(stored.submission.summary)) is None:

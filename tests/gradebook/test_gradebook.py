@@ -487,6 +487,8 @@ def test_a_student_id_that_is_no_text_loses_nobody_else(url: str):
     with open_gradebook(url, {ASSIGNMENT: lesson()}) as gradebook:
         with pytest.raises(StudentNameError, match=r"bytes that are no text.*Rename the folder"):
             gradebook.record(graded("bad\udcff", 5.0, 7.5))
+        # What is recorded is asked for before anything is graded.
+        assert gradebook.recorded("bad\udcff", ASSIGNMENT, "key") is None
         gradebook.record(graded("s1", 5.0, 7.5))
     assert submission(url, "s1")["score"] == 12.5
 
