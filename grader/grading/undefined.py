@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from difflib import get_close_matches
 
 from nbformat import NotebookNode
@@ -30,15 +29,18 @@ def cells_that_ran(lesson: Lesson, rebuilt: Rebuilt, execution: Execution) -> Ce
     code = {cell.id: cell for cell in execution.notebook.cells if cell.cell_type == "code"}
     asked = {answer_cell(exercise.id): exercise.defines for exercise in lesson.exercises}
     answered = {answer_cell(id) for id in rebuilt.answers}
+    undefined: dict[str, Undefined] = {}
     cells = Cells(
-        sources={id: cell.source for id, cell in code.items()}, student=frozenset({*answered, *rebuilt.own})
+        sources={id: cell.source for id, cell in code.items()},
+        student=frozenset({*answered, *rebuilt.own}),
+        undefined=undefined,  # what a cell stopped at may be a name that an earlier one did not define
     )
     for id, cell in code.items():
         result = execution.cells.get(id)
         if result is None or (id in asked and id not in answered):
             continue
-        found = _undefined_by(cell, result, asked.get(id, ()), cells)
-        cells = replace(cells, undefined={**found, **cells.undefined}) if found else cells
+        for name, cause in _undefined_by(cell, result, asked.get(id, ()), cells).items():
+            undefined.setdefault(name, cause)
     return cells
 
 
