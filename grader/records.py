@@ -245,6 +245,11 @@ class Student:
     lms_id: str = ""  # the learning platform's own number, if the submission came from there
 
     @property
+    def has_lms_id(self) -> bool:
+        """Tell whether the id is the learning platform's own number, and not one that looks alike."""
+        return bool(self.lms_id) and self.lms_id == self.id
+
+    @property
     def name(self) -> str:
         """First and last name; "" if neither is known."""
         return f"{self.first_name} {self.last_name}".strip()

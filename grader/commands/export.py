@@ -11,7 +11,7 @@ from grader.commands.from_gradebook import entries_or_complain
 from grader.commands.output_file import CannotWrite, write_result
 from grader.course import lessons
 from grader.records import GradebookEntry
-from grader.report.export import export
+from grader.report.export import CannotExport, export
 from grader.report.text import clean
 from grader.secret import SecretError, course_secret
 
@@ -36,7 +36,11 @@ def run(
     entries = entries_or_complain(root, gradebook, assignment, terminal)
     if entries is None:
         return 2
-    exported = export(service, entries)
+    try:
+        exported = export(service, entries)
+    except CannotExport as error:
+        terminal.complain(error)
+        return 2
     if to is None:
         terminal.out.file.write(exported.text)
     else:

@@ -30,15 +30,33 @@ def write_result(path: Path, content: str | bytes, *, private: bool = False) -> 
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     with writing(path):
+        _let_the_kernel_check(path)
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if private and target.exists():
+            if not target.is_file():  # who reads from a pipe is not known
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            target.chmod(0o600)
         if target.exists() and not (target.is_file() and os.access(target.parent, os.W_OK)):
             target.write_bytes(data)
         else:
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
             write_atomically(target, data, mode=0o600 if private else mode)
+
+
+def _let_the_kernel_check(path: Path) -> None:
+    """Open a link for writing, and close it again.
+
+    In a folder like /tmp another user may have put the link there. Linux then refuses to follow it
+    (fs.protected_symlinks), but only where the link itself is opened, and not what it leads to.
+
+    Raises:
+        OSError: it must not be followed, or not be written.
+    """
+    if path.is_symlink() and path.is_file():
+        os.close(os.open(path, os.O_WRONLY))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ How a grade changes the scores in the gradebook:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -159,6 +159,15 @@ class GradeWriter:
         """Bring nbgrader's scores up to date with a grade that `recorded` returned, if they are not."""
         return self._attempt(lambda: self._write(recorded.grade, came_in, details=None))
 
+    def add_student(self, student: Student) -> None:
+        """Add a student, or complete what the gradebook knows of one."""
+
+        def add() -> None:
+            self._insert_student(student)
+            self.gradebook.db.commit()
+
+        self._attempt(add)
+
     def set_notebook(self, student: str, assignment: str, notebook_sha256: str) -> None:
         """Set the digest of the executed notebook, where that is written after the grade was recorded."""
         stored = self._load(student, assignment)
@@ -227,14 +236,17 @@ class GradeWriter:
         """Load a submission whose rows the open transaction has just written."""
         return cast(Stored, load_one(self.gradebook.db, student, assignment))
 
+    def _insert_student(self, student: Student) -> None:
+        insert_once(self.gradebook.db, api.Student.__table__, id=student.id)
+        set_if_empty(self.gradebook.db, api.Student.__table__, student.id, **_columns_of(student))
+
     def _insert_submission(self, student: Student, cells: Cells) -> tuple[str, str, bool]:
         """Find or insert a submission's rows, and complete the student's.
 
         Return the ids of submission and submitted notebook, and whether the submission is new.
         """
         db = self.gradebook.db
-        insert_once(db, api.Student.__table__, id=student.id)
-        set_if_empty(db, api.Student.__table__, student.id, **_columns_of(student))
+        self._insert_student(student)
         keys = {"assignment_id": cells.assignment, "student_id": student.id}
         submission, new = insert_once(db, api.SubmittedAssignment.__table__, **keys)
         keys = {"notebook_id": cells.notebook, "assignment_id": submission}
@@ -306,6 +318,17 @@ class GradeWriter:
             stored.submission.submitted_notebook,
             late_submission_penalty=penalty,
         )
+
+
+def add_students(url: str, course: str, students: Iterable[Student]) -> None:
+    """Add students to the gradebook, or complete what it knows of them; create it if it does not exist.
+
+    Raises:
+        RecordError: the gradebook cannot be written.
+    """
+    with open_gradebook(url, {}, course=course) as writer:
+        for student in students:
+            writer.add_student(student)
 
 
 def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | None]:

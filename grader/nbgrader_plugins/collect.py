@@ -7,6 +7,9 @@ from pathlib import Path
 from nbgrader.plugins import ExtractorPlugin
 
 from grader.course import assignment_by_exercise, lessons
+from grader.gradebook.errors import RecordError
+from grader.gradebook.writer import add_students
+from grader.results.writer import student_of
 from grader.submission.archive import read_member
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import find
@@ -35,6 +38,13 @@ class TrustedExtractor(ExtractorPlugin):
                 self._leave_out(student, f"{student} is there twice: {places}. Remove one of the files.")
             else:
                 self._extract(files[0], Path(extracted_path, student, f"{assignment}.ipynb"))
+        # The folders in submitted/ tell no names, and not that their names are the platform's own numbers.
+        coursedir = self.parent.coursedir
+        students = [student_of(files[0]) for files in by_student.values()]
+        try:
+            add_students(coursedir.db_url, coursedir.course_id, students)
+        except RecordError as error:
+            self.log.error("names and numbers of the students are not in the gradebook: %s", error)
 
     def _extract(self, file: SubmissionFile, target: Path) -> None:
         """Write one student's notebook."""

@@ -31,6 +31,10 @@ FORMULA_STARTS = ("=", "+", "-", "@")  # spreadsheets run a cell that starts wit
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
+class CannotExport(Exception):
+    """A service has no file for this; the message says what to do."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Export:
     """The content of the file that a service imports."""
@@ -44,6 +48,7 @@ def export(service: str, entries: Iterable[GradebookEntry]) -> Export:
 
     Raises:
         ValueError: the service is not one of SERVICES.
+        CannotExport: the service has no file for these entries together.
     """
     writers = {"canvas": _canvas, "moodle": _moodle, "gradescope": _gradescope, "csv": _csv}
     if service not in writers:
@@ -64,7 +69,7 @@ def _canvas(entries: Sequence[GradebookEntry]) -> Export:
     ]
     for student, scores in _by_student(entries):
         # The student's id is Canvas's own number, as in its zip, or else the student's login name.
-        identity = [student.id, "", ""] if _is_number(student) else ["", "", student.id]
+        identity = [student.id, "", ""] if student.has_lms_id else ["", "", student.id]
         name = f"{student.last_name}, {student.first_name}".strip(", ") or student.id
         rows.append([name, *identity, "", *(_score(scores.get(name)) for name in names)])
     return Export(text=_table(rows))
@@ -74,13 +79,18 @@ def _moodle(entries: Sequence[GradebookEntry]) -> Export:
     """Return Moodle's grading worksheet where its zip told its own numbers, else a file with ID numbers.
 
     In a worksheet, students whose id is no participant's number are left out: Moodle knows no such row.
+
+    Raises:
+        CannotExport: there is a participant's number, and more than one assignment, for each of which Moodle has
+            a worksheet of its own.
     """
     names = _assignments(entries)
     students = _by_student(entries)
-    participants = [(student, scores) for student, scores in students if _is_number(student)]
-    from_moodle = any(student.lms_id for student, _ in participants)
-    if len(names) == 1 and participants and (from_moodle or len(participants) == len(students)):
-        left_out = tuple(student.id for student, _ in students if not _is_number(student))
+    participants = [(student, scores) for student, scores in students if student.has_lms_id]
+    if participants and len(names) > 1:
+        raise CannotExport(f"Moodle has a worksheet for each assignment: pass --assignment, as in {names[0]}")
+    if participants:
+        left_out = tuple(student.id for student, _ in students if not student.has_lms_id)
         return Export(text=_worksheet(names[0], participants), left_out=left_out)
     mail = all("@" in student.id for student, _ in students)
     rows = [["Email address" if mail and students else "ID number", *names]]
@@ -115,10 +125,6 @@ def _by_student(entries: Sequence[GradebookEntry]) -> list[tuple[Student, dict[s
         for student, by_assignment in by_student.items()
         if any(entry.score is not None for entry in by_assignment.values())
     ]
-
-
-def _is_number(student: Student) -> bool:
-    return student.id.isascii() and student.id.isdigit()
 
 
 def _score(entry: GradebookEntry | None) -> str:

@@ -114,12 +114,14 @@ class ResultsWriter:
 
 def handover(file: SubmissionFile) -> Handover:
     """Return who handed in a submission, and when, as far as file and learning platform say."""
-    first, _, last = file.name.rpartition(" ")
-    # A name in the path is a learning platform's, and so is the id then.
-    lms_id = file.student if file.name else ""
-    student = Student(id=file.student, first_name=first, last_name=last, lms_id=lms_id)
     submitted = None if file.member else submitted_at(file.path)
-    return Handover(student=student, submitted=submitted, late=file.late)
+    return Handover(student=student_of(file), submitted=submitted, late=file.late)
+
+
+def student_of(file: SubmissionFile) -> Student:
+    """Return whose submission it is."""
+    first, _, last = file.name.rpartition(" ")
+    return Student(id=file.student, first_name=first, last_name=last, lms_id=file.lms_id)
 
 
 def file_digest(path: Path) -> str:

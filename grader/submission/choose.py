@@ -123,6 +123,7 @@ class _Chooser:
                 assignment=assignment,
                 problem=name_problem(person.student) or problem,
                 name=person.name,
+                lms_id=person.student if person.layout is Layout.SERVICE else "",
                 late=person.late,
                 note=note,
             )

@@ -85,6 +85,7 @@ class SubmissionFile:
     problem: Problem | None = None  # why it must not be read, if its name or place shows that already
     member: str = ""  # the notebook's name within a zip; `parts` then lead to the zip
     name: str = ""  # the student's name as Canvas or Moodle wrote it; "" where it wrote none
+    lms_id: str = ""  # the number by which Canvas or Moodle knows the student, if the layout is theirs
     late: bool = False  # Canvas says so in the file's name; Moodle's names do not tell
     note: str = ""  # for the instructor: the file was found under another name than the assignment's
     # The code cells, after the notebook was read; None before.

@@ -124,3 +124,26 @@ def test_what_is_written_bit_by_bit_has_the_same_words(tmp_path: Path) -> None:
         full.write_text("{}\n")
     with pytest.raises(CannotWrite, match="it is a folder"), writing(tmp_path):
         tmp_path.open("w")
+
+
+def test_a_secret_goes_into_no_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CannotWrite, match="you may not write there"):
+        write_result(tmp_path / "pipe", "secret", private=True)
+
+
+def test_a_link_is_opened_itself_so_that_the_kernel_may_refuse_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").write_text("old")
+    (tmp_path / "link").symlink_to("mine")
+
+    def refuse(path: Path, *_: object) -> int:
+        assert path == tmp_path / "link"
+        raise PermissionError(errno.EACCES, "Permission denied")  # as with fs.protected_symlinks
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        with pytest.raises(CannotWrite, match="you may not write there"):
+            write_result(tmp_path / "link", "new")
+    assert (tmp_path / "mine").read_text() == "old"

@@ -310,6 +310,9 @@ def test_zips_are_collected_by_the_services_ids_or_refused_whole(copy: Class) ->
     assert "not a notebook: report.pdf" in said
     assert "5 is there twice" in said
     assert not {"1", "3", "5"} & {path.name for path in (copy.root / "submitted").iterdir()}
+    with Gradebook(f"sqlite:///{copy.root / 'gradebook.db'}", course_id="attention") as gradebook:
+        grace = gradebook.find_student("4711")
+        assert (grace.first_name, grace.last_name, grace.lms_user_id) == ("Grace", "Hopper", "4711")
     with zipfile.ZipFile(archive / "hostile.zip", "w") as file:
         file.writestr(f"../../x_1_2_{NAME}.ipynb", notebooks["a"])
     said = run(copy.root, "nbgrader", "zip_collect", NAME, "--force", status=1)

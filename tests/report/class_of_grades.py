@@ -162,3 +162,10 @@ CLASS = (FULL, MISTAKEN, UNTOUCHED, PARTLY, ATTACKER, UNREADABLE, FAULT)
 def entries(grades: Iterable[Grade]) -> list[GradebookEntry]:
     """What a new gradebook says of these grades, before any person looked at them."""
     return [GradebookEntry.of(grade) for grade in grades]
+
+
+def from_platform(grades: Iterable[Grade]) -> list[GradebookEntry]:
+    """The same, if the grades' ids are the learning platform's own numbers."""
+    return [
+        replace(entry, student=replace(entry.student, lms_id=entry.student.id)) for entry in entries(grades)
+    ]

@@ -11,8 +11,17 @@ from dataclasses import replace
 import pytest
 
 from grader.records import CellScore, Grade, GradebookEntry, Student
-from grader.report.export import export
-from tests.report.class_of_grades import CLASS, FAULT, FULL, MISTAKEN, PARTLY, UNREADABLE, entries
+from grader.report.export import CannotExport, export
+from tests.report.class_of_grades import (
+    CLASS,
+    FAULT,
+    FULL,
+    MISTAKEN,
+    PARTLY,
+    UNREADABLE,
+    entries,
+    from_platform,
+)
 
 
 def rows(service: str, grades) -> list[list[str]]:
@@ -33,8 +42,11 @@ def test_canvas():
 
 
 def test_canvas_knows_its_own_numbers():
-    _, _, student = rows("canvas", [replace(FULL, student="12345")])
+    grade = replace(FULL, student="12345")
+    _, _, student = csv.reader(io.StringIO(export("canvas", from_platform([grade])).text))
     assert student == ["12345", "12345", "", "", "", "100"]
+    # A number that the file's name says may be a matriculation number, and another person's in Canvas.
+    assert rows("canvas", [grade])[2] == ["12345", "", "", "12345", "", "100"]
 
 
 def test_a_fault_has_no_row_and_hides_no_other_assignment():
@@ -107,7 +119,8 @@ def test_id_numbers_that_are_numbers_here_and_there_are_no_participants():
 
 
 def test_moodle_worksheet_for_its_own_numbers():
-    head, *students = rows("moodle", [replace(FULL, student="4711"), replace(PARTLY, student="4712")])
+    grades = [replace(FULL, student="4711"), replace(PARTLY, student="4712")]
+    head, *students = csv.reader(io.StringIO(export("moodle", from_platform(grades)).text))
     needed = {
         name: head.index(name) for name in ("Identifier", "Grade", "Last modified (grade)", "Maximum Grade")
     }
@@ -115,6 +128,12 @@ def test_moodle_worksheet_for_its_own_numbers():
         ["Participant 4711", "100.00", "-", "100.00"],
         ["Participant 4712", "64.00", "-", "100.00"],
     ]
+
+
+def test_moodle_has_a_worksheet_for_each_assignment():
+    grades = [replace(FULL, student="4711"), replace(FULL, student="4711", assignment="2-heads")]
+    with pytest.raises(CannotExport, match="pass --assignment, as in 1-attention"):
+        export("moodle", from_platform(grades))
 
 
 def test_moodle_gradebook_import_for_other_names():
