@@ -44,6 +44,8 @@ def choose(
     one that all other names contain; or to the one whose exercises its cells answer. It counts only if no notebook
     of its student has an assignment in its name. If nothing at all says an assignment, nothing is returned.
     """
+    if not any(map(_is_of_a_student, everybody)):
+        return []
     chooser = _Chooser(wanted, place, cache(lambda entry: read_assignment(place(entry))))
     groups = [chooser.groups(person) for person in everybody]
     named = {name for group in groups for name in group} & {*wanted.assignments}
@@ -58,6 +60,16 @@ def choose(
     if not any(file.assignment or (file.problem and file.problem.status == "fault") for file in found):
         return []
     return [file if file.assignment or file.problem else replace(file, problem=UNDECIDED) for file in found]
+
+
+def _is_of_a_student(person: Person) -> bool:
+    """Tell whether somebody is surely a student: the layout says so, or there is a notebook.
+
+    Without one such person among all, a folder is any folder, and its PDFs are nobody's submissions.
+    """
+    return person.layout in (Layout.SERVICE, Layout.NBGRADER) or any(
+        file.entry.is_notebook or file.entry.problem for file in person.files
+    )
 
 
 def _with_fault(file: SubmissionFile, read_assignment: ReadAssignment) -> SubmissionFile:

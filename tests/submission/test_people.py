@@ -302,3 +302,15 @@ def test_several_paths_are_one_class(tmp_path: Path) -> None:
     assert [(file.student, *said(file)[:1]) for file in failed] == [("damaged", "unreadable")]
     with pytest.raises(DuplicateSubmission, match="12 handed in 1-attention twice"):
         find_all([zipped, zipped], KNOWN)
+
+
+@either
+def test_documents_without_any_notebook_are_nobodys_submissions(tmp_path: Path, lay) -> None:
+    """`grader grade ~/Downloads --assignment 1-attention` makes no students of what lies there."""
+    path = lay(tmp_path, ["bill.pdf", "photos/trip.pdf", "letter.docx"])
+    for only in (None, "1-attention"):
+        with pytest.raises(Unreadable, match="holds no submission"):
+            rows(path, only)
+    (tmp_path / "more").mkdir()
+    with_one = lay(tmp_path / "more", ["4711.ipynb", "4712.pdf"])
+    assert set(rows(with_one, "1-attention")) == {"4711", "4712"}
