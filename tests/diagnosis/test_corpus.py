@@ -3,35 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from grader.course import lessons
-
-CORPUS = Path(__file__).parent / "corpus"
-TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
-
-
-class Answer(NamedTuple):
-    exercise: str
-    right: bool
-    name: str
-    cause: str
-    source: str
-
-
-def answers() -> Iterator[Answer]:
-    """Yield every answer of the corpus."""
-    for file in sorted(CORPUS.glob("*.py")):
-        before, *parts = TITLE.split(file.read_text("utf-8"))
-        assert not before.strip(), file
-        for kind, name, cause, source in zip(*(parts[start::4] for start in range(4)), strict=True):
-            yield Answer(file.stem.replace("-", "."), kind == "right", name, cause, source.strip() + "\n")
-
+from tests.diagnosis.corpus_answers import Answer, answers
 
 ANSWERS = list(answers())
 

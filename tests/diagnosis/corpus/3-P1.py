@@ -18,6 +18,8 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
     scores = scores.masked_fill((place < 0) | (place >= n), float("-inf"))
     return torch.einsum("...nw,...nvw->...nv", scores.softmax(-1), values)
 # %% [wrong] dense_with_band_mask | A dense n × n matrix of scores is made and masked with a band; the exercise forbids any n × n tensor.
+import math
+
 def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
     """Attention to positions at most `window` away, without an n × n matrix.
 
@@ -89,6 +91,8 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
         outputs.append(scores.softmax(-1) @ value[..., near, :])
     return torch.cat(outputs, dim=-2)
 # %% [wrong] looks_back_only | Each position sees only the positions before it (a causal window); those after it, up to i + window, are left out.
+import math
+
 def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
     """Attention to positions at most `window` away, without an n × n matrix.
 
@@ -224,6 +228,8 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
     scores = (k @ query.unsqueeze(-1)).squeeze(-1) / query.shape[-1] ** 0.5
     return (scores.softmax(-1).unsqueeze(-2) @ v).squeeze(-2)
 # %% [wrong] edges_repeated | Indices outside are clamped to the first or last position and not masked: the edges are counted several times.
+import math
+
 def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
     """Attention to positions at most `window` away, without an n × n matrix.
 
@@ -260,6 +266,8 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
         out.append(w @ value[..., lo:hi, :])
     return torch.cat(out, -2)
 # %% [wrong] zero_masked_with_product | The scores of positions outside are multiplied by the 0/1 mask, which makes them 0 and not −∞: they keep a share of the softmax.
+import math
+
 def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
     """Attention to positions at most `window` away, without an n × n matrix.
 
@@ -374,6 +382,8 @@ def sliding_window_attention(query, key, value, window):
     weights = scores.masked_fill(outside, -torch.inf).softmax(-1)
     return torch.einsum("...nw,...nwv->...nv", weights, value[..., j, :])
 # %% [right] padded_unfold | Pads and unfolds keys, values, and a row of ones that shows what is padding.
+import math
+
 def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
     """Attention to positions at most `window` away, without an n × n matrix.
 

@@ -59,6 +59,8 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     similarity = q @ k.transpose(-2, -1)
     return (similarity / similarity.sum(dim=-1, keepdim=True)) @ value
 # %% [wrong] query_scaled | The query is divided by the root of d before φ; the formula has no scaling.
+import math
+
 def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Attention with φ(q)·φ(k) in place of exp(q·k), φ = elu + 1, in O(n · d · d_v).
 

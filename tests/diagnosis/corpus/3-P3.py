@@ -290,6 +290,8 @@ def fused_forward(layer: nn.Module, tokens: Tensor, context: Tensor | None = Non
     output, _ = layer(tokens, context, mask)
     return output
 # %% [wrong] scaled_twice | The queries are divided by the root of d_head, and the fused function does it once more.
+import math
+
 def fused_forward(layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None):
     """What a MultiHeadAttention puts out, through PyTorch's fused kernel.
 

@@ -1,4 +1,6 @@
 # %% [wrong] frozen_means_all | "frozen" is found only where all parameters are frozen; one is enough.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -32,6 +34,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         findings.append("misaligned")
     return findings
 # %% [wrong] frozen_asked_for_gradients | autograd.grad is asked for the gradients of all parameters, the frozen ones included, which raises for those that require none.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -61,6 +65,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] stale_gradients | backward() is used without clearing what stands in .grad: gradients left from training hide a part that the loss does not reach any more.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -92,6 +98,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         findings.append("misaligned")
     return findings
 # %% [wrong] allow_unused_missing | autograd.grad is called without allow_unused=True: a parameter that the loss does not reach raises instead of being found.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -121,6 +129,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] zero_gradients_missed | Only gradients that are None count as "no gradient"; those that are all zeros are missed.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -151,6 +161,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] runs_without_gradients | Everything runs under torch.no_grad(), so the loss has no graph, and asking for gradients raises.
+import math
+
 @torch.no_grad()
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
@@ -180,6 +192,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] last_column_for_prompt_end | The rows are taken at the last position of the text ([..., -1, :]), not at the last position of each prompt.
+import math
+
 def diagnose(model, batch):
     token_ids, prompt_lengths, image_patches = batch
     targets = shift_targets(token_ids, prompt_lengths)
@@ -214,6 +228,8 @@ def diagnose(model, batch):
         found.append("misaligned")
     return found
 # %% [wrong] first_map | The first map is examined, maps[0], where the last one is asked for.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -249,6 +265,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] rows_of_all_prompts | maps[-1][:, :, prompt_lengths - 1] takes from every scene the rows of all prompts' ends, (B, H, B, S): where prompts differ in length, wrong rows are mixed in.
+import math
+
 def diagnose(model, batch):
     token_ids, prompt_lengths, image_patches = batch
     targets = shift_targets(token_ids, prompt_lengths)
@@ -284,6 +302,8 @@ def diagnose(model, batch):
         found.append("misaligned")
     return found
 # %% [wrong] entropy_in_bits | The entropy is measured with log2, in bits, but compared with the natural log S: maps that are far from uniform are called uniform.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -351,6 +371,8 @@ def diagnose(model, batch):
         found.append("misaligned")
     return found
 # %% [wrong] entropy_of_the_mean | The entropy of the mean map is taken, not the mean of the entropies: sharp maps that look at different patches seem uniform.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -386,6 +408,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] max_before_mean | For "one patch" the largest weight of each row is taken first and then averaged: sharp maps that look at different patches are reported. The mean over heads and batch has to come first.
+import math
+
 def diagnose(model, batch):
     token_ids, prompt_lengths, image_patches = batch
     targets = shift_targets(token_ids, prompt_lengths)
@@ -421,6 +445,8 @@ def diagnose(model, batch):
         found.append("misaligned")
     return found
 # %% [wrong] nine_patches_assumed | log 9 is hard-coded as the largest entropy; the number of patches S may be another.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -455,6 +481,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] any_single_head | "one patch" is reported as soon as one head's mean is above 0.9: the mean is taken over the batch only, and not over the heads.
+import math
+
 def diagnose(model, batch):
     token_ids, prompt_lengths, image_patches = batch
     targets = shift_targets(token_ids, prompt_lengths)
@@ -488,6 +516,8 @@ def diagnose(model, batch):
         found.append("misaligned")
     return found
 # %% [wrong] misaligned_reversed | The comparison for "misaligned" is turned round: it is reported where the wrong images do hurt.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -521,6 +551,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] patches_rolled | The patches within each scene are rolled (axis 1), not the scenes (axis 0): every question keeps its own image.
+import math
+
 def diagnose(model, batch):
     token_ids, prompt_lengths, image_patches = batch
     targets = shift_targets(token_ids, prompt_lengths)
@@ -554,6 +586,8 @@ def diagnose(model, batch):
         found.append("misaligned")
     return found
 # %% [wrong] ten_percent | The limit for "misaligned" is 10 % (1.1) in place of 1 %.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -587,6 +621,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] first_finding_only | It returns after the first finding; all findings are asked for.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -615,6 +651,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         return ["misaligned"]
     return []
 # %% [wrong] names_with_underscores | Two findings are spelled otherwise than asked: "no_gradient" and "one_patch".
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -644,6 +682,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
     }
     return [name for name, found in checks.items() if found]
 # %% [wrong] order_of_the_table_lost | The findings are collected in a set and sorted by the alphabet, not in the order of the table.
+import math
+
 def diagnose(model, batch):
     token_ids, prompt_lengths, image_patches = batch
     targets = shift_targets(token_ids, prompt_lengths)
@@ -677,6 +717,8 @@ def diagnose(model, batch):
         found.append("misaligned")
     return sorted(set(found))
 # %% [wrong] unfreezes_the_model | Frozen parameters are switched to requires_grad to get their gradients and are left so: the diagnosis changes the model.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -711,6 +753,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [wrong] whole_text_loss | The loss is taken over all next tokens of the text, question and padding included, not over shift_targets.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -743,6 +787,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         found.append("misaligned")
     return found
 # %% [right] dictionary_of_checks | All five answers are computed first, and picked out in order at the end.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -774,6 +820,8 @@ def diagnose(model: nn.Module, batch) -> list[str]:
     }
     return [name for name, found in checks.items() if found]
 # %% [right] entropy_by_hand | The entropy by hand with xlogy, rows by gather, the loss with log_softmax.
+import math
+
 def diagnose(model, batch):
     ids, lengths, patches = batch
     targets = shift_targets(ids, lengths)
@@ -808,6 +856,8 @@ def diagnose(model, batch):
         problems.append("misaligned")
     return problems
 # %% [right] backward_with_saved_gradients | Uses backward, but puts the old .grad aside first and restores it afterwards.
+import math
+
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
