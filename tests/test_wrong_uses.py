@@ -63,7 +63,7 @@ TABLE = [
     ("grade {work}/class --json /dev/full", 1, "grader: " + FULL),
     ("grade {work}/class --html {work}/file", 2, "{work}/file"),
     ("grade {work}/class --gradebook nonsense", 2, NO_URL),
-    ("grade {work}/class --gradebook sqlite:///{work}/folder", 2, "the gradebook could not be written (unable to open database file)"),
+    ("grade {work}/class --gradebook sqlite:///{work}/folder", 2, "the gradebook cannot be used (unable to open database file)"),
     ("grade {work}/class --gradebook sqlite:///{work}/nowhere/g.db", 2, "Make the folder that it lies in, or give --gradebook another path."),
     ("grade {work}/class --gradebook sqlite:///{work}/file", 2, "It is another kind of file. Give --gradebook another path."),
     ("export csv --gradebook nonsense", 2, NO_URL),
@@ -227,7 +227,7 @@ def test_a_course_that_may_not_be_written_and_a_secret_that_may_not_be_read(
     assert "Make it readable, or set GRADER_SECRET." in ran.stderr
     ran = run(f"grader grade {submission}", here)
     assert (ran.returncode, "Traceback" in ran.stderr) == (2, False)
-    assert "gradebook could not be written" in ran.stderr
+    assert "gradebook cannot be used" in ran.stderr
 
 
 @pytest.mark.parametrize(("command", "status"), [("grade {work}/class", 2), ("export csv", 2), ("report", 2)])

@@ -128,7 +128,7 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
 
 
 def _explain(reason: str, error: Exception) -> str:
-    """Return the message for the instructor: why the gradebook could not be written, and what to do."""
+    """Return the message for the instructor: why the gradebook cannot be used, and what to do."""
     if isinstance(error, UnicodeEncodeError):
         return "a student id holds bytes that are no text. Its grade was not recorded. Rename the folder."
     advice = {
@@ -136,13 +136,14 @@ def _explain(reason: str, error: Exception) -> str:
         "what was graded is kept.",
         "readonly": "Make the file and its folder writable, or give --gradebook another path.",
         "unable to open": "Make the folder that it lies in, or give --gradebook another path.",
+        "is full": "Make room on its disk, then grade again: what was graded is kept.",
         "not a database": "It is another kind of file. Give --gradebook another path.",
         "no column named": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
         "no such column": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
     }
     otherwise = "Give --gradebook another path to go on."
     hint = next((text for word, text in advice.items() if word in reason), otherwise)
-    return f"the gradebook could not be written ({reason}). {hint}"
+    return f"the gradebook cannot be used ({reason}). {hint}"
 
 
 @contextmanager

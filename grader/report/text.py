@@ -65,7 +65,7 @@ def kind(verdict: Verdict) -> str:
 def summary(entries: Sequence[GradebookEntry]) -> str:
     """Sum up a class in one line.
 
-    "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100; 2 handed in nothing"
+    "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100 (over the graded); 2 handed in nothing"
     """
     handed_in = [entry for entry in entries if entry.status != "missing"]
     parts = []
@@ -84,6 +84,7 @@ def summary(entries: Sequence[GradebookEntry]) -> str:
         worth = {entry.max_score for entry in scored}
         of = f" of {number(worth.pop())}" if len(worth) == 1 else ""
         text += f"; mean {number(round(mean(scores), 1))}, median {number(round(median(scores), 1))}{of}"
+        text += " (over the graded)" if len(scored) < len(handed_in) else ""
     missing = len(entries) - len(handed_in)
     return f"{text}; {missing} handed in nothing" if missing else text
 

@@ -18,6 +18,7 @@ from nbgrader.api import Gradebook, get_alembic_version
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
 from grader.declaration.exercise import Check, Exercise
@@ -550,3 +551,15 @@ def test_formgrader_lists_the_scores_and_nbgrader_makes_its_feedback(url: str, t
     result = interface.generate_feedback(ASSIGNMENT, "s1")
     assert result["success"], result
     assert "12.5" in (tmp_path / "feedback/s1" / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text()
+
+
+def test_a_full_disk_is_named(url: str, monkeypatch: pytest.MonkeyPatch):
+    with open_gradebook(url, {ASSIGNMENT: lesson()}) as gradebook:
+        record = sqlite3.OperationalError("database or disk is full")
+
+        def full(*_: object) -> None:
+            raise OperationalError("INSERT", {}, record)
+
+        monkeypatch.setattr("grader.gradebook.writer.fill", full)
+        with pytest.raises(RecordError, match=r"disk is full\)\. Make room on its disk"):
+            gradebook.record(graded("s1", 5.0, 7.5))

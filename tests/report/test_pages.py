@@ -191,7 +191,10 @@ def test_practice_has_no_points():
 def test_the_class_page_counts_right():
     html = page_of_class(CLASS)
     text = Page(html).text
-    assert "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100" in text
+    assert (
+        "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100 (over the graded)"
+        in text
+    )
     assert "49.8 mean 64 median 1 with full marks" in text
     # 0 and 0; 64; 85; 100: the last bin holds full marks
     assert "Distribution of 5 scores from 0 to 100: 2, 0, 0, 0, 0, 0, 1, 0, 1, 1" in html
