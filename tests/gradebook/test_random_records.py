@@ -33,7 +33,8 @@ CENTS = 0.005 + 1e-9  # exports round to two digits
 
 students = st.sampled_from(STUDENTS[:3])
 exercises = st.sampled_from(EXERCISES)
-points = st.floats(0, 15, allow_nan=False) | st.sampled_from([0.0, 1 / 3, 4.0, 15.0])
+# Without subnormal numbers: another test of this process may have switched them off in the processor.
+points = st.floats(0, 15, allow_nan=False, allow_subnormal=False) | st.sampled_from([0.0, 1 / 3, 4.0, 15.0])
 
 
 def a_grade(student: str, version: int, status: str, share: float) -> Grade:

@@ -324,6 +324,7 @@ ATTENDING_NOWHERE = MASKED_CHECKS.further_values(
         dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="blank"),
         dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="queries"),
         dict(batch_shape=(2,), queries=5, keys=3, d_k=7, d_v=11, mask="empty"),
+        dict(batch_shape=(1,), queries=3, keys=5, d_k=7, d_v=2, mask="empty"),  # no True in the whole mask
     ],
 )
 

@@ -78,6 +78,7 @@ SCORES = Exercise(
             trials=[
                 dict(batch_shape=(3,), queries=5, keys=7, d_k=2),
                 dict(batch_shape=(2, 3), queries=5, keys=4, d_k=7),
+                dict(batch_shape=(1,), queries=1, keys=4, d_k=5),
             ],
         ),
         SCORES_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),

@@ -18,7 +18,14 @@ from grader.records import Inputs, Value
 
 
 def draw_prompts(
-    sampler: InputSampler, *, all_end: bool, prompts: int, tokens: int, max_new_tokens: int, vocabulary=11
+    sampler: InputSampler,
+    *,
+    all_end: bool,
+    prompts: int,
+    tokens: int,
+    max_new_tokens: int,
+    vocabulary: int = 11,
+    eos_id: int = 2,
 ) -> Inputs:
     """Draw prompts, and weights of the small model, until its answers suit the check.
 
@@ -26,7 +33,6 @@ def draw_prompts(
     tie. With all_end every row ends at least a step before max_new_tokens, so that `generate` has to stop
     early; without it some row needs all steps.
     """
-    eos_id = 2
     while True:
         width = 3 if vocabulary < 11 else 7
         inputs = {
@@ -197,6 +203,21 @@ def samples(model, prompt_ids, image_patches, max_new_tokens, eos_id):
 
 draw_ending = partial(draw_prompts, all_end=True)
 draw_going_on = partial(draw_prompts, all_end=False)
+GENERATE_VALUES = Check(
+    name="values",
+    title="the likeliest word, again and again",
+    points=6,
+    probe=generate_values,
+    examples=(
+        *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
+        *trials(draw_going_on, dict(prompts=3, tokens=2, max_new_tokens=3, vocabulary=5)),
+    ),
+    trials=(
+        *trials(draw_going_on, dict(prompts=7, tokens=3, max_new_tokens=5)),
+        *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11)),
+        *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11, eos_id=1)),
+    ),
+)
 GENERATE_CONDUCT = Check(
     name="conduct",
     title="in evaluation mode, without gradients, and every mode as before",
@@ -214,20 +235,7 @@ GENERATE = Exercise(
     difficulty=2,
     minutes=10,
     checks=(
-        Check(
-            name="values",
-            title="the likeliest word, again and again",
-            points=6,
-            probe=generate_values,
-            examples=(
-                *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
-                *trials(draw_going_on, dict(prompts=3, tokens=2, max_new_tokens=3, vocabulary=5)),
-            ),
-            trials=(
-                *trials(draw_going_on, dict(prompts=7, tokens=3, max_new_tokens=5)),
-                *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11)),
-            ),
-        ),
+        GENERATE_VALUES,
         GENERATE_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "generate"),
