@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -139,5 +140,7 @@ def _write(path: Path, text: str) -> Path:
         path.chmod(0o644)  # whatever the umask is: other users copy the students' pages
     except OSError as error:
         reason = error.strerror or error
-        raise RecordError(f"{path}: {reason}. Make its folder writable, then grade again.") from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        advice = "Make room on its disk" if full else "Make its folder writable"
+        raise RecordError(f"{path}: {reason}. {advice}, then grade again.") from error
     return path

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -18,6 +20,7 @@ from grader.gradebook.reader import read_entry
 from grader.gradebook.writer import GradeWriter, open_gradebook
 from grader.grading.grade import Graded
 from grader.records import CheckResult, Grade, GradebookEntry, GradingSettings, Heatmap, Outcome, Verdict
+from grader.results import folders
 from grader.results.writer import ResultsWriter
 from grader.submission.intake import find
 from grader.workers.grade_class import grade_class
@@ -194,6 +197,33 @@ def test_what_was_recorded_before_the_gradebook_failed_is_kept(
     assert done == ["ada"]
     assert course.grade() == ["bob", "cem"]
     assert set(course.scores()) == {"ada", "bob", "cem"}
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS])
+@pytest.mark.parametrize("kind", [".ipynb", ".html"])
+def test_a_file_that_cannot_be_written_changes_no_score_and_a_rerun_completes(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch, kind: str, number: int
+) -> None:
+    course.grade()
+    before = course.scores()
+    course.hand_in("bob", "y = 2")
+    write = folders.write_atomically
+
+    def fail(path: Path, content: bytes) -> None:
+        if path.suffix == kind and "bob" in path.parts:
+            raise OSError(number, os.strerror(number))
+        write(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "write_atomically", fail)
+        with pytest.raises(RecordError, match=r"bob.*Make (its folder writable|room on its disk)"):
+            course.grade()
+    assert course.scores() == before
+    course.grade()
+    assert course.scores() == before
+    assert read_entry(course.url, "default_course", "bob", NAME).status == "graded"
+    assert course.notebook("bob").is_file()
+    assert course.grade() == []
 
 
 def test_a_rerun_shows_what_a_person_wrote_since(course: SmallCourse) -> None:
