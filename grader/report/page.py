@@ -79,7 +79,7 @@ def _clean_text(value: Any) -> Any:
 
 def _lines(text: str) -> Markup:
     """Escape a text of several lines, and keep its lines, for an element with the style `white-space: pre-line`."""
-    return escape(clean_lines(text))
+    return escape(clean_lines(text.replace("\r\n", "\n")))
 
 
 def _with_code(message: str) -> Markup:

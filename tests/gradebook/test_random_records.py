@@ -247,9 +247,9 @@ class Semester(RuleBasedStateMachine):
                 assert float(score) == pytest.approx(float(row["score"]), abs=CENTS), student
             for (own, cell), text in comments(self.url).items():
                 if own == student:
-                    shown = " ".join(text.split())
                     shown = "".join(
-                        mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in shown
+                        mark if mark.isprintable() or mark == "\n" else "\N{REPLACEMENT CHARACTER}"
+                        for mark in text.replace("\r\n", "\n")
                     )
                     assert str(escape(shown)) in page, (student, cell)
 

@@ -262,7 +262,7 @@ def test_points_comments_and_penalty_of_people_are_on_the_page():
 
 
 def test_a_comment_of_several_lines_keeps_them():
-    cell = CellScore(points=6.0, max_points=5.0, comment="First <b>line</b>.\nSecond.\x1b")
+    cell = CellScore(points=6.0, max_points=5.0, comment="First <b>line</b>.\r\nSecond.\x1b")
     html = feedback_page(by_people(cells={"1.1": cell}))
     assert "First &lt;b&gt;line&lt;/b&gt;.\nSecond.\N{REPLACEMENT CHARACTER}" in html
     assert "white-space: pre-line" in html

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from multiprocessing import active_children
 
 import psutil
@@ -32,8 +33,12 @@ def run_a_cell() -> tuple[int, Status]:
 
 def fork_servers() -> set[int]:
     """Of all processes below this one."""
-    below = psutil.Process().children(recursive=True)
-    return {one.pid for one in below if any(part.endswith("guest/boot.py") for part in one.cmdline())}
+    found = set()
+    for one in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            if any(part.endswith("guest/boot.py") for part in one.cmdline()):
+                found.add(one.pid)
+    return found
 
 
 def test_workers_share_a_fork_server_and_replace_one_that_dies() -> None:
