@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.checks.compare import compare, equals_reference
 from grader.checks.planned_trial import PlannedTrial
-from grader.checks.raised import Cells, raised, why_undefined
+from grader.checks.raised import NO_CELLS, NotebookCells, raised, why_undefined
 from grader.checks.reference_results import ReferenceResults
 from grader.declaration.exercise import Check, Exercise, Mistake
 from grader.notebook.cells import answer_cell
@@ -43,7 +43,7 @@ def judge(
     evidence: Mapping[str, Evidence],
     reference_results: ReferenceResults,
     device: str = "cpu",
-    cells: Cells = Cells(),  # noqa: B008  (it is frozen)
+    cells: NotebookCells = NO_CELLS,
 ) -> Verdict:
     """Judge one exercise.
 
@@ -167,7 +167,7 @@ def _never_came(trial: PlannedTrial) -> str:
 
 
 def _judge_trial(
-    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str, cells: Cells
+    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str, cells: NotebookCells
 ) -> _Judged:
     """Judge one trial."""
     if got.status is Status.OK:
@@ -181,7 +181,7 @@ def _judge_trial(
     return _Judged(Outcome.FAILED, got.message or "the interpreter ended while it ran")
 
 
-def _judge_exception(trial: PlannedTrial, got: Evidence, cells: Cells) -> _Judged:
+def _judge_exception(trial: PlannedTrial, got: Evidence, cells: NotebookCells) -> _Judged:
     """Judge a trial that raised: say whether the answer is there, and else on which line of it what happened."""
     if got.error == "NotImplementedError" or "NotImplementedError" in got.lineage:
         return _Judged(Outcome.MISSING, "not solved yet", general=True)

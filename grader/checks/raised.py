@@ -38,12 +38,15 @@ class Undefined:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
+class NotebookCells:
     """What the words about an exception need to know of the notebook that ran."""
 
     sources: Mapping[str, str] = field(default_factory=dict)  # of the code cells, by id
     student: Collection[str] = ()  # the ids of answers, and of cells that the student added
     undefined: Mapping[str, Undefined] = field(default_factory=dict)  # by name
+
+
+NO_CELLS = NotebookCells()  # where nothing is known of the notebook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +72,7 @@ class Raised:
         return f"{verb} {at}{self.where} ({self.what})" if briefly else f"{verb} {at}{self.in_a_call}"
 
 
-def raised(report: CellResult | Evidence, here: str, cells: Cells) -> Raised:
+def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Raised:
     """Put an exception into words.
 
     Args:
@@ -97,7 +100,7 @@ def raised(report: CellResult | Evidence, here: str, cells: Cells) -> Raised:
     )
 
 
-def why_undefined(names: Collection[str], here: str, cells: Cells) -> tuple[str, Undefined] | None:
+def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tuple[str, Undefined] | None:
     """Say why the first of these names that is known to be undefined is so; None if none is.
 
     Args:
@@ -139,7 +142,7 @@ def _whose(cell: str) -> str:
     return "your own cell that defines it" if role(cell) is Role.OWN else "the lesson's cell that defines it"
 
 
-def _in_given_code(place: Place, cells: Cells) -> str:
+def _in_given_code(place: Place, cells: NotebookCells) -> str:
     """Name the function of the lesson in which an exception was raised; "" if it was raised elsewhere."""
     source = cells.sources.get(place.given_cell, "")
     if place.given_cell in cells.student or line_of(source, place.given_line) is None:
@@ -169,7 +172,7 @@ def _shapes(place: Place, source: str) -> str:
     return f" ({', '.join(shown)})" if shown else ""
 
 
-def _wrong_signature(report: CellResult | Evidence, here: str, cells: Cells) -> int:
+def _wrong_signature(report: CellResult | Evidence, here: str, cells: NotebookCells) -> int:
     """Find the line of the definition that an exception says to be called with other arguments; 0 if there is none.
 
     Python raises it in the caller, and here the caller is the probe.

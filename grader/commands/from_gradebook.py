@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.commands.console import Terminal
-from grader.gradebook.config import course_gradebook, course_id
+from grader.gradebook.config import read_config
 from grader.gradebook.errors import RecordError
 from grader.gradebook.reader import read_class
 from grader.records import GradebookEntry
@@ -23,7 +23,8 @@ def entries_or_complain(
         assignment: the assignment's name; None for all.
     """
     try:
-        entries = read_class(gradebook or course_gradebook(root), course_id(root))
+        config = read_config(root)
+        entries = read_class(gradebook or config.gradebook, config.course_id)
     except RecordError as error:
         terminal.complain(error)
         return None

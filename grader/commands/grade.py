@@ -164,16 +164,19 @@ def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
         CannotStart: one of them cannot be opened.
     """
     # These modules import nbgrader, which takes a second: meanwhile the workers start.
-    from grader.gradebook.config import course_gradebook, course_id, late_penalty, results_folder
+    from grader.gradebook.config import read_config
     from grader.gradebook.writer import open_gradebook
     from grader.results.writer import ResultsWriter
 
     root, html = options.root, options.html
     masters = {name: master_notebook(root, name) for name in lessons()}
     try:
-        url, course = options.gradebook or course_gradebook(root), course_id(root)
-        folder = results_folder(root, url)
-        writer = stack.enter_context(open_gradebook(url, lessons(), masters, course, late_penalty(root)))
+        config = read_config(root)
+        url = options.gradebook or config.gradebook
+        folder = config.results_folder(url)
+        writer = stack.enter_context(
+            open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty)
+        )
         if html:
             with writing(html):
                 html.mkdir(parents=True, exist_ok=True)
@@ -182,7 +185,7 @@ def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
         raise CannotStart(str(error)) from error
     return _Outputs(
         gradebook=url,
-        course=course,
+        course=config.course_id,
         results=ResultsWriter(folder, html, writer),
         pages=html or folder / "feedback",
         write_line=write_line,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.preprocessors import AssignLatePenalties
@@ -17,40 +18,44 @@ from grader.gradebook.errors import RecordError
 LatePenalty = Callable[[str, float, float], float | None]
 
 
-def course_id(root: Path) -> str:
-    """Return the course's name in nbgrader_config.py; without file or name nbgrader's default."""
-    return _configuration(root).CourseDirectory.get("course_id", "default_course")
+@dataclass(frozen=True)
+class CourseConfig:
+    """What nbgrader_config.py says of a course; `read_config` reads it."""
 
+    root: Path  # the course's folder
+    config: Config  # empty without such a file
 
-def course_gradebook(root: Path) -> str:
-    """Return the URL of the course's own gradebook: nbgrader_config.py's, else gradebook.db in the course."""
-    return _configuration(root).CourseDirectory.get("db_url") or f"sqlite:///{root / 'gradebook.db'}"
+    @property
+    def course_id(self) -> str:
+        """The course's name; without one nbgrader's default."""
+        return self.config.CourseDirectory.get("course_id", "default_course")
 
+    @property
+    def gradebook(self) -> str:
+        """The URL of the course's own gradebook; without one that of gradebook.db in the course."""
+        return self.config.CourseDirectory.get("db_url") or f"sqlite:///{self.root / 'gradebook.db'}"
 
-def results_folder(root: Path, url: str) -> Path:
-    """Return the folder in which autograded/ and feedback/ of a gradebook lie.
+    @property
+    def late_penalty(self) -> LatePenalty:
+        """The penalty function of the late-submission plugin; without one nbgrader's, which takes no points off."""
+        # nbgrader does the same, so that a plugin may lie beside nbgrader_config.py.
+        if str(self.root) not in sys.path:
+            sys.path.append(str(self.root))
+        return penalty_plugin(self.config)
 
-    Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files
-    must not be mixed with the course's: they lie beside its file; those of a database server in the course.
+    def results_folder(self, url: str) -> Path:
+        """Return the folder in which autograded/ and feedback/ of a gradebook lie.
 
-    Raises:
-        RecordError: this is no database URL.
-    """
-    file, own = sqlite_file(url), sqlite_file(course_gradebook(root))
-    if file is None or (own is not None and file.resolve() == own.resolve()):
-        return root
-    return file.parent
+        Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files
+        must not be mixed with the course's: they lie beside its file; those of a database server in the course.
 
-
-def late_penalty(root: Path) -> LatePenalty:
-    """Return the penalty function of the late-submission plugin that nbgrader_config.py names.
-
-    Without a name that is nbgrader's default plugin, which takes no points off.
-    """
-    # nbgrader does the same, so that a plugin may lie beside nbgrader_config.py.
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
-    return penalty_plugin(_configuration(root))
+        Raises:
+            RecordError: this is no database URL.
+        """
+        file, own = sqlite_file(url), sqlite_file(self.gradebook)
+        if file is None or (own is not None and file.resolve() == own.resolve()):
+            return self.root
+        return file.parent
 
 
 def penalty_plugin(config: Config) -> LatePenalty:
@@ -60,16 +65,16 @@ def penalty_plugin(config: Config) -> LatePenalty:
     return assign.plugin_inst.late_submission_penalty
 
 
-def _configuration(root: Path) -> Config:
-    """Load nbgrader_config.py; return an empty configuration without such a file.
+def read_config(root: Path) -> CourseConfig:
+    """Read the nbgrader_config.py of a course.
 
     Raises:
         RecordError: the file, which is a program, raises an error.
     """
     try:
-        return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+        return CourseConfig(root, PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
     except ConfigFileNotFound:
-        return Config()
+        return CourseConfig(root, Config())
     except Exception as error:
         path = root / "nbgrader_config.py"
         raise RecordError(

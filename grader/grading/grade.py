@@ -16,7 +16,7 @@ from grader.checks.from_scratch import same_definitions
 from grader.checks.judge import judge
 from grader.checks.plan import plan
 from grader.checks.planned_trial import PlannedTrial
-from grader.checks.raised import SYNTAX_ERRORS, Cells
+from grader.checks.raised import SYNTAX_ERRORS, NotebookCells
 from grader.checks.reference_results import ReferenceResults
 from grader.course import lessons, max_score
 from grader.declaration.exercise import Exercise
@@ -182,7 +182,7 @@ class _Grading:
         return self._run(notebook, ids, remote)[1]
 
     def _judge(
-        self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution, cells: Cells
+        self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution, cells: NotebookCells
     ) -> Verdict:
         """Judge one exercise by its evidence, and add the notes that `rebuild` made about it."""
         planned = [trial for trial in trials if trial.exercise is exercise]

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from nbformat import NotebookNode
 
 from grader.checks.excerpt import excerpt
-from grader.checks.raised import SYNTAX_ERRORS, Cells, Undefined, raised
+from grader.checks.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.evidence.text import one_line
@@ -24,13 +24,13 @@ MAX_NAMES = 3  # that a message lists
 MAX_NAME, MAX_COMPARED = 60, 500  # characters of a name, and names: comparing them takes time
 
 
-def cells_that_ran(lesson: Lesson, rebuilt: Rebuilt, execution: Execution) -> Cells:
+def cells_that_ran(lesson: Lesson, rebuilt: Rebuilt, execution: Execution) -> NotebookCells:
     """Collect what the words about exceptions need: the cells' sources, and why names are not defined."""
     code = {cell.id: cell for cell in execution.notebook.cells if cell.cell_type == "code"}
     asked = {answer_cell(exercise.id): exercise.defines for exercise in lesson.exercises}
     answered = {answer_cell(id) for id in rebuilt.answers}
     undefined: dict[str, Undefined] = {}
-    cells = Cells(
+    cells = NotebookCells(
         sources={id: cell.source for id, cell in code.items()},
         student=frozenset({*answered, *rebuilt.own}),
         undefined=undefined,  # what a cell stopped at may be a name that an earlier one did not define
@@ -44,7 +44,7 @@ def cells_that_ran(lesson: Lesson, rebuilt: Rebuilt, execution: Execution) -> Ce
     return cells
 
 
-def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: Cells) -> tuple[str, ...]:
+def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells) -> tuple[str, ...]:
     """Return a note for an exercise that failed, and whose cell stopped below the answer; else no note."""
     known = next((cells.undefined[name] for name in exercise.defines if name in cells.undefined), None)
     if known is None or verdict.outcome is not Outcome.FAILED or known.outcome is Outcome.MISSING:
@@ -54,7 +54,7 @@ def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: Cells) -> tupl
 
 
 def _undefined_by(
-    cell: NotebookNode, result: CellResult, asked: Collection[str], cells: Cells
+    cell: NotebookNode, result: CellResult, asked: Collection[str], cells: NotebookCells
 ) -> dict[str, Undefined]:
     """Map the names that a cell should define, and did not, to the reason.
 
@@ -74,7 +74,7 @@ def _undefined_by(
     return {name: _misnamed(cell, name, bound - set(asked)) for name in missing}
 
 
-def _stopped(cell: NotebookNode, result: CellResult, cells: Cells, *, is_answer: bool) -> Undefined:
+def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is_answer: bool) -> Undefined:
     """Say what ended a cell."""
     if is_answer and result.error == "NotImplementedError":
         return Undefined(

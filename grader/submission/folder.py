@@ -50,8 +50,8 @@ def list_folder(root: Path) -> list[Entry]:
     while True:  # down to the folder in which the students' folders lie
         folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
         if len(folders) != 1 or any(_is_notebook(entry.name) for entry in entries):
-            return [*found, *(one for entry in entries for one in _walk(entry, above))]
-        found += [one for entry in entries if entry not in folders for one in _walk(entry, above)]
+            return [*found, *(file for entry in entries for file in _walk(entry, above))]
+        found += [file for entry in entries if entry not in folders for file in _walk(entry, above)]
         try:
             entries = _scan(Path(folders[0].path))
         except Unavailable:
@@ -92,9 +92,11 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
             continue
         if not inner:
             yield Entry(parts, EMPTY)
-        others = [one for one in inner if one.is_file(follow_symlinks=False) and not _is_notebook(one.name)]
-        dropped = {one.name for one in others[MOST_OTHERS:]} if depth > 1 else ()
-        queue.extend((one, parts) for one in inner if one.name not in dropped)
+        others = [
+            file for file in inner if file.is_file(follow_symlinks=False) and not _is_notebook(file.name)
+        ]
+        dropped = {file.name for file in others[MOST_OTHERS:]} if depth > 1 else ()
+        queue.extend((below, parts) for below in inner if below.name not in dropped)
 
 
 def _scan(folder: Path) -> list[os.DirEntry[str]]:
@@ -105,7 +107,9 @@ def _scan(folder: Path) -> list[os.DirEntry[str]]:
     """
     try:
         with os.scandir(folder) as listed:
-            entries = sorted((one for one in listed if not is_debris(one.name)), key=lambda one: one.name)
+            entries = sorted(
+                (entry for entry in listed if not is_debris(entry.name)), key=lambda entry: entry.name
+            )
         for entry in entries:
             entry.is_dir(follow_symlinks=False)  # some file systems are asked only now; the answer is kept
         return entries

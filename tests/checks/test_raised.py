@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from grader.checks.raised import MAX_MESSAGE, Cells, Undefined, raised, why_undefined
+from grader.checks.raised import MAX_MESSAGE, NotebookCells, Undefined, raised, why_undefined
 from grader.records import Evidence, Outcome, Place, Status
 
-CELLS = Cells(
+CELLS = NotebookCells(
     sources={
         "exercise-9-1": "# @exercise 9.1\ndef double(x):\n    return aid(x)",
         "exercise-9-2": "# @exercise 9.2\nimport numppy",
@@ -19,7 +19,7 @@ CELLS = Cells(
 HERE = "exercise-9-1"
 
 
-def said(place: Place, error: str = "ValueError", message: str = "no", cells: Cells = CELLS) -> str:
+def said(place: Place, error: str = "ValueError", message: str = "no", cells: NotebookCells = CELLS) -> str:
     report = Evidence(key="", status=Status.RAISED, error=error, message=message, place=place)
     return raised(report, HERE, cells).in_a_call
 

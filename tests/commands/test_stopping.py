@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = "examples/submitted/full-marks/1-attention/1-attention.ipynb"
+# It takes a time-out of many seconds to grade: no machine is done with it before it is stopped.
+EXAMPLE = "examples/submitted/endless-loop/1-attention/1-attention.ipynb"
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
 # A library that asks, as it is imported, for something that may be missing, and takes every error for that.
@@ -109,8 +110,6 @@ def test_a_stop_that_python_ignores_comes_again(number: signal.Signals) -> None:
 def test_ctrl_c_ends_a_check_with_one_line(after: float) -> None:
     process = start("-m", "grader", "check", EXAMPLE)
     time.sleep(after)
-    if process.poll() is not None:
-        pytest.skip("this machine was quicker")
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (out, err, process.returncode) == ("", "grader: stopped.\n", 130)
@@ -123,7 +122,7 @@ def test_a_class_that_is_stopped_says_that_in_one_line(
     number: signal.Signals, after: float, tmp_path: Path
 ) -> None:
     gradebook = f"sqlite:///{tmp_path / 'gradebook.db'}"
-    arguments = ("grade", EXAMPLE, EXAMPLE.replace("full-marks", "untouched"), "--gradebook", gradebook)
+    arguments = ("grade", EXAMPLE, EXAMPLE.replace("endless-loop", "untouched"), "--gradebook", gradebook)
     process = start("-m", "grader", *arguments, "--html", str(tmp_path), "--jobs", "2", "--force")
     time.sleep(after)
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.gradebook.config import course_id, late_penalty
+from grader.gradebook.config import read_config
 
 
 def test_the_penalty_is_the_one_that_is_configured(tmp_path: Path):
-    assert late_penalty(tmp_path)("s1", 12.5, 60.0) is None
+    assert read_config(tmp_path).late_penalty("s1", 12.5, 60.0) is None
     config = tmp_path / "nbgrader_config.py"
     config.write_text("c = get_config()\n")
-    assert late_penalty(tmp_path)("s1", 12.5, 60.0) is None
+    assert read_config(tmp_path).late_penalty("s1", 12.5, 60.0) is None
     config.write_text("c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
-    assert late_penalty(tmp_path)("s1", 12.5, 60.0) == 12.5
+    assert read_config(tmp_path).late_penalty("s1", 12.5, 60.0) == 12.5
 
 
 def test_the_course_is_the_one_that_is_configured(tmp_path: Path):
-    assert course_id(tmp_path) == "default_course"
+    assert read_config(tmp_path).course_id == "default_course"
     (tmp_path / "nbgrader_config.py").write_text(
         "c = get_config()\nc.CourseDirectory.course_id = 'attention'\n"
     )
-    assert course_id(tmp_path) == "attention"
+    assert read_config(tmp_path).course_id == "attention"
