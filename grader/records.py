@@ -180,8 +180,9 @@ class Verdict:
     max_points: float
     message: str = ""
     excerpt: str = ""  # lines of the student's own code around the line that the message names
-    mistake: str | None = None
-    hint: str = ""
+    mistake: str | None = None  # the declared mistake that it shows
+    hint: str = ""  # what explains it, for the student
+    diagnosis: str = ""  # the kind of explanation: "mistake", "structure", "relation", …; "" if there is none
     review: str = ""
     checks: tuple[CheckResult, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()

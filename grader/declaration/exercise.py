@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from grader.declaration.builtin_names import BUILTINS
 from grader.declaration.errors import DeclarationError
 from grader.declaration.trial import Trial
-from grader.records import Judge, Value
+from grader.records import Inputs, Judge, Value
 
 Wrong = TypeVar("Wrong")
 
@@ -42,6 +42,8 @@ class Check:
     names: Mapping[str, str] = field(default_factory=dict)  # parameter of the probe → name in the notebook
     needs: tuple[str, ...] = ()  # checks of the same exercise that must pass before this one earns its points
     judge: Judge | None = None  # None: every value must equal the reference's
+    # Computes, from the inputs, what the judge compares with; None: what the probe returns with the reference.
+    expects: Callable[[Inputs], Mapping[str, Value]] | None = None
     rtol: float = 1.0  # factor on the tolerance, above 1 where a computation adds up rounding errors
     map: str | None = None  # the returned value that is an attention map, shown as a heatmap
     at: str | None = (
@@ -57,9 +59,10 @@ class Mistake:
     name: str  # "queries_in_columns"
     replaces: Mapping[str, Any]  # name in the notebook → the wrong definition
     hint: str
+    slip: bool = False  # whether a check that fails for it alone keeps half of its points (checks/slips.py)
 
 
-def mistake(defines: str, hint: str, *, name: str = "") -> Callable[[Wrong], Wrong]:
+def mistake(defines: str, hint: str, *, name: str = "", slip: bool = False) -> Callable[[Wrong], Wrong]:
     """Return a decorator that marks a function or class as a wrong answer, and returns it unchanged.
 
     The mistake gets the definition's name, in snake case. `mistakes_in` collects the marked definitions.
@@ -68,11 +71,12 @@ def mistake(defines: str, hint: str, *, name: str = "") -> Callable[[Wrong], Wro
         defines: the name in the notebook that the wrong answer replaces.
         hint: what the student reads.
         name: the mistake's name, if another lesson has a definition of that name already.
+        slip: whether it leaves every number right and is mended in one place.
     """
 
     def mark(wrong: Wrong) -> Wrong:
         snake = re.sub(r"(?<!^)(?=[A-Z])", "_", wrong.__name__).lower()  # type: ignore[attr-defined]
-        wrong.__mistake__ = Mistake(name or snake, {defines: wrong}, hint)  # type: ignore[attr-defined]
+        wrong.__mistake__ = Mistake(name or snake, {defines: wrong}, hint, slip)  # type: ignore[attr-defined]
         return wrong
 
     return mark
@@ -112,6 +116,8 @@ class Exercise:
     minutes: int
     checks: tuple[Check, ...]
     mistakes: tuple[Mistake, ...] = ()
+    # The one definition of `reference` written in other right ways; a slip in one of them may explain a wrong answer.
+    writings: tuple[Any, ...] = ()
     builds_on: tuple[str, ...] = ()  # ids of earlier exercises whose names a solution may call
     bans: frozenset[str] = frozenset()  # built-ins that a solution must not call: keys of BUILTINS
     review: str = ""  # what to read again: a heading of the lesson

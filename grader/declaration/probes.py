@@ -6,11 +6,19 @@ knows an answer: a probe only calls what the student wrote and returns what came
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+
+class WrongForm(Exception):
+    """What came back cannot be looked at any further: another number of values, no tensor, no such parameter.
+
+    The text is a finding about the answer, and the student reads it as such, not as an exception.
+    """
+
 
 # ---------------------------------------------------------------- functions
 
@@ -56,8 +64,7 @@ def layer_gradients(
     def call(**given: Any) -> dict[str, Any]:
         return named(layer(**given), returns)
 
-    parameters = {name: layer.get_parameter(name) for name in weights}
-    return purity_and_gradients(call, arguments, grad_outputs, parameters)
+    return purity_and_gradients(call, arguments, grad_outputs, learned(layer, weights))
 
 
 def call_zeroed_layer(
@@ -82,8 +89,7 @@ def zeroed_layer_gradients(
     def call(**given: Any) -> dict[str, Any]:
         return named(layer(**given), returns)
 
-    every = dict(layer.named_parameters())  # lists a parameter that serves under two names once
-    return purity_and_gradients(call, arguments, grad_outputs, {name: every[name] for name in weights})
+    return purity_and_gradients(call, arguments, grad_outputs, learned(layer, weights))
 
 
 def zero_others(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
@@ -92,23 +98,84 @@ def zero_others(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
     A bias that should not be there then changes no value: a check of its own reports it.
     """
     with torch.no_grad():
-        for name, parameter in layer.named_parameters():
+        for name, parameter in as_module(layer).named_parameters():
             if name not in weights:
                 parameter.zero_()
     return layer
 
 
 def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device."""
+    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device.
+
+    Raises:
+        WrongForm: the layer is no module, or has not these parameters.
+    """
+    as_module(layer)
     if not weights:
         return layer
     first = next(iter(weights.values()))
     layer = layer.to(device=first.device, dtype=first.dtype)
     with torch.no_grad():
         for name, value in weights.items():
-            owner, _, parameter = name.rpartition(".")
-            getattr(layer.get_submodule(owner), parameter).copy_(value)
+            parameter = part_of(layer, name)
+            try:
+                parameter.copy_(value)
+            except RuntimeError:
+                text = f"{name}: shape {tuple(parameter.shape)}, expected {tuple(value.shape)}"
+                raise WrongForm(text) from None
     return layer
+
+
+def as_module(layer: Any) -> nn.Module:
+    """Return a layer that must be a module.
+
+    Raises:
+        WrongForm: it is none.
+    """
+    if not isinstance(layer, nn.Module):
+        raise WrongForm(f"{type(layer).__name__} is no nn.Module")
+    return layer
+
+
+def part_of(layer: nn.Module, path: str) -> Tensor:
+    """Return a layer's parameter or buffer by its name, as "W_Q.weight".
+
+    Raises:
+        WrongForm: the layer has none of this name; the text lists what it has.
+    """
+    owner: Any = layer
+    where = "your layer"
+    *parts, last = path.split(".")
+    for count, part in enumerate([*parts, last], start=1):
+        found, wanted = getattr(owner, part, None), nn.Module if count <= len(parts) else Tensor
+        if found is None:
+            there = [name for name, _ in owner.named_children()]
+            there += [name for name, _ in owner.named_parameters(recurse=False)]
+            raise WrongForm(f"{where} has no {part}; it has {', '.join(there[:8]) or 'no parameters'}")
+        where = part if where == "your layer" else f"{where}.{part}"
+        if not isinstance(found, wanted):
+            is_asked = "a layer is" if wanted is nn.Module else "a single parameter is"
+            raise WrongForm(f"{where} is of the kind {type(found).__name__}, {is_asked} asked for")
+        owner = found
+    return owner
+
+
+def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
+    """Return parameters of a layer by name.
+
+    Raises:
+        WrongForm: one is no parameter, or two of the names stand for one parameter.
+    """
+    found: dict[str, Tensor] = {}
+    for name in names:
+        parameter = part_of(layer, name)
+        if not isinstance(parameter, nn.Parameter):
+            raise WrongForm(f"{name} is no nn.Parameter, so it does not learn")
+        for other, same in found.items():
+            if same is parameter:
+                raise WrongForm(f"{other} and {name} are one parameter, two are asked for")
+        found[name] = parameter
+    return found
 
 
 # ---------------------------------------------------------------- what comes back
@@ -118,33 +185,49 @@ def named(returned: Any, names: list[str | None]) -> dict[str, Any]:
     """Give what a call returned its names: one value, or a pair. A value whose name is None is left out.
 
     Raises:
-        TypeError: two names are given, and no pair came back.
+        WrongForm: two names are given, and no pair came back.
     """
-    values = pair(returned) if len(names) == 2 else [returned]
+    values = pair(returned, names) if len(names) == 2 else [returned]
     return {name: value for name, value in zip(names, values, strict=True) if name is not None}
 
 
-def pair(returned: Any) -> tuple[Any, Any]:
+def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> tuple[Any, Any]:
     """Return a pair, whether tuple, list or named tuple.
 
     Raises:
-        TypeError: it is no pair.
+        WrongForm: it is no pair.
     """
-    if not isinstance(returned, (tuple, list)) or len(returned) != 2:
-        raise TypeError(f"expected two values, output and weights, but {type(returned).__name__} came back")
-    return returned[0], returned[1]
+    if isinstance(returned, (tuple, list)) and len(returned) == 2:
+        return returned[0], returned[1]
+    several = isinstance(returned, (tuple, list)) and len(returned) != 1
+    came = "nothing" if returned is None else f"{len(returned)} values" if several else "one value"
+    asked = f": {names[0]} and {names[1]}" if all(names) else ""
+    raise WrongForm(f"{came} came back, two are asked for{asked}")
 
 
 def as_tensor(value: Any, name: str) -> Tensor:
     """Return a value that must be a tensor.
 
     Raises:
-        TypeError: it is none. Whatever our arithmetic raised instead would look like the student's.
+        WrongForm: it is none. Whatever our arithmetic raised instead would look like the student's.
     """
     if not isinstance(value, Tensor):
         came = "nothing" if value is None else type(value).__name__
-        raise TypeError(f"{name}: expected a tensor, but {came} came back")
+        raise WrongForm(f"{name}: {came} came back, a tensor is asked for")
     return value
+
+
+def as_number(value: Any, name: str) -> float:
+    """Return a number that may be a float or a tensor of one number.
+
+    Raises:
+        WrongForm: it is neither.
+    """
+    one = isinstance(value, Tensor) and value.numel() == 1 and not value.is_complex()
+    if not one and not isinstance(value, (int, float)):
+        came = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        raise WrongForm(f"{name}: {'nothing' if value is None else came} came back, one number is asked for")
+    return float(value)
 
 
 def raised(call: Callable[[], Any]) -> str:
@@ -183,14 +266,16 @@ def purity_and_gradients(
         parameters: of the layer that is called; gradients are computed for them too.
 
     Returns:
-        "inputs unchanged", and where that is true: the outputs, and "gradient of NAME" for each input and parameter
-        (None where none reaches it).
+        What `side_effects` reports, and where the inputs are unchanged: the outputs, and "gradient of NAME" for each
+        input and parameter (None where none reaches it).
+
+    Raises:
+        WrongForm: an output is no tensor, or not of the shape of its direction.
     """
     tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
-    given = {**inputs, **{name: strided(value.clone()) for name, value in tensors.items()}}
-    call(**given)
-    if not all(torch.equal(value, given[name]) for name, value in tensors.items()):
-        return {"inputs unchanged": False}  # nothing else is worth a look, and gradients may raise
+    effects = effects_of(call, inputs)
+    if not effects["inputs unchanged"]:
+        return effects  # nothing else is worth a look, and gradients may raise
     leaves = {
         name: strided(value.clone()).requires_grad_()
         for name, value in tensors.items()
@@ -199,10 +284,55 @@ def purity_and_gradients(
     # A copy of each leaf goes in: work in place on a leaf raises, and here it may only come from keeping state.
     outputs = call(**{**inputs, **tensors, **{name: leaf.clone() for name, leaf in leaves.items()}})
     sources = {**leaves, **(parameters or {})}
-    directions = [(as_tensor(outputs[name], name), direction) for name, direction in grad_outputs.items()]
-    total = sum((output * direction).sum() for output, direction in directions)
-    gradients = [None] * len(sources)
+    total = sum((along(outputs[name], way, name) * way).sum() for name, way in grad_outputs.items())
+    learning = {name: source for name, source in sources.items() if source.requires_grad}
+    gradients: dict[str, Tensor | None] = {}
     if total.requires_grad:  # else nothing leads back to any of them
-        gradients = torch.autograd.grad(total, list(sources.values()), allow_unused=True)
-    report = {f"gradient of {name}": gradient for name, gradient in zip(sources, gradients, strict=True)}
-    return {"inputs unchanged": True, **{name: output.detach() for name, output in outputs.items()}, **report}
+        found = torch.autograd.grad(total, list(learning.values()), allow_unused=True)
+        gradients = dict(zip(learning, found, strict=True))
+    report = {f"gradient of {name}": gradients.get(name) for name in sources}
+    values = {name: value.detach() if isinstance(value, Tensor) else value for name, value in outputs.items()}
+    return {**effects, **values, **report}
+
+
+def along(output: Any, direction: Tensor, name: str) -> Tensor:
+    """Return an output that must have the shape of its direction.
+
+    Raises:
+        WrongForm: it has another, or is no tensor.
+    """
+    if as_tensor(output, name).shape != direction.shape:
+        raise WrongForm(f"{name}: shape {tuple(output.shape)}, expected {tuple(direction.shape)}")
+    return output
+
+
+def effects_of(call: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Call a function with copies of its inputs, and report what `side_effects` finds.
+
+    It is called twice. Numbers that lie in order show what becomes of a view (`x = x.reshape(-1, 3)`, then `x -= 1`);
+    of numbers that do not, reshape makes a copy, and `.view` raises.
+    """
+    tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
+    for layout in (torch.Tensor.contiguous, strided):
+        given = {name: layout(value.clone()) for name, value in tensors.items()}
+        call(**{**inputs, **given})
+        effects = side_effects(tensors, given)
+        if not effects["inputs unchanged"]:
+            break
+    return effects
+
+
+def side_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Compare tensors with what they were before a call.
+
+    Returns:
+        "inputs unchanged", and where that is false: "changed", the names of the tensors that the call changed.
+    """
+
+    def same(one: Tensor, other: Tensor) -> bool:
+        return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
+
+    changed = [
+        name for name, value in before.items() if isinstance(value, Tensor) and not same(value, after[name])
+    ]
+    return {"inputs unchanged": False, "changed": changed} if changed else {"inputs unchanged": True}

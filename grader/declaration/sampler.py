@@ -7,6 +7,10 @@ from hashlib import sha256
 import torch
 from torch import Tensor
 
+from grader.declaration.public_numbers import draw_numbers
+
+Recipe = tuple[str, str, tuple[int, ...], float, float, str]  # the arguments of `draw_numbers`
+
 
 class InputSampler:
     """Draw the random inputs of one trial.
@@ -45,3 +49,43 @@ class InputSampler:
     def permutation(self, n: int) -> Tensor:
         """Draw the numbers 0 … n−1 in random order."""
         return torch.randperm(n, generator=self.generator)
+
+
+class PublicSampler(InputSampler):
+    """Draw the random inputs of a public trial, so that a notebook can draw the same without the declaration.
+
+    Args:
+        key: texts that seed the numbers.
+    """
+
+    def __init__(self, *key: str) -> None:
+        super().__init__(*key)
+        self.key = "/".join(key)
+        self.drawn: list[tuple[Tensor, Recipe]] = []  # each tensor, with how it is drawn again
+
+    def normal(self, *shape: int, scale: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
+        return self._draw("normal", shape, scale, 0, dtype)
+
+    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        return self._draw("uniform", shape, 0, 0, dtype)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        return self._draw("integers", shape, low, high, torch.int64)
+
+    def permutation(self, n: int) -> Tensor:
+        return self._draw("uniform", (n,), 0, 0, torch.float64).argsort()
+
+    def _draw(
+        self, kind: str, shape: tuple[int, ...], first: float, second: float, dtype: torch.dtype
+    ) -> Tensor:
+        recipe = (
+            kind,
+            f"{self.key}/{len(self.drawn)}",
+            shape,
+            first,
+            second,
+            str(dtype).removeprefix("torch."),
+        )
+        tensor = draw_numbers(*recipe)
+        self.drawn.append((tensor.clone(), recipe))
+        return tensor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ class Trial:
 
     describe: str  # "5 queries, 7 keys, d_k = 3"
     draw: Callable[[Any], Mapping[str, Any]]  # takes an InputSampler
+    sizes: Mapping[str, Any] = field(default_factory=dict)  # what `draw` was given: {"queries": 5, "d_k": 3}
 
 
 def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) -> tuple[Trial, ...]:
@@ -24,7 +25,7 @@ def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) ->
     """
 
     def trial(chosen: Mapping[str, Any]) -> Trial:
-        return Trial(describe(chosen), lambda sampler: draw(sampler, **chosen))
+        return Trial(describe(chosen), lambda sampler: draw(sampler, **chosen), chosen)
 
     return tuple(trial(chosen) for chosen in sizes)
 
@@ -44,5 +45,12 @@ def _describe_size(name: str, value: Any) -> str:
     if isinstance(value, torch.dtype):
         return str(value).removeprefix("torch.")
     if isinstance(value, int) and not isinstance(value, bool) and name.isalpha() and name.endswith("s"):
-        return f"{value} {name[:-1] if value == 1 else name}"
+        return f"{value} {_singular(name) if value == 1 else name}"
     return f"{name} = {value}"
+
+
+def _singular(plural: str) -> str:
+    """Return the singular: "query" of "queries", "patch" of "patches", "key" of "keys"."""
+    if plural.endswith("ies"):
+        return plural[:-3] + "y"
+    return plural[:-2] if plural.endswith("ches") else plural[:-1]

@@ -5,10 +5,11 @@ share is in `shared`; how the trained pointer of 1.9 is judged is in `trained_po
 """
 
 from grader.course.lesson_1.attention import ATTENTION
-from grader.course.lesson_1.layers import CROSS_ATTENTION, SELF_ATTENTION
+from grader.course.lesson_1.cross_attention import CROSS_ATTENTION
 from grader.course.lesson_1.masks import MASKED, MASKS
 from grader.course.lesson_1.pointer import POINTER
 from grader.course.lesson_1.scores import SCALED, SCORES
+from grader.course.lesson_1.self_attention import SELF_ATTENTION
 from grader.course.lesson_1.softmax import SOFTMAX
 from grader.declaration.lesson import Lesson
 from grader.records import Limits

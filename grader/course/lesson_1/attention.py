@@ -135,6 +135,7 @@ ATTENTION = Exercise(
             trials=[
                 dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11),
                 dict(batch_shape=(2, 3), queries=5, keys=4, d_k=7, d_v=1),
+                dict(batch_shape=(1,), queries=1, keys=4, d_k=7, d_v=5),
             ],
         ),
         ATTENTION_EXTREMES,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from grader.course.lesson_1.shared import attend, draw_attention, draw_mask
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import function_gradients
+from grader.declaration.probes import function_gradients, side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks, draw_directions
 from grader.declaration.trial import trials
@@ -44,10 +44,24 @@ def draw_short_lengths(
 
 
 def call_masks_by_keyword(causal_mask, padding_mask, lengths: Tensor, n: int) -> Mapping[str, Value]:
-    """Make both masks with keywords, and report whether the lengths stay as they are."""
-    before = lengths.clone()
-    padding = padding_mask(lengths=lengths, n=n)
-    return {"causal": causal_mask(n=n), "padding": padding, "inputs unchanged": torch.equal(lengths, before)}
+    """Make both masks with keywords; report whether the lengths stay as they are, and on which device the mask is."""
+    before = {"lengths": lengths.clone()}
+    masks = {"causal": causal_mask(n=n), "padding": padding_mask(lengths=lengths, n=n)}
+    effects = side_effects(before, {"lengths": lengths})
+    return {**masks, **effects, "mask on the device of lengths": stays_on_device(padding_mask, lengths, n)}
+
+
+def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
+    """Tell whether the padding mask is made on the device of the lengths.
+
+    Lengths on "meta" have no numbers, but mixing them with a tensor of the CPU raises as on a GPU. An answer that asks
+    for their numbers raises something else, which says nothing.
+    """
+    there = torch.empty(lengths.shape, dtype=lengths.dtype, device="meta")
+    try:
+        return padding_mask(there, n).device == there.device
+    except Exception as error:
+        return not any(words in str(error) for words in ("expected device", "same device"))
 
 
 @mistake(
@@ -134,6 +148,14 @@ def as_wide_as_the_longest(lengths: Tensor, n: int) -> Tensor:
     return padding_mask(lengths, int(lengths.max()))
 
 
+@mistake(
+    "padding_mask",
+    "The mask is made on the CPU, and lengths may be on a GPU. Make it on the device of lengths: device=lengths.device.",
+)
+def padding_on_the_cpu(lengths: Tensor, n: int) -> Tensor:
+    return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
+
+
 CAUSAL_CHECKS = StandardChecks(reference=causal_mask, returns=("mask",), draw=draw_length)
 PADDING_CHECKS = StandardChecks(reference=padding_mask, returns=("mask",), draw=draw_lengths)
 
@@ -149,10 +171,11 @@ MASK_WIDTH = PADDING_CHECKS.further_values(
 
 MASKS_BY_KEYWORD = Check(
     name="conduct",
-    title="calls by keyword work, inputs stay as they are",
+    title="calls by keyword work, inputs and the device stay as they are",
     points=1,
     needs=("causal", "padding"),
     probe=call_masks_by_keyword,
+    examples=trials(draw_lengths, dict(sequences=2, tokens=3)),
     trials=trials(draw_lengths, dict(sequences=3, tokens=5, dtype=torch.int32)),
 )
 
@@ -247,14 +270,16 @@ def adds_the_mask(query, key, value, mask=None):
     return attend_masked(query, key, value, mask, lambda scores, mask: scores + mask)
 
 
-@mistake("masked_attention", "The mask changes nothing here: it is never used.")
+@mistake(
+    "masked_attention", "The mask changes nothing here. Hidden scores must become −∞ before the softmax."
+)
 def mask_unused(query, key, value, mask=None):
     return attention(query, key, value)
 
 
 @mistake(
     "masked_attention",
-    "A query that may look nowhere gets NaN: softmax of a row of −inf. Your stable_softmax of 1.3 gives zeros there.",
+    "A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf. Your stable_softmax of 1.3 gives zeros there.",
 )
 def nan_for_blank_queries(query, key, value, mask=None):
     return attend_masked(query, key, value, mask, lambda scores, mask: scores.masked_fill(~mask, -torch.inf))
@@ -297,7 +322,10 @@ WITHOUT_MASK = MASKED_CHECKS.further_values(
     1,
     draw=draw_attention,
     examples=[dict(queries=2, keys=3, d_k=4, d_v=1)],
-    trials=[dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11)],
+    trials=[
+        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11),
+        dict(queries=5, keys=7, d_k=3, d_v=2, scale=100.0),  # with large scores, too
+    ],
 )
 
 MASK_FORMS = MASKED_CHECKS.further_values(
@@ -312,6 +340,7 @@ MASK_FORMS = MASKED_CHECKS.further_values(
         dict(batch_shape=(2, 3), queries=7, keys=5, d_k=11, d_v=13, mask="padding"),
         dict(queries=5, keys=7, d_k=3, d_v=2, mask="keys"),
         dict(batch_shape=(2,), queries=7, keys=7, d_k=3, d_v=5, mask="causal"),
+        dict(batch_shape=(1,), queries=1, keys=5, d_k=3, d_v=2, mask="each"),
     ],
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from attention.pointer import pointer_loss
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import purity_and_gradients
+from grader.declaration.probes import effects_of, purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks
 from grader.declaration.trial import trials
@@ -32,6 +33,17 @@ def draw_pointer_maps(
     }
 
 
+def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes: Any) -> Inputs:
+    """Draw maps as `draw_pointer_maps`, or maps with zeros: two patches share all weight, and the target is one of them."""
+    inputs = draw_pointer_maps(sampler, **sizes)
+    if not zeros:
+        return inputs
+    places = torch.stack([inputs["target"], (inputs["target"] + 1) % sizes["patches"]], -1)
+    shares = inputs["weights"].gather(-1, places)
+    shares = shares / shares.sum(-1, keepdim=True)
+    return {**inputs, "weights": torch.zeros_like(inputs["weights"]).scatter(-1, places, shares)}
+
+
 def draw_pointer_scores(
     sampler: InputSampler,
     *,
@@ -49,11 +61,9 @@ def pointer_loss_gradients(pointer_loss, scores: Tensor, target: Tensor) -> Mapp
 
     Only there do all right answers agree: the weights sum to 1, and a loss may use that.
     """
-    weights = torch.softmax(scores, -1)
-    given = weights.clone()
-    pointer_loss(weights=given, target=target)
-    if not torch.equal(given, weights):
-        return {"inputs unchanged": False}
+    effects = effects_of(pointer_loss, {"weights": torch.softmax(scores, -1), "target": target})
+    if not effects["inputs unchanged"]:
+        return effects
 
     def call(scores: Tensor, target: Tensor) -> dict[str, Tensor]:
         return {"loss": pointer_loss(weights=torch.softmax(scores, -1), target=target)}
@@ -134,6 +144,15 @@ def no_mean(weights: Tensor, target: Tensor) -> Tensor:
     return -target_weights(weights, target).log()
 
 
+@mistake(
+    "pointer_loss",
+    "A weight of 0 beside the target gives NaN: its log is −inf, and 0 · −inf is NaN. Pick the target's weight, then take its log.",
+)
+def zero_times_log_zero(weights: Tensor, target: Tensor) -> Tensor:
+    chosen = nn.functional.one_hot(target, weights.shape[-1]).to(weights.dtype)
+    return -(chosen * weights.log()).sum(-1).mean()
+
+
 POINTER_CHECKS = StandardChecks(reference=pointer_loss, returns=("loss",), draw=draw_pointer_maps)
 
 POINTER_LOSS_GRADIENTS = Check(
@@ -159,6 +178,19 @@ TRAINED_MAPS = Check(
     seconds=30,
 )
 
+POINTER_BATCH = POINTER_CHECKS.batch(
+    1,
+    title="one map, or any batch of maps, some weights 0",
+    draw=draw_any_pointer_maps,
+    examples=[dict(batch_shape=(2, 3), patches=4), dict(batch_shape=(2,), patches=4, zeros=True)],
+    trials=[
+        dict(patches=7),
+        dict(batch_shape=(3, 5), patches=2),
+        dict(batch_shape=(2, 3, 5), patches=7),
+        dict(batch_shape=(3,), patches=7, zeros=True),
+    ],
+)
+
 POINTER = Exercise(
     id="1.9",
     title="A pointer that learns to look",
@@ -174,16 +206,7 @@ POINTER = Exercise(
             examples=[dict(batch_shape=(2,), patches=3)],
             trials=[dict(batch_shape=(5,), patches=7), dict(batch_shape=(3,), patches=11)],
         ),
-        POINTER_CHECKS.batch(
-            1,
-            title="one map, or any batch of maps",
-            examples=[dict(batch_shape=(2, 3), patches=4)],
-            trials=[
-                dict(patches=7),
-                dict(batch_shape=(3, 5), patches=2),
-                dict(batch_shape=(2, 3, 5), patches=7),
-            ],
-        ),
+        POINTER_BATCH,
         POINTER_LOSS_GRADIENTS,
         TRAINED_MAPS,
     ),

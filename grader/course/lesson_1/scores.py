@@ -37,7 +37,8 @@ def transposes_the_batch(query: Tensor, key: Tensor) -> Tensor:
 
 
 @mistake(
-    "attention_scores", "A dot product multiplies and then sums over d_k. Here the products are averaged."
+    "attention_scores",
+    "A dot product multiplies and then sums over d_k. Here they are averaged, which divides by d_k.",
 )
 def mean_for_sum(query: Tensor, key: Tensor) -> Tensor:
     return (query.unsqueeze(-2) * key.unsqueeze(-3)).mean(-1)
@@ -161,6 +162,7 @@ SCALED = Exercise(
             trials=[
                 dict(batch_shape=(3,), queries=5, keys=7, d_k=2),
                 dict(batch_shape=(2, 3), queries=5, keys=4, d_k=7),
+                dict(batch_shape=(1,), queries=1, keys=4, d_k=5),
             ],
         ),
         SCALED_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),

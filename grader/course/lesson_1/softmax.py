@@ -65,7 +65,7 @@ def softmax_minus(scores: Tensor, dim: int, subtracted: Tensor | float) -> Tenso
 
 @mistake(
     "stable_softmax",
-    "In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN. Such a row must become zeros.",
+    "In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN; so is 0 divided by 0. Such a row must become zeros.",
 )
 def nan_in_empty_rows(scores: Tensor, dim: int = -1) -> Tensor:
     return softmax_minus(scores, dim, scores.amax(dim, keepdim=True))
@@ -156,6 +156,7 @@ SOFTMAX_ALONG_ANY_AXIS = SOFTMAX_CHECKS.further_values(
         dict(shape=(3, 5, 7), dim=-3),
         dict(shape=(5, 7), dim=-2),
         dict(shape=(7,), dim=0),
+        dict(shape=(5, 1, 7), dim=0),
     ],
 )
 

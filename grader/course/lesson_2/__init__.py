@@ -11,7 +11,8 @@ from grader.course.lesson_2.alignment_loss import LOSS
 from grader.course.lesson_2.explained_variance import VARIANCE
 from grader.course.lesson_2.heads import MERGE, SPLIT
 from grader.course.lesson_2.multi_head import MULTI_HEAD
-from grader.course.lesson_2.practice import ENTROPY, FUSION, PATTERN
+from grader.course.lesson_2.pattern import PATTERN
+from grader.course.lesson_2.practice import ENTROPY, FUSION
 from grader.declaration.lesson import Lesson
 
 LESSON = Lesson(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
-from grader.declaration.probes import load, pair, strided
+from grader.declaration.probes import effects_of, load, pair, strided, zero_others
 from grader.declaration.standard_checks import StandardChecks
 
 
@@ -23,7 +23,8 @@ def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, argument
     outputs = {}
     with torch.no_grad():
         for head in range(num_heads):
-            layer = load(layer_class(d_model, num_heads, d_context=d_context), weights).eval()
+            layer = layer_class(d_model, num_heads, d_context=d_context)
+            load(zero_others(layer, weights), weights).eval()
             outputs[f"without head {head}"] = ablate_head(attention_layer=layer, head=head, **arguments)
     return outputs
 
@@ -31,19 +32,27 @@ def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, argument
 def ablated_conduct(
     layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping
 ) -> dict[str, Any]:
-    """Remove a head; report whether the tokens and the layer are as they were before."""
-    tokens = arguments["tokens"]
-    layer = load(layer_class(sizes["d_model"], sizes["num_heads"]), weights).eval()
-    given = tokens.clone()
+    """Remove a head; report whether the arguments and the layer are as they were before."""
+    layer = layer_class(**sizes)
+    load(zero_others(layer, weights), weights).eval()
+
+    def call(**given: Any) -> Tensor:
+        return ablate_head(layer, 1, **given)
+
+    tensors = {name: strided(value) for name, value in arguments.items() if value is not None}
     with torch.no_grad():
-        output = ablate_head(layer, 1, strided(given))
-        after, _ = pair(layer(tokens))
+        output = call(**tensors)
+        effects = effects_of(call, arguments)
+        after, _ = pair(layer(*arguments.values()))
     same = all(torch.equal(layer.get_parameter(name), value) for name, value in weights.items())
+    # What comes out with a context is looked at in the check "context": a mask that is forgotten costs no more than that.
+    values = {"without head 1": output} if arguments["context"] is None else {}
     return {
-        "without head 1": output,
-        "inputs unchanged": torch.equal(given, tokens),
+        **values,
+        **effects,
         "layer's weights unchanged": same,
         "layer still in evaluation mode": not any(part.training for part in layer.modules()),
+        "layer can still learn": all(parameter.requires_grad for parameter in layer.parameters()),
         "layer's output afterwards": after,
     }
 
@@ -175,6 +184,20 @@ ABLATION_CONTEXT = ABLATION_CHECKS.further_values(
         dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
         dict(batch_shape=(2, 3), tokens=5, heads=2, d_head=3, context=7, d_context=11),
         dict(tokens=7, heads=3, d_head=2, masked="causal"),
+        dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="nowhere"),
+        dict(batch_shape=(1,), tokens=1, heads=2, d_head=5, context=3),
+    ],
+)
+
+ABLATION_CONDUCT = ABLATION_CHECKS.further_values(
+    "conduct",
+    "the layer stays as it is",
+    2,
+    probe=ablated_conduct,
+    examples=[dict(tokens=3, heads=2, d_head=2)],
+    trials=[
+        dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64),
+        dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
     ],
 )
 
@@ -195,14 +218,7 @@ ABLATION = Exercise(
             trials=[dict(batch_shape=(2,), tokens=7, heads=3, d_head=5), dict(tokens=5, heads=5, d_head=2)],
         ),
         ABLATION_CONTEXT,
-        ABLATION_CHECKS.further_values(
-            "conduct",
-            "the layer stays as it is",
-            2,
-            probe=ablated_conduct,
-            examples=[dict(tokens=3, heads=2, d_head=2)],
-            trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)],
-        ),
+        ABLATION_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "ablate_head"),
     review="Taking a head away",

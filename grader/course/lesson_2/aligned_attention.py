@@ -11,7 +11,7 @@ from attention.multi_head import AlignedCrossAttention
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
-from grader.declaration.probes import load, named
+from grader.declaration.probes import load, named, zero_others
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -30,13 +30,25 @@ def draw_aligned_attention(
     masked: str = "",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw a layer's weights and arguments; `masked`: "" (no mask), "any" (random) or "padding"."""
+    """Draw a layer's weights and arguments.
+
+    Args:
+        masked: "" (no mask), "any" (random), "padding", "keys" (one row for all), "nowhere" (random, and the second token
+            may look nowhere), or "none" (nobody may look anywhere).
+    """
     d_text = heads * d_head
     # `draw_aligner` also draws a token, which nothing uses. Without that draw the sampler would give all
     # later inputs other numbers, and each submission other hidden inputs than before.
     aligner = draw_aligner(sampler, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)
     weights = {f"aligner.{name}": value for name, value in aligner["weights"].items()}
-    mask = sampler.mask(*batch_shape, text, image) if masked == "any" else None
+    mask = None
+    if masked in ("any", "nowhere"):
+        mask = sampler.mask(*batch_shape, text, image)
+        mask[..., 1, :] &= masked == "any"
+    if masked == "none":
+        mask = torch.zeros(*batch_shape, 1, image, dtype=torch.bool)
+    if masked == "keys":
+        mask = sampler.mask(1, image)
     if masked == "padding":
         mask = torch.arange(image) < sampler.integers(1, image, *batch_shape, 1, 1)
     return {
@@ -54,7 +66,8 @@ def look_by_default(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
     """Make a layer without a method, and call it without a mask."""
-    layer = load(layer_class(sizes["d_vision"], sizes["d_text"], sizes["num_heads"]), weights)
+    layer = layer_class(sizes["d_vision"], sizes["d_text"], sizes["num_heads"])
+    load(zero_others(layer, weights), weights)
     return named(layer(arguments["text_tokens"], arguments["image_tokens"]), returns)
 
 
@@ -64,7 +77,8 @@ def look(
     """Make and call a layer; align_method and mask are given by keyword."""
     d_vision, d_text, num_heads, align_method = sizes.values()
     text_tokens, image_tokens, mask = arguments.values()
-    layer = load(layer_class(d_vision, d_text, num_heads, align_method=align_method), weights)
+    layer = layer_class(d_vision, d_text, num_heads, align_method=align_method)
+    load(zero_others(layer, weights), weights)
     return named(layer(text_tokens, image_tokens, mask=mask), returns)
 
 
@@ -153,6 +167,7 @@ ALIGN_METHOD = ALIGNED_CHECKS.further_values(
     trials=[
         dict(text=5, image=7, heads=3, d_head=2, d_vision=11, method="mlp"),
         dict(LARGE_ALIGNED, d_vision=6, method="identity"),
+        dict(LARGE_ALIGNED, d_vision=6),  # a linear aligner between equal widths
     ],
 )
 
@@ -165,6 +180,10 @@ ALIGNED_MASK = ALIGNED_CHECKS.further_values(
     trials=[
         dict(batch_shape=(3,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="padding"),
         dict(batch_shape=(2, 3), text=5, image=7, heads=2, d_head=3, d_vision=11, masked="any"),
+        dict(text=5, image=7, heads=2, d_head=3, d_vision=11, masked="keys"),
+        dict(LARGE_ALIGNED, masked="nowhere"),
+        dict(LARGE_ALIGNED, masked="none"),
+        dict(batch_shape=(1,), text=1, image=7, heads=1, d_head=5, d_vision=11),
     ],
 )
 

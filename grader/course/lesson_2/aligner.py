@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_projection, gradients_and_size
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import load, raised
+from grader.declaration.probes import as_module, load, raised
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.declaration.trial import trials
@@ -58,11 +58,16 @@ def aligner_values(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
 def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
     """Call the identity, and report the errors for an unknown method and for an identity between two widths."""
     width = tokens.shape[-1]
+    linear = as_module(TokenAligner(width, width)).to(tokens.device)
     return {
         "identity": TokenAligner(width, width, "identity")(tokens),
+        "linear between equal widths changes nothing": torch.equal(linear(tokens), tokens),
         "error for an unknown method": raised(lambda: TokenAligner(width, width, "projection")(tokens)),
         "error for an identity between different widths": raised(
             lambda: TokenAligner(width, width + 1, method="identity")(tokens)
+        ),
+        "error for an identity to a smaller width": raised(
+            lambda: TokenAligner(width, width - 1, method="identity")(tokens)
         ),
     }
 
@@ -76,7 +81,11 @@ class Truncates(TokenAligner):
         return tokens[..., : parts[-1].out_features] if parts else tokens
 
 
-@mistake("TokenAligner", "The linear layers have a bias here. nn.Linear has one unless you switch it off.")
+@mistake(
+    "TokenAligner",
+    "The linear layers have a bias here. nn.Linear has one unless you switch it off.",
+    slip=True,
+)
 class NoBias(TokenAligner):
     def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
         super().__init__(d_vision, d_text, method)
@@ -211,6 +220,7 @@ ALIGNER = Exercise(
             trials=[
                 dict(batch_shape=(2,), tokens=5, d_vision=7, d_text=3, dtype=torch.float64),
                 dict(tokens=5, d_vision=7, d_text=3, method="mlp", dtype=torch.float64),
+                dict(batch_shape=(1,), tokens=1, d_vision=7, d_text=3, method="mlp", dtype=torch.float64),
             ],
         ),
     ),

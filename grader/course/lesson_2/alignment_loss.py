@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from grader.course.lesson_2.trained_aligner import TRAINED_ALIGNER, similarities
+from grader.course.lesson_2.writings import loss_by_logsumexp
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
 from grader.declaration.probes import purity_and_gradients
 from grader.declaration.sampler import InputSampler
@@ -36,6 +37,13 @@ def draw_words(
     }
 
 
+def draw_near_words(sampler: InputSampler, **sizes: Any) -> Inputs:
+    """Draw as `draw_words`, with the first token at the place of the first word, and another word as its label."""
+    inputs = draw_words(sampler, **sizes)
+    inputs["aligned"][0], inputs["labels"][0] = 2 * inputs["words"][0], 1
+    return inputs
+
+
 def alignment_loss_values(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Compute the loss at the default temperature and at another."""
     *tensors, temperature = arguments.values()
@@ -48,8 +56,10 @@ def alignment_loss_values(function, arguments: Mapping[str, Any]) -> dict[str, A
 def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Report side effects of the loss, and its gradients; it is one number, so they need no direction."""
 
+    temperature = arguments["temperature"]
+
     def call(aligned: Tensor, words: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        return {"loss": function(aligned, words, labels, arguments["temperature"])}
+        return {"loss": function(aligned=aligned, words=words, labels=labels, temperature=temperature)}
 
     tensors = {name: arguments[name] for name in ("aligned", "words", "labels")}
     direction = torch.ones((), dtype=tensors["aligned"].dtype, device=tensors["aligned"].device)
@@ -142,10 +152,19 @@ def normalised_along_dim_1(aligned, words, labels, temperature=0.1):
     return mean_cross_entropy(F.normalize(aligned) @ F.normalize(words).T / temperature, labels)
 
 
+@mistake(
+    "alignment_loss",
+    "exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and log_softmax stay finite.",
+)
+def exp_overflows(aligned, words, labels, temperature=0.1):
+    exps = (similarities(aligned, words) / temperature).exp()
+    return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) / exps.sum(-1)).log().mean()
+
+
 LOSS_CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
 
 LOSS_BATCH = LOSS_CHECKS.batch(
-    2,
+    1,
     title="any leading dimensions",
     probe=alignment_loss_values,
     examples=[dict(batch_shape=(2, 3), words=4, d=2, temperature=0.5)],
@@ -153,6 +172,16 @@ LOSS_BATCH = LOSS_CHECKS.batch(
         dict(batch_shape=(2, 7), words=11, d=5, temperature=0.3),
         dict(batch_shape=(3, 2, 5), words=7, d=11, temperature=0.7),
     ],
+)
+
+LOSS_SHARP = LOSS_CHECKS.further_values(
+    "sharp",
+    "a small temperature gives no NaN",
+    1,
+    draw=draw_near_words,
+    probe=alignment_loss_values,
+    examples=[dict(batch_shape=(3,), words=4, d=2, temperature=0.005)],
+    trials=[dict(batch_shape=(7,), words=11, d=5, temperature=0.005)],
 )
 
 LOSS_CONDUCT = LOSS_CHECKS.further_values(
@@ -182,10 +211,12 @@ LOSS = Exercise(
             ],
         ),
         LOSS_BATCH,
+        LOSS_SHARP,
         LOSS_CONDUCT,
         TRAINED_ALIGNER,
     ),
     mistakes=mistakes_in(globals(), "alignment_loss"),
+    writings=(loss_by_logsumexp,),
     builds_on=("2.1",),
     review="Learning the rate",
 )

@@ -14,7 +14,7 @@ from grader.checks.compare import difference
 from grader.course.lesson_2.layers import draw_head_projections
 from grader.course.lesson_2.trained_aligner import unusable
 from grader.declaration.exercise import Check
-from grader.declaration.probes import load, pair
+from grader.declaration.probes import as_tensor, load, pair, zero_others
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Case, Finding, Inputs
@@ -44,14 +44,15 @@ def attend_with_dropout(
 ) -> dict[str, Any]:
     """Call a layer on many copies of the same tokens in training mode, and once in evaluation mode."""
     torch.manual_seed(0)
-    layer = load(MultiHeadAttention(d_model, num_heads, dropout=dropout), weights)
+    layer = load(zero_others(MultiHeadAttention(d_model, num_heads, dropout=dropout), weights), weights)
     many = tokens.expand(repeats, *tokens.shape)
     layer.train()
-    output, maps = pair(layer(many))
+    returned, maps = pair(layer(many))
+    output = as_tensor(returned, "output")
     layer.eval()
     quiet, _ = pair(layer(tokens.unsqueeze(0)))
     return {
-        "weights": maps[:3],
+        "weights": as_tensor(maps, "weights")[:3],
         "mean of the outputs": output.mean(0),
         "variance of the outputs": output.var(0),
         "output in evaluation mode": quiet,
@@ -67,15 +68,16 @@ def drops_weights(case: Case) -> Finding:
     square, independently of all others. The judge does not compare single random numbers: a loop over heads
     draws them in another order.
     """
-    output, maps, variance = expected_moments(case.inputs)
-    exact = (
-        ("output in evaluation mode", output.unsqueeze(0), "in evaluation mode nothing is dropped"),
-        ("weights", maps.expand(3, *maps.shape), "the weights that are returned are those before dropout"),
-    )
-    for name, want, why in exact:
-        if problem := difference(name, case.got.get(name), want, rtol=10):
+    expected = case.expected()
+    exact = {
+        "output in evaluation mode": "in evaluation mode nothing is dropped",
+        "weights": "the weights that are returned are those before dropout",
+    }
+    for name, why in exact.items():
+        if problem := difference(name, case.got.get(name), expected[name], rtol=10):
             return Finding(passed=False, message=f"{problem}; {why}")
     moments = "mean of the outputs", "variance of the outputs"
+    output, variance = (expected[name].double() for name in moments)
     if problem := unusable(case.got, dict.fromkeys(moments, tuple(output.shape))):
         return Finding(passed=False, message=problem)
     mean, spread = (case.got[name].double() for name in moments)
@@ -91,8 +93,8 @@ def drops_weights(case: Case) -> Finding:
     return Finding(passed=True)
 
 
-def expected_moments(inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute the reference's output and weights without dropout, and the variance with dropout."""
+def expected_moments(inputs: Inputs) -> dict[str, Tensor]:
+    """Compute the reference's output and weights without dropout, and the variance of its outputs with dropout."""
     heads, p = inputs["num_heads"], inputs["dropout"]
     layer = load(MultiHeadAttention(inputs["d_model"], heads), inputs["weights"])
     with torch.no_grad():
@@ -100,7 +102,12 @@ def expected_moments(inputs: Inputs) -> tuple[Tensor, Tensor, Tensor]:
         value = split_heads(layer.W_V(inputs["tokens"]), heads)
         slices = layer.W_O.weight.unflatten(-1, (heads, -1)).permute(1, 2, 0)  # (H, d_head, d_model)
         variance = torch.einsum("hts,hsd->td", maps**2, (value @ slices) ** 2) * p / (1 - p)
-    return output, maps, variance
+    return {
+        "weights": maps.expand(3, *maps.shape),
+        "mean of the outputs": output,
+        "variance of the outputs": variance,
+        "output in evaluation mode": output.unsqueeze(0),
+    }
 
 
 DROPOUT = Check(
@@ -110,5 +117,6 @@ DROPOUT = Check(
     needs=("self",),
     probe=attend_with_dropout,
     judge=drops_weights,
+    expects=expected_moments,
     trials=trials(draw_dropout, dict(tokens=3, heads=2, d_head=3, dropout=0.4)),
 )

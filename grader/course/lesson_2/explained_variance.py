@@ -13,8 +13,9 @@ import torch
 from attention.alignment import explained_variance
 from torch import Tensor
 
+from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
-from grader.declaration.probes import strided
+from grader.declaration.probes import as_number, effects_of, strided
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Case, Finding, Inputs
@@ -38,31 +39,30 @@ def draw_batches(sampler: InputSampler, **sizes) -> Inputs:
 
 
 def draw_repeated(sampler: InputSampler, *, tokens: int, d_vision: int, d_text: int) -> Inputs:
-    """Draw aligned tokens with each column twice, the double of a column, and a constant column."""
+    """Draw aligned tokens with each column twice, the double of a column, and columns that never change.
+
+    Two of them are zero and stand in front, as the dark border of a picture does.
+    """
     image = sampler.normal(tokens, d_vision) + sampler.normal(d_vision)
     # With two decimals, the five digits that the notebook keeps of each number hold a column and its double
     # exactly, so the columns there repeat one another exactly, too.
     rounded = sampler.normal(tokens, d_text).mul(100).round().div(100)
     columns = [column.contiguous() for column in rounded.unbind(-1)]
-    repeated = torch.stack([*columns, *columns, 2 * columns[0], torch.full_like(columns[0], 3.0)], dim=-1)
-    return {"tokens": image, "aligned": repeated}
+    dark, bright = torch.zeros_like(columns[0]), torch.full_like(columns[0], 3.0)
+    repeated = [dark, dark, *columns, *columns, 2 * columns[0], bright]
+    return {"tokens": image, "aligned": torch.stack(repeated, dim=-1)}
 
 
 def readout(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
     """Call explained_variance with copies of its inputs, by keyword."""
     copies = {name: tensor.clone() for name, tensor in arguments.items()}
-    return {"explained variance": float(function(**copies))}
+    return {"explained variance": as_number(function(**copies), "explained variance")}
 
 
 def readout_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Call explained_variance with non-contiguous inputs; report whether a call leaves its inputs alone."""
-    before = [tensor.clone() for tensor in arguments.values()]
-    share = function(*(strided(tensor) for tensor in arguments.values()))
-    function(*arguments.values())
-    unchanged = all(
-        torch.equal(tensor, copy) for tensor, copy in zip(arguments.values(), before, strict=True)
-    )
-    return {"explained variance": float(share), "inputs unchanged": unchanged}
+    """Call explained_variance with non-contiguous inputs, and report side effects."""
+    share = as_number(function(*(strided(tensor) for tensor in arguments.values())), "explained variance")
+    return {"explained variance": share, **effects_of(function, arguments)}
 
 
 def close_share(case: Case) -> Finding:
@@ -87,7 +87,7 @@ def close_share(case: Case) -> Finding:
 def close_share_of_repeated(case: Case) -> Finding:
     """Judge as `close_share` does; where it fails, add to its message how to cope with repeated columns."""
     finding = close_share(case)
-    hint = "Columns that repeat one another lead lstsq and inverses astray; torch.linalg.pinv copes with them"
+    hint = "Columns that repeat one another or never change lead lstsq and inverses astray; torch.linalg.pinv copes with them"
     return finding if finding.passed else Finding(passed=False, message=f"{finding.message}. {hint}")
 
 
@@ -206,7 +206,7 @@ POOLED_BATCHES = VARIANCE_CHECKS.batch(
 
 REPEATED_COLUMNS = VARIANCE_CHECKS.further_values(
     "repeated",
-    "aligned tokens whose columns repeat one another",
+    "aligned tokens whose columns repeat one another, or never change",
     2,
     draw=draw_repeated,
     probe=readout,
@@ -243,5 +243,9 @@ VARIANCE = Exercise(
         REPEATED_COLUMNS,
     ),
     mistakes=mistakes_in(globals(), "explained_variance"),
+    writings=(
+        variance_by_pinv,
+        variance_by_ones,
+    ),
     review="What survives the exchange",
 )

@@ -78,6 +78,18 @@ def one_batch_axis(tokens: Tensor, num_heads: int) -> Tensor:
 
 SPLITS = StandardChecks(reference=split_heads, returns=("heads",), draw=draw_tokens)
 
+SPLIT_BATCH = SPLITS.batch(
+    2,
+    title=ANY_HEAD_BATCH,
+    examples=[dict(tokens=4, heads=2, d_head=3)],
+    trials=[
+        dict(tokens=7, heads=5, d_head=3),
+        dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=11),
+        dict(batch_shape=(1,), tokens=1, heads=3, d_head=5),
+        dict(tokens=5, heads=1, d_head=7),
+    ],
+)
+
 SPLIT = Exercise(
     id="2.4",
     title="Splitting into heads",
@@ -95,15 +107,7 @@ SPLIT = Exercise(
                 dict(batch_shape=(3,), tokens=10, heads=5, d_head=2),
             ],
         ),
-        SPLITS.batch(
-            2,
-            title=ANY_HEAD_BATCH,
-            examples=[dict(tokens=4, heads=2, d_head=3)],
-            trials=[
-                dict(tokens=7, heads=5, d_head=3),
-                dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=11),
-            ],
-        ),
+        SPLIT_BATCH,
         SPLITS.conduct(1, trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)]),
     ),
     mistakes=mistakes_in(globals(), "split_heads"),

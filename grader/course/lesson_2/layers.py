@@ -1,4 +1,4 @@
-"""What the exercises about layers share: random weights, and a probe that also counts a layer's parameters."""
+"""What the exercises about layers share: random weights, and a probe that also lists a layer's parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grader.declaration.probes import layer_gradients
+from grader.declaration.probes import zeroed_layer_gradients
 from grader.declaration.sampler import InputSampler
 
 # Title of each check whose probe is `gradients_and_size`.
@@ -45,9 +45,10 @@ def draw_head_projections(
     return weights
 
 
-def count_parameters(layer: nn.Module) -> int:
-    """Count the numbers that a layer can learn."""
-    return sum(parameter.numel() for parameter in layer.parameters())
+def list_parameters(layer: nn.Module) -> list[str]:
+    """List the names and shapes of a layer's parameters: ["W_K.weight (3, 7)", …]."""
+    named = sorted(layer.named_parameters())
+    return [f"{name} {tuple(parameter.shape)}" for name, parameter in named]
 
 
 def gradients_and_size(
@@ -58,6 +59,6 @@ def gradients_and_size(
     returns: list[str | None],
     grad_outputs: Mapping,
 ) -> dict[str, Any]:
-    """Do what `layer_gradients` does, and count the layer's parameters."""
-    report = layer_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs)
-    return {**report, "numbers to learn": count_parameters(layer_class(**sizes))}
+    """Do what `zeroed_layer_gradients` does, and list the layer's parameters."""
+    report = zeroed_layer_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs)
+    return {**report, "parameters": list_parameters(layer_class(**sizes))}

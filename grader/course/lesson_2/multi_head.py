@@ -16,8 +16,9 @@ from grader.course.lesson_2 import multi_head_mistakes
 from grader.course.lesson_2.dropout import DROPOUT
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.course.lesson_2.trained_reader import TRAINED_READER
+from grader.course.lesson_2.writings import MultiHeadByHand
 from grader.declaration.exercise import Exercise, mistakes_in
-from grader.declaration.probes import load, named, pair, raised
+from grader.declaration.probes import load, named, pair, raised, zero_others
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -40,8 +41,8 @@ def draw_multi_head_layer(
     Args:
         context: the number of context tokens; None: no context, so the layer is self-attention.
         d_context: the width of the context tokens; None: that of the tokens.
-        masked: "" (no mask), "causal", "padding", "any" (a random mask), or "nowhere" (a random mask by which
-            the second query may attend nowhere).
+        masked: "" (no mask), "causal", "padding", "keys" (one row for all queries), "any" (a random mask), "nowhere" (a
+            random mask by which the second query may attend nowhere), or "none" (nobody may attend anywhere).
     """
     d_model, keys, width = heads * d_head, context or tokens, d_context or heads * d_head
     mask = None
@@ -53,6 +54,10 @@ def draw_multi_head_layer(
     if masked in ("any", "nowhere"):
         mask = sampler.mask(*batch_shape, tokens, keys)
         mask[..., 1, :] &= masked == "any"
+    if masked == "keys":
+        mask = sampler.mask(1, keys)
+    if masked == "none":
+        mask = torch.zeros(*batch_shape, 1, keys, dtype=torch.bool)
     return {
         "sizes": {"d_model": d_model, "num_heads": heads, "d_context": d_context},
         "weights": draw_head_projections(sampler, "", d_model, width, dtype),
@@ -68,7 +73,7 @@ def attend_without_options(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping
 ) -> dict[str, Any]:
     """Make a layer without options, and call it with tokens alone."""
-    layer = load(layer_class(sizes["d_model"], sizes["num_heads"]), weights)
+    layer = load(zero_others(layer_class(sizes["d_model"], sizes["num_heads"]), weights), weights)
     output, _ = pair(layer(arguments["tokens"]))
     return {"output": output}
 
@@ -79,7 +84,7 @@ def attend_with_options(
     """Make and call a layer; d_context, context and mask are given by keyword."""
     d_model, num_heads, d_context = sizes.values()
     tokens, context, mask = arguments.values()
-    layer = load(layer_class(d_model, num_heads, d_context=d_context), weights)
+    layer = load(zero_others(layer_class(d_model, num_heads, d_context=d_context), weights), weights)
     return named(layer(tokens, context=context, mask=mask), returns)
 
 
@@ -94,7 +99,7 @@ def multi_head_conduct(
     """Report gradients, side effects and size, and the error for a width that two heads cannot share."""
     return {
         **gradients_and_size(layer_class, sizes, weights, arguments, returns, grad_outputs),
-        "num_heads": layer_class(**sizes).num_heads,
+        "num_heads": getattr(layer_class(**sizes), "num_heads", None),
         "error for d_model = 7 and 2 heads": raised(lambda: layer_class(7, 2)(torch.zeros(2, 3, 7))),
     }
 
@@ -144,6 +149,7 @@ MULTI_HEAD_REQUIREMENTS = (
             dict(batch_shape=(3,), tokens=5, heads=3, d_head=2, context=7, masked="padding"),
             dict(batch_shape=(5,), tokens=7, heads=3, d_head=2, context=11, d_context=13, masked="padding"),
             dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, masked="any"),
+            dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="keys"),
         ],
     ),
     MULTI_HEAD_CHECKS.batch(
@@ -158,6 +164,7 @@ MULTI_HEAD_REQUIREMENTS = (
             dict(tokens=5, heads=2, d_head=3, context=7, d_context=11),
             dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=2, masked="any"),
             dict(batch_shape=(2, 5), tokens=7, heads=3, d_head=2, context=11, masked="padding"),
+            dict(batch_shape=(1,), tokens=1, heads=3, d_head=5),
         ],
     ),
     MULTI_HEAD_CHECKS.values(
@@ -172,6 +179,7 @@ MULTI_HEAD_REQUIREMENTS = (
         trials=[
             LARGE_LAYER,
             dict(batch_shape=(3,), tokens=5, heads=2, d_head=7, context=11, d_context=13, masked="any"),
+            dict(batch_shape=(1,), tokens=1, heads=1, d_head=5, context=3),
         ],
     ),
     MULTI_HEAD_CHECKS.values(
@@ -181,7 +189,10 @@ MULTI_HEAD_REQUIREMENTS = (
         needs=("self", "mask"),
         probe=attend_with_options,
         examples=[dict(SMALL_LAYER, masked="nowhere")],
-        trials=[dict(LARGE_LAYER, masked="nowhere")],
+        trials=[
+            dict(LARGE_LAYER, masked="nowhere"),
+            dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="none"),
+        ],
     ),
     DROPOUT,
     MULTI_HEAD_CHECKS.conduct(
@@ -205,5 +216,6 @@ MULTI_HEAD = Exercise(
     builds_on=("2.4", "2.5"),
     checks=MULTI_HEAD_REQUIREMENTS,
     mistakes=mistakes_in(vars(multi_head_mistakes), "MultiHeadAttention"),
+    writings=(MultiHeadByHand,),
     review="Many heads",
 )

@@ -1,4 +1,4 @@
-"""The exercises for practice: 2.P1 attention_entropy, 2.P2 classify_pattern, 2.P3 ImageTextFusion."""
+"""Two exercises for practice: 2.P1 attention_entropy and 2.P3 ImageTextFusion."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from typing import Any
 
 import torch
 from attention.fusion import ImageTextFusion
-from attention.patterns import attention_entropy, classify_pattern
+from attention.patterns import attention_entropy
 from torch import Tensor
 
-from grader.course.lesson_2.layers import count_parameters, draw_head_projections, draw_projection
+from grader.course.lesson_2.layers import (
+    EVERYTHING_LEARNS,
+    draw_head_projections,
+    draw_projection,
+    gradients_and_size,
+    list_parameters,
+)
+from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
-from grader.declaration.probes import load, named
+from grader.declaration.probes import effects_of, load, named, strided, zero_others
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -35,6 +42,12 @@ def draw_sharp_maps(
     scores[..., 0, :] = -torch.inf
     scores[..., 0, 1] = 0.0
     return {"weights": scores.softmax(-1)}
+
+
+def entropy_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Call attention_entropy with non-contiguous weights, and report side effects."""
+    strided_arguments = {name: strided(tensor) for name, tensor in arguments.items()}
+    return {"entropy": function(**strided_arguments), **effects_of(function, arguments)}
 
 
 @mistake(
@@ -67,7 +80,24 @@ def over_the_queries(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-2) / log(weights.shape[-2])
 
 
+@mistake(
+    "attention_entropy",
+    "The weights that came in were changed in place. Make a new tensor instead.",
+)
+def clamps_in_place(weights: Tensor) -> Tensor:
+    return -(weights.clamp_(min=1e-12) * weights.log()).sum(-1) / log(weights.shape[-1])
+
+
 ENTROPY_CHECKS = StandardChecks(reference=attention_entropy, returns=("entropy",), draw=draw_sharp_maps)
+
+ENTROPY_CONDUCT = ENTROPY_CHECKS.further_values(
+    "conduct",
+    "the weights stay as they are, in any order in memory",
+    0,
+    probe=entropy_conduct,
+    examples=[dict(queries=2, keys=3)],
+    trials=[dict(batch_shape=(2,), queries=5, keys=7)],
+)
 
 ENTROPY = Exercise(
     id="2.P1",
@@ -84,75 +114,13 @@ ENTROPY = Exercise(
             trials=[
                 dict(queries=5, keys=7),
                 dict(batch_shape=(2, 3), queries=7, keys=5, dtype=torch.float64),
+                dict(batch_shape=(1,), queries=1, keys=5),
             ],
         ),
+        ENTROPY_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "attention_entropy"),
-    review="Reading a map",
-)
-
-# ---------------------------------------------------------------- 2.P2 classify_pattern
-
-
-def draw_patterns(sampler: InputSampler, *, n: int) -> Inputs:
-    """Draw a map of each of the five patterns, in random order, with 15 % noise."""
-    position = torch.arange(n)
-    near = torch.ones(n, n).tril(1).triu(-1)
-    hub, far = torch.zeros(n, n), torch.zeros(n, n)
-    hub[:, int(sampler.integers(1, n - 1))] = 1
-    far[position, (position + n // 2) % n] = 1
-    kinds = (torch.ones(n, n) / n, hub, torch.eye(n), near / near.sum(-1, keepdim=True), far)
-    noise = sampler.uniform(len(kinds), n, n)
-    noise = noise / noise.sum(-1, keepdim=True)
-    order = sampler.permutation(len(kinds))
-    return {"maps": (0.85 * torch.stack(kinds) + 0.15 * noise)[order]}
-
-
-def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Find the word for each map."""
-    return {"patterns": [function(weights) for weights in arguments["maps"]]}
-
-
-@mistake(
-    "classify_pattern", "A hub is a key that all queries look at: a column of the map. Rows always sum to 1."
-)
-def hub_in_rows(weights: Tensor) -> str:
-    return classify_pattern(weights.T) if classify_pattern(weights) == "hub" else classify_pattern(weights)
-
-
-@mistake("classify_pattern", "Ask for the diagonal before the band: a diagonal lies inside every band.")
-def band_before_diagonal(weights: Tensor) -> str:
-    return "local" if classify_pattern(weights) == "diagonal" else classify_pattern(weights)
-
-
-@mistake(
-    "classify_pattern",
-    'A map that spreads evenly is "uniform", whatever else it may look like: ask for it first.',
-)
-def never_uniform(weights: Tensor) -> str:
-    return "other" if classify_pattern(weights) == "uniform" else classify_pattern(weights)
-
-
-PATTERN_CHECKS = StandardChecks(reference=classify_pattern, returns=("patterns",), draw=draw_patterns)
-
-PATTERN = Exercise(
-    id="2.P2",
-    title="A word for a map",
-    reference=(classify_pattern,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        PATTERN_CHECKS.values(
-            "uniform, hub, diagonal, local or other",
-            0,
-            probe=pattern_values,
-            examples=[dict(n=7)],
-            trials=[dict(n=11), dict(n=13), dict(n=17)],
-        ),
-    ),
-    mistakes=mistakes_in(globals(), "classify_pattern"),
-    builds_on=("2.P1",),
+    writings=(entropy_by_hand,),
     review="Reading a map",
 )
 
@@ -169,24 +137,25 @@ def draw_fusion(
     d_image: int,
     heads: int | None = None,
     d_head: int,
+    dtype: torch.dtype = torch.float32,
 ) -> Inputs:
     """Draw a layer's weights and arguments; with heads=None the layer uses its default of 4 heads."""
     d_model = (heads or 4) * d_head
     sizes = {"d_text": d_text, "d_image": d_image, "d_model": d_model}
     weights: dict[str, Tensor] = {}
     for side, width in (("text", d_text), ("image", d_image)):
-        weights[f"{side}_norm.weight"] = sampler.uniform(width) + 0.5
-        weights[f"{side}_norm.bias"] = sampler.normal(width)
-        weights |= draw_projection(sampler, f"{side}_in", width, d_model)
-        weights |= draw_projection(sampler, f"{side}_out", d_model, width)
+        weights[f"{side}_norm.weight"] = sampler.uniform(width, dtype=dtype) + 0.5
+        weights[f"{side}_norm.bias"] = sampler.normal(width, dtype=dtype)
+        weights |= draw_projection(sampler, f"{side}_in", width, d_model, dtype=dtype)
+        weights |= draw_projection(sampler, f"{side}_out", d_model, width, dtype=dtype)
     for prefix in ("text_from_image.", "image_from_text."):
-        weights |= draw_head_projections(sampler, prefix, d_model, d_model)
+        weights |= draw_head_projections(sampler, prefix, d_model, d_model, dtype)
     return {
         "sizes": sizes if heads is None else {**sizes, "num_heads": heads},
         "weights": weights,
         "arguments": {
-            "text_tokens": sampler.normal(*batch_shape, text, d_text),
-            "image_tokens": sampler.normal(*batch_shape, image, d_image),
+            "text_tokens": sampler.normal(*batch_shape, text, d_text, dtype=dtype),
+            "image_tokens": sampler.normal(*batch_shape, image, d_image, dtype=dtype),
         },
     }
 
@@ -194,11 +163,12 @@ def draw_fusion(
 def fusion_values(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Make and call a layer, num_heads by keyword where it is not the default; count its parameters."""
+    """Make and call a layer, num_heads by keyword where it is not the default; list its parameters."""
     d_text, d_image, d_model, *_ = sizes.values()
     options = {name: value for name, value in sizes.items() if name == "num_heads"}
-    fusion = load(layer_class(d_text, d_image, d_model, **options), weights)
-    return {**named(fusion(*arguments.values()), returns), "numbers to learn": count_parameters(fusion)}
+    fusion = layer_class(d_text, d_image, d_model, **options)
+    load(zero_others(fusion, weights), weights)
+    return {**named(fusion(*arguments.values()), returns), "parameters": list_parameters(fusion)}
 
 
 @mistake(
@@ -242,8 +212,40 @@ class NoNorm(ImageTextFusion):
         )
 
 
+@mistake(
+    "ImageTextFusion",
+    "No gradient flows from one side to the other: .detach() cuts it off. Both sides learn from each other.",
+)
+class EachSideDetached(ImageTextFusion):
+    def forward(self, text_tokens, image_tokens):
+        text, image = self.text_in(self.text_norm(text_tokens)), self.image_in(self.image_norm(image_tokens))
+        return (
+            self.text_out(self.text_from_image(text, image.detach())[0]),
+            self.image_out(self.image_from_text(image, text.detach())[0]),
+        )
+
+
 FUSION_CHECKS = StandardChecks(
     reference=ImageTextFusion, returns=("text update", "image update"), draw=draw_fusion
+)
+
+FUSION_CONDUCT = FUSION_CHECKS.conduct(
+    0,
+    title=EVERYTHING_LEARNS,
+    probe=gradients_and_size,
+    examples=[dict(text=3, image=2, d_text=3, d_image=5, heads=2, d_head=2)],
+    trials=[
+        dict(
+            batch_shape=(2,),
+            text=5,
+            image=7,
+            d_text=11,
+            d_image=13,
+            heads=3,
+            d_head=2,
+            dtype=torch.float64,
+        )
+    ],
 )
 
 FUSION = Exercise(
@@ -264,9 +266,12 @@ FUSION = Exercise(
                 dict(batch_shape=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2),
                 dict(text=7, image=3, d_text=5, d_image=11, heads=2, d_head=3),
                 dict(text=3, image=5, d_text=7, d_image=11, d_head=2),
+                dict(batch_shape=(1,), text=1, image=3, d_text=6, d_image=6, heads=3, d_head=2),
             ],
         ),
+        FUSION_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "ImageTextFusion"),
+    writings=(FusionInSteps,),
     review="Both directions",
 )

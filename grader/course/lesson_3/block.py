@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
+from torch import Tensor
 
 from grader.course.lesson_3 import block_mistakes
 from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
@@ -28,25 +29,49 @@ def draw_block(
     heads: int,
     d_ff: int,
     cross: bool = True,
+    image: bool | None = None,
     mask: str = "none",
     dtype=torch.float32,
 ) -> Inputs:
-    """Draw a block's weights and arguments, without an image if not `cross`.
+    """Draw a block's weights and arguments.
 
     Args:
-        mask: "none", "causal" or "random".
+        image: whether there are image tokens; None: if the block looks at them.
+        mask: of `draw_text_mask`.
     """
-    masks = {"none": None, "causal": causal_mask(tokens), "random": sampler.mask(tokens, tokens)}
     layer = build_quietly(VisionLanguageBlock, d_model, heads, d_ff, cross)
     return {
         "sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, "cross": cross},
         "weights": draw_layer_weights(sampler, layer, dtype),
         "arguments": {
             "text_tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype) if cross else None,
-            "mask": masks[mask],
+            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype)
+            if (cross if image is None else image)
+            else None,
+            "mask": draw_text_mask(sampler, mask, batch_shape, tokens),
         },
     }
+
+
+def draw_text_mask(
+    sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], tokens: int
+) -> Tensor | None:
+    """Draw a mask of the self-attention.
+
+    Args:
+        kind: "none", "causal", "random"; "nowhere", random, and one token may attend nowhere; "padding", another row for each
+            text of the batch.
+    """
+    if kind == "none":
+        return None
+    if kind == "causal":
+        return causal_mask(tokens)
+    if kind == "padding":
+        return sampler.mask(*batch_shape, 1, tokens)
+    mask = sampler.mask(tokens, tokens)
+    if kind == "nowhere":
+        mask[tokens // 2] = False
+    return mask
 
 
 def draw_block_sizes(
@@ -89,17 +114,25 @@ BLOCK_MASK = STANDARD_BLOCK.values(
     trials=[
         dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, d_ff=4, mask="causal"),
         dict(batch_shape=(2,), tokens=7, patches=5, d_model=6, heads=2, d_ff=4, mask="random"),
+        dict(batch_shape=(2,), tokens=5, patches=3, d_model=6, heads=2, d_ff=7, mask="nowhere"),
+        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=4, mask="padding"),
     ],
 )
 TEXT_BLOCK_SIZES = dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5)
 TEXT_BLOCK = STANDARD_BLOCK.values(
-    "with cross=False it is a text block: no cross_attn, no norm2, no image",
+    "with cross=False it is a text block: no cross_attn, no norm2, no look at the image",
     2,
     name="text only",
     needs=("values",),
     probe=call_block,
-    examples=[dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False)],
-    trials=[dict(TEXT_BLOCK_SIZES, cross=False, mask="causal")],
+    examples=[
+        dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False),
+        dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False, image=True),
+    ],
+    trials=[
+        dict(TEXT_BLOCK_SIZES, cross=False, mask="causal"),
+        dict(TEXT_BLOCK_SIZES, cross=False, image=True, mask="causal"),
+    ],
 )
 BLOCK_PARTS = Check(
     name="parts",
@@ -124,6 +157,7 @@ BLOCK_BATCH = STANDARD_BLOCK.batch(
     trials=[
         dict(tokens=5, patches=7, d_model=6, heads=2, d_ff=3),
         dict(batch_shape=(2, 3), tokens=5, patches=4, d_model=6, heads=3, d_ff=7, mask="causal"),
+        dict(batch_shape=(1,), tokens=1, patches=1, d_model=6, heads=3, d_ff=7),
     ],
 )
 BLOCK_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)

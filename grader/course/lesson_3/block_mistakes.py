@@ -49,6 +49,18 @@ class AlwaysCross(_StepsOfABlock):
         return (tokens, None) if image_tokens is None else super().cross_step(tokens, image_tokens)
 
 
+@mistake(
+    "VisionLanguageBlock",
+    "A block with cross=False may be handed an image, too: ask whether self.cross_attn is None, not whether there is an image.",
+)
+class LooksIfThereIsAnImage(_StepsOfABlock):
+    def cross_step(self, tokens, image_tokens):
+        if image_tokens is None:
+            return tokens, None
+        seen, weights = self.cross_attn(self.norm2(tokens), image_tokens)
+        return tokens + seen, weights
+
+
 @mistake("VisionLanguageBlock", "The mask is not used: the self-attention needs it.", name="mask_forgotten")
 class BlockForgetsMask(VisionLanguageBlock):
     def forward(self, text_tokens, image_tokens, mask=None):
@@ -109,6 +121,22 @@ class DoubledResidual(VisionLanguageBlock):
     def forward(self, text_tokens, image_tokens, mask=None):
         tokens, weights = super().forward(text_tokens, image_tokens, mask)
         return tokens + text_tokens, weights
+
+
+@mistake(
+    "VisionLanguageBlock",
+    "Each step adds its tokens twice, inside and outside: x + (x + step(x)). One residual for each step.",
+)
+class StepsDoubled(_StepsOfABlock):
+    def self_step(self, tokens, mask):
+        return tokens + super().self_step(tokens, mask)
+
+    def cross_step(self, tokens, image_tokens):
+        sum_, weights = super().cross_step(tokens, image_tokens)
+        return (tokens if weights is None else tokens + sum_), weights
+
+    def ffn_step(self, tokens):
+        return tokens + super().ffn_step(tokens)
 
 
 @mistake(

@@ -1,23 +1,43 @@
-"""Practice 3.P4: `diagnose`, which names the fault of a model. The code calls a fault an illness."""
+"""Practice 3.P4: `diagnose`, which names the fault of a model. The code calls a fault an illness.
+
+An answer holds for a rule only if it keeps to it close to its threshold: so the trials have models that are barely ill, and
+healthy ones that are barely not. Wherever `diagnose` must not look, the opposite illness is to be seen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from math import log
 
 import torch
 from attention.diagnostics import diagnose
+from attention.training import shift_targets
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.course.lesson_3 import diagnose_mistakes
+from grader.course.lesson_3.model_state import modes, what_learns
+from grader.course.lesson_3.writings import diagnose_in_one
+from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
+PATCHES, HEADS, TOKENS = 5, 2, 7
 
-def patient(image_patches: Tensor, illness: str) -> nn.Module:
-    """Make a model with the interface of MiniVLM that reads its answer off the first patch, and may be ill."""
-    vocabulary = image_patches.shape[-1]
+
+def patient(image_patches: Tensor, token_ids: Tensor, prompt_lengths: Tensor, ill: Mapping) -> nn.Module:
+    """Make a model with the interface of MiniVLM that reads its answer off the first patch, and may be ill.
+
+    Args:
+        ill: "illness", the findings joined by " and "; "sees", how much of a scene the model sees, from 0 to 1; "gradient",
+            "none" or "zeros" for the parameter that gets no gradient (with "zeros" no training step came before); "rows"
+            (B, H, S), the last map at the end of each prompt; "first rows", the same of the first map; "elsewhere" (2, S),
+            every other row of both maps: in the last column the second, else the first.
+    """
+    vocabulary, illness = image_patches.shape[-1], ill["illness"].split(" and ")
 
     class Patient(nn.Module):
         def __init__(self) -> None:
@@ -25,78 +45,221 @@ def patient(image_patches: Tensor, illness: str) -> nn.Module:
             self.scale = nn.Parameter(torch.tensor(5.0))
             self.offset = nn.Parameter(torch.linspace(-0.1, 0.1, vocabulary))
             self.spare = nn.Parameter(torch.ones(3))
+            self.look = nn.Identity()
 
         def forward(self, token_ids: Tensor, image_patches: Tensor):
-            batch, T = token_ids.shape
-            S = image_patches.shape[-2]
-            seen = image_patches[:, 0]
-            if illness == "misaligned":  # every scene looks like the average one
-                seen = seen.mean(0).expand_as(seen)
-            logits = (self.scale * seen + self.offset).unsqueeze(1).expand(batch, T, vocabulary)
-            if illness != "no gradient":
-                logits = logits + self.spare.sum() * torch.linspace(0, 0.01, vocabulary, device=seen.device)
-            scene, head, word = (torch.arange(size, device=seen.device) for size in (batch, 2, T))
-            patch = scene[:, None, None] + head[:, None] + word  # (batch, 2, T)
-            scores = 4.0 * F.one_hot(patch % S, S).float()
-            if illness == "uniform":
-                scores = 0.0 * scores
-            if illness == "one patch":
-                scores = 9.0 * F.one_hot(torch.ones_like(patch), S).float()
-            return logits, [scores.softmax(-1)]
+            own = image_patches[:, 0]
+            average = own.mean(0)
+            answer = self.scale * self.look(average + ill["sees"] * (own - average)) + self.offset
+            ramp = torch.linspace(0, 0.01, vocabulary, device=answer.device)
+            if "no gradient" not in illness:  # of its gradient one number is 0, and the sum is
+                answer = answer + (self.spare[0] - self.spare[1]) * ramp
+            elif ill["gradient"] == "zeros":
+                answer = answer + 0.0 * self.spare.sum() * ramp
+            # What the question's words predict is as wrong as can be, whatever the image shows.
+            logits = 400.0 * F.one_hot((token_ids.roll(-1, 1) + 1) % vocabulary, vocabulary).to(answer.dtype)
+            place = torch.arange(token_ids.shape[1], device=answer.device) == prompt_lengths.unsqueeze(1) - 1
+            logits = torch.where(place.unsqueeze(-1), answer.unsqueeze(1), logits)
+            column = torch.cat(
+                [ill["elsewhere"][:1].expand(token_ids.shape[1] - 1, -1), ill["elsewhere"][1:]]
+            )
+            here = place[:, None, :, None]
+            return logits, [
+                torch.where(here, ill[rows].unsqueeze(2), column) for rows in ("first rows", "rows")
+            ]
 
     model = Patient().to(image_patches.device)
-    if illness == "frozen":
-        model.offset.requires_grad_(False)
+    model.look.eval()  # a part that somebody put into evaluation mode; it has to stay so
+    model.offset.requires_grad_("frozen" not in illness)
+    if ill["gradient"] == "none":
+        for parameter in model.parameters():  # a gradient that the last training step left
+            parameter.grad = torch.ones_like(parameter)
     return model
 
 
-def draw_patient(sampler: InputSampler, *, scenes: int, illness: str) -> Inputs:
-    """Draw questions on scenes whose first patch encodes the answer, and add the model's illness."""
-    answers = sampler.permutation(11)[:scenes] + 1  # 0 is padding
-    patches = F.one_hot(answers, 13).float().unsqueeze(1) + sampler.normal(scenes, 5, 13, scale=0.05)
-    prompt = sampler.integers(1, 13, scenes, 3)
-    token_ids = torch.cat([prompt, answers.unsqueeze(1), torch.zeros(scenes, 1, dtype=torch.long)], 1)
-    return {
+# ---------------------------------------------------------------- inputs
+
+
+def draw_patient(
+    sampler: InputSampler,
+    *,
+    scenes: int,
+    illness: str,
+    maps: str = "apart",
+    gradient: str = "none",
+    rise: float | None = None,
+) -> Inputs:
+    """Draw questions on scenes whose first patch encodes the answer, and a model's illness.
+
+    Args:
+        maps: where the model looks at the end of a prompt, if it has no illness of its maps: see `draw_rows`.
+        rise: by how much the loss rises with other images, relative to what it was; None: as it comes.
+    """
+    vocabulary = scenes + 3
+    answers = sampler.permutation(scenes + 1)[:scenes] + 1  # 0 is padding
+    noise = sampler.integers(-1, 2, scenes, PATCHES, vocabulary) / 10
+    patches = F.one_hot(answers, vocabulary).unsqueeze(1) + noise
+    lengths = sampler.integers(2, TOKENS - 2, scenes)
+    place = torch.arange(TOKENS)
+    token_ids = sampler.integers(1, vocabulary, scenes, TOKENS).masked_fill(place > lengths.unsqueeze(1), 0)
+    token_ids = torch.where(place == lengths.unsqueeze(1), answers.unsqueeze(1), token_ids)
+    kind = next((name for name in ("uniform", "one patch") if name in illness.split(" and ")), maps)
+    elsewhere = peaked(torch.zeros(2, dtype=torch.long), torch.tensor([[0.97], [1 / PATCHES]]))
+    ill = {
         "illness": illness,
-        "token_ids": token_ids,
-        "prompt_lengths": torch.full((scenes,), 3),
-        "image_patches": patches,
+        "sees": 0.0 if "misaligned" in illness else 1.0,
+        "gradient": gradient,
+        "rows": draw_rows(sampler, scenes, kind),
+        "first rows": draw_rows(sampler, scenes, "one patch"),
+        "elsewhere": elsewhere if kind in ("uniform", "apart") else elsewhere.flip(0),
     }
+    inputs = {
+        "ill": ill,
+        "token_ids": token_ids,
+        "prompt_lengths": lengths,
+        "image_patches": patches.float(),
+    }
+    if rise is not None:
+        ill["sees"] = how_much_to_see(inputs, rise)
+    return inputs
+
+
+def draw_rows(sampler: InputSampler, scenes: int, maps: str) -> Tensor:
+    """Draw a row of weights over the patches for each scene and head (B, H, S).
+
+    Args:
+        maps: "apart", each row on a patch of its own; "one patch for each head" or "… for each scene"; "uniform in one head",
+            of which the mean entropy is 65 % of log S; "nearly uniform", 97 %; "uniform", 99.5 %; "mostly one patch", 87 % of
+            the weight; "one patch", 93 %.
+    """
+    scene, head = torch.arange(scenes).unsqueeze(1), torch.arange(HEADS)
+    apart, start = (scene + head) % PATCHES, int(sampler.integers(0, PATCHES, 1))
+    together = torch.full((scenes, HEADS), start)
+    if maps == "uniform in one head":
+        rows = peaked(apart, weight_of(entropy=0.3))
+        return torch.where((head == start % HEADS).unsqueeze(-1), 1 / PATCHES, rows)
+    patch, weight = {
+        "nearly uniform": (apart, weight_of(entropy=0.97)),
+        "uniform": (apart, weight_of(entropy=0.995)),
+        "apart": (apart, 0.97),
+        "one patch for each head": ((start + head).expand(scenes, HEADS) % PATCHES, 0.97),
+        "one patch for each scene": ((start + scene).expand(scenes, HEADS) % PATCHES, 0.97),
+        "mostly one patch": (together, 0.87),
+        "one patch": (together, 0.93),
+    }[maps]
+    return peaked(patch, weight)
+
+
+def peaked(patch: Tensor, weight: float | Tensor) -> Tensor:
+    """Give one patch of each row this weight, and share the rest among the others."""
+    return F.one_hot(patch, PATCHES) * (weight - (1 - weight) / (PATCHES - 1)) + (1 - weight) / (PATCHES - 1)
+
+
+@cache
+def weight_of(entropy: float) -> float:
+    """Find the weight of a row of `peaked` whose entropy, relative to log S, is this."""
+
+    def entropy_of(weight: float) -> float:
+        return torch.special.entr(peaked(torch.tensor(0), weight).double()).sum().item() / log(PATCHES)
+
+    return bisect(lambda weight: -entropy_of(weight), -entropy, 1 / PATCHES, 1.0)
+
+
+def how_much_to_see(inputs: Mapping, rise: float) -> float:
+    """Find how much of a scene a patient has to see for its loss to rise by this with the images of other scenes."""
+    token_ids, lengths, patches = inputs["token_ids"], inputs["prompt_lengths"], inputs["image_patches"]
+    ill = dict(inputs["ill"])
+    model, targets = patient(patches, token_ids, lengths, ill), shift_targets(token_ids, lengths).flatten()
+
+    def rise_of(sees: float) -> float:
+        ill["sees"] = sees  # the model reads it at each call
+        own, other = (
+            F.cross_entropy(model(token_ids, images)[0].flatten(0, 1), targets).item()
+            for images in (patches, patches.roll(1, 0))
+        )
+        return other / own - 1
+
+    with torch.no_grad():
+        return bisect(rise_of, rise, 0.0, 1.0)
+
+
+def bisect(rising: Callable[[float], float], value: float, low: float, high: float) -> float:
+    """Find where a rising function has a value."""
+    for _ in range(16):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(middle) < value else (low, middle)
+    return low
+
+
+# ---------------------------------------------------------------- probes and checks
 
 
 def diagnose_values(
-    diagnose, illness: str, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
+    diagnose, ill: Mapping, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
 ) -> Mapping[str, Value]:
-    model = patient(image_patches, illness)
-    return {"found": list(diagnose(model, (token_ids, prompt_lengths, image_patches)))}
+    found = diagnose(
+        patient(image_patches, token_ids, prompt_lengths, ill), (token_ids, prompt_lengths, image_patches)
+    )
+    return {"found": list(found) if isinstance(found, tuple) else found}
 
 
-@mistake("diagnose", "Nothing is ever found.")
-def never_ill(model, batch):
-    return []
+def diagnose_purity(
+    diagnose, ill: Mapping, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
+) -> Mapping[str, Value]:
+    """Report whether `diagnose` leaves the model and the batch as they were."""
+    model = patient(image_patches, token_ids, prompt_lengths, ill)
+    batch = {"token_ids": token_ids, "prompt_lengths": prompt_lengths, "image_patches": image_patches}
+    given = {name: tensor.clone() for name, tensor in batch.items()}
+    mode, learns = modes(model), what_learns(model)
+    weights = {name: value.clone() for name, value in model.state_dict().items()}
+    found = diagnose(model=model, batch=tuple(given.values()))
+    return {
+        "found": list(found) if isinstance(found, tuple) else found,
+        "every part's mode is as before": modes(model) == mode,
+        "what learns is as before": what_learns(model) == learns,
+        "the weights are as before": all(
+            torch.equal(value, weights[name]) for name, value in model.state_dict().items()
+        ),
+        **side_effects(batch, given),
+    }
 
 
-@mistake("diagnose", "A healthy model is called ill: the list is empty where nothing is found.")
-def always_ill(model, batch):
-    return diagnose(model, batch) or ["misaligned"]
-
-
-@mistake(
-    "diagnose",
-    "Uniform attention and attention on one patch are opposites; here they are told as one another.",
+PATIENTS = (
+    dict(illness="none"),
+    dict(illness="frozen"),
+    dict(illness="no gradient"),
+    dict(illness="no gradient", gradient="zeros"),
+    dict(illness="uniform"),
+    dict(illness="one patch"),
+    dict(illness="misaligned"),
+    dict(illness="none", maps="one patch for each head"),
+    dict(illness="none", maps="one patch for each scene"),
+    dict(illness="none", maps="uniform in one head"),
+    dict(illness="none", maps="nearly uniform"),
+    dict(illness="none", maps="mostly one patch"),
+    dict(illness="none", rise=0.03),
+    dict(illness="misaligned", rise=0.006),
+    dict(illness="misaligned", rise=0.002),
+    dict(illness="frozen and uniform"),
+    dict(illness="no gradient and one patch and misaligned"),
 )
-def collapses_confused(model, batch):
-    other = {"uniform": "one patch", "one patch": "uniform"}
-    return [other.get(name, name) for name in diagnose(model, batch)]
-
-
-@mistake("diagnose", "A frozen parameter and one that no gradient reaches are two findings.")
-def frozen_confused(model, batch):
-    return ["no gradient" if name == "frozen" else name for name in diagnose(model, batch)]
-
-
-SHOWN_ILLNESSES = ("none", "uniform", "one patch", "misaligned", "frozen", "no gradient")
-HIDDEN_ILLNESSES = ("none", "frozen", "no gradient", "uniform", "one patch", "misaligned")
+DIAGNOSE_VALUES = Check(
+    name="values",
+    title="five illnesses and a healthy model are told apart",
+    points=0,
+    probe=diagnose_values,
+    examples=trials(draw_patient, *(dict(scenes=5, **ill) for ill in PATIENTS)),
+    trials=trials(draw_patient, *(dict(scenes=10, **ill) for ill in PATIENTS)),
+)
+DIAGNOSE_CONDUCT = Check(
+    name="conduct",
+    title="the model and the batch stay as they are",
+    points=0,
+    needs=("values",),
+    probe=diagnose_purity,
+    examples=trials(draw_patient, dict(scenes=5, illness="frozen")),
+    trials=trials(draw_patient, dict(scenes=10, illness="frozen"), dict(scenes=10, illness="none")),
+)
 DIAGNOSE = Exercise(
     id="3.P4",
     title="Practice: what is wrong with this model?",
@@ -105,16 +268,8 @@ DIAGNOSE = Exercise(
     difficulty=3,
     minutes=15,
     builds_on=("3.5",),
-    checks=(
-        Check(
-            name="values",
-            title="five illnesses and a healthy model are told apart",
-            points=0,
-            probe=diagnose_values,
-            examples=trials(draw_patient, *(dict(scenes=5, illness=illness) for illness in SHOWN_ILLNESSES)),
-            trials=trials(draw_patient, *(dict(scenes=7, illness=illness) for illness in HIDDEN_ILLNESSES)),
-        ),
-    ),
-    mistakes=mistakes_in(globals(), "diagnose"),
+    checks=(DIAGNOSE_VALUES, DIAGNOSE_CONDUCT),
+    mistakes=mistakes_in(vars(diagnose_mistakes), "diagnose"),
+    writings=(diagnose_in_one,),
     review="What goes wrong",
 )

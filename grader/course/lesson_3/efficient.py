@@ -1,34 +1,32 @@
-"""Practice 3.P1 to 3.P3: a sliding window, linear attention, and the fused kernel."""
+"""Practice 3.P1 and 3.P2: a sliding window, and linear attention; neither makes an n × n matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from typing import Any
 
 import torch
-from attention.efficient import fused_forward, linear_attention, sliding_window_attention
-from torch import Tensor, nn
+from attention.efficient import linear_attention, sliding_window_attention
+from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.lesson_3.value_weighted import draw_multi_head
+from grader.course.lesson_3.tensor_sizes import watch_sizes
+from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import load
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
-# ---------------------------------------------------------------- 3.P1 and 3.P2: without an n × n matrix
-
 
 def draw_without_window(
-    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), n: int, d: int, d_v: int
+    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), n: int, d: int, d_v: int, dtype=torch.float32
 ) -> Inputs:
     """Draw n queries, keys and values."""
     return {
-        "query": sampler.normal(*batch_shape, n, d, scale=1.5),
-        "key": sampler.normal(*batch_shape, n, d, scale=1.5),
-        "value": sampler.normal(*batch_shape, n, d_v),
+        "query": sampler.normal(*batch_shape, n, d, scale=1.5, dtype=dtype),
+        "key": sampler.normal(*batch_shape, n, d, scale=1.5, dtype=dtype),
+        "value": sampler.normal(*batch_shape, n, d_v, dtype=dtype),
     }
 
 
@@ -37,32 +35,23 @@ def draw_with_window(sampler: InputSampler, *, window: int, **sizes) -> Inputs:
     return {**draw_without_window(sampler, **sizes), "window": window}
 
 
-def largest_tensor(call: Callable, *tensors: Tensor) -> int:
-    """Count the numbers in the largest tensor that a call makes from these."""
-    sizes = [0]
-
-    class Watched(Tensor):
-        @classmethod
-        def __torch_function__(cls, function, types, args=(), kwargs=None):
-            made = super().__torch_function__(function, types, args, kwargs or {})
-            values = made if isinstance(made, (tuple, list)) else [made]
-            sizes.extend(value.numel() for value in values if isinstance(value, Tensor))
-            return made
-
-    call(*(tensor.as_subclass(Watched) for tensor in tensors))
-    return max(sizes)
+def draw_zero_keys(sampler: InputSampler, **sizes) -> Inputs:
+    """Draw what `draw_with_window` does, and set every third key to zero: real ones, that look like padding."""
+    inputs = draw_with_window(sampler, **sizes)
+    zero = torch.arange(sizes["n"]).unsqueeze(-1) % 3 == 0
+    return {**inputs, "key": inputs["key"].masked_fill(zero, 0.0)}
 
 
 def window_memory(sliding_window_attention, query: Tensor, key: Tensor, value: Tensor, window: int):
-    """Report whether a call makes a tensor of n × n numbers."""
-    largest = largest_tensor(lambda q, k, v: sliding_window_attention(q, k, v, window), query, key, value)
-    return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2}
+    """Report whether a call makes a tensor of n × n numbers, and the output."""
+    output, largest = watch_sizes(sliding_window_attention, query, key, value, window)
+    return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2, "output": output}
 
 
 def linear_memory(linear_attention, query: Tensor, key: Tensor, value: Tensor) -> Mapping[str, Value]:
-    """Report whether a call makes a tensor of n × n numbers."""
-    largest = largest_tensor(linear_attention, query, key, value)
-    return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2}
+    """Report whether a call makes a tensor of n × n numbers, and the output."""
+    output, largest = watch_sizes(linear_attention, query, key, value)
+    return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2, "output": output}
 
 
 @mistake("sliding_window_attention", "Nothing is masked: every position sees all others.")
@@ -99,6 +88,116 @@ def dense_window(query, key, value, window):
     return scores.masked_fill(~mask, -torch.inf).softmax(-1) @ value
 
 
+def _neighbours(query: Tensor, window: int) -> tuple[Tensor, Tensor]:
+    """Return the places of each position's neighbours (n, 2 window + 1), and which of them lie outside."""
+    n = query.shape[-2]
+    place = torch.arange(n).unsqueeze(1) + torch.arange(-window, window + 1)
+    return place, (place < 0) | (place >= n)
+
+
+def _attend_padded(query: Tensor, key: Tensor, value: Tensor, window: int, weigh: Callable) -> Tensor:
+    """Attend within windows of keys and values that are padded with zeros.
+
+    Args:
+        weigh: turns scores (..., n, 2 window + 1) and the keys of the windows (..., n, d, 2 window + 1) into weights.
+    """
+    span = 2 * window + 1
+    keys = F.pad(key, (0, 0, window, window)).unfold(-2, span, 1)
+    values = F.pad(value, (0, 0, window, window)).unfold(-2, span, 1)  # (..., n, d_v, span)
+    scores = (query.unsqueeze(-2) @ keys).squeeze(-2) / query.shape[-1] ** 0.5
+    return (values @ weigh(scores, keys).unsqueeze(-1)).squeeze(-1)
+
+
+def _attend_at(query: Tensor, key: Tensor, value: Tensor, places: Tensor, hidden: Tensor) -> Tensor:
+    """Attend to the keys at these places (n, 2 window + 1), except to the hidden ones."""
+    scores = (query.unsqueeze(-2) * key[..., places, :]).sum(-1) / query.shape[-1] ** 0.5
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return (weights.unsqueeze(-1) * value[..., places, :]).sum(-2)
+
+
+@mistake(
+    "sliding_window_attention",
+    "The padding is not masked: at both ends the zeros around the sequence get a share of the weight.",
+)
+def padding_attended(query, key, value, window):
+    return _attend_padded(query, key, value, window, lambda scores, keys: scores.softmax(-1))
+
+
+@mistake(
+    "sliding_window_attention",
+    "The mask comes after the softmax: at both ends the weights no longer sum to 1. Mask the scores.",
+)
+def masked_after_the_softmax(query, key, value, window):
+    place, outside = _neighbours(query, window)
+    places = place.clamp(0, query.shape[-2] - 1)
+    scores = (query.unsqueeze(-2) * key[..., places, :]).sum(-1) / query.shape[-1] ** 0.5
+    weights = scores.softmax(-1).masked_fill(outside, 0.0)
+    return (weights.unsqueeze(-1) * value[..., places, :]).sum(-2)
+
+
+@mistake(
+    "sliding_window_attention",
+    "What lies outside has score 0, and so a share of the weight. Give it the score −∞.",
+)
+def masked_with_zero(query, key, value, window):
+    place, outside = _neighbours(query, window)
+    places = place.clamp(0, query.shape[-2] - 1)
+    scores = (query.unsqueeze(-2) * key[..., places, :]).sum(-1) / query.shape[-1] ** 0.5
+    weights = scores.masked_fill(outside, 0.0).softmax(-1)
+    return (weights.unsqueeze(-1) * value[..., places, :]).sum(-2)
+
+
+@mistake(
+    "sliding_window_attention",
+    "At both ends the first or last token is seen several times: mask the places outside 0 … n − 1.",
+)
+def ends_repeated(query, key, value, window):
+    place, outside = _neighbours(query, window)
+    return _attend_at(query, key, value, place.clamp(0, query.shape[-2] - 1), torch.zeros_like(outside))
+
+
+@mistake(
+    "sliding_window_attention",
+    "The first positions see the last ones: a place below 0 counts from the end. Mask it.",
+)
+def negative_places(query, key, value, window):
+    n = query.shape[-2]
+    place, _ = _neighbours(query, window)
+    return _attend_at(query, key, value, place.clamp(max=n - 1), place >= n)
+
+
+@mistake(
+    "sliding_window_attention",
+    "The sequence is cut into blocks that do not see each other. Each position has a window of its own around it.",
+)
+def separate_blocks(query, key, value, window):
+    block = torch.arange(query.shape[-2]) // (2 * window + 1)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=block.unsqueeze(1) == block)
+
+
+@mistake(
+    "sliding_window_attention",
+    "Keys that are all zero are taken for padding. Mask by position: what lies outside 0 … n − 1.",
+)
+def padding_guessed(query, key, value, window):
+    return _attend_padded(
+        query,
+        key,
+        value,
+        window,
+        lambda scores, keys: scores.masked_fill((keys == 0).all(-2), -torch.inf).softmax(-1),
+    )
+
+
+@mistake(
+    "sliding_window_attention", "The query that was handed in is changed. Scale a new tensor, not in place."
+)
+def query_scaled_in_place(query, key, value, window):
+    output = sliding_window_attention(query, key, value, window)
+    query /= query.shape[-1] ** 0.5
+    return output
+
+
 WINDOW_CHECKS = StandardChecks(reference=sliding_window_attention, returns=("output",), draw=draw_with_window)
 WINDOW_MEMORY = Check(
     name="memory",
@@ -106,9 +205,24 @@ WINDOW_MEMORY = Check(
     points=0,
     needs=("values",),
     probe=window_memory,
-    examples=trials(draw_with_window, dict(n=64, d=2, d_v=3, window=1)),
+    examples=trials(draw_with_window, dict(n=23, d=2, d_v=3, window=1)),
     trials=trials(draw_with_window, dict(n=211, d=3, d_v=5, window=2)),
 )
+ZERO_KEYS = WINDOW_CHECKS.further_values(
+    "zero keys",
+    "a key of zeros is a key like any other",
+    0,
+    draw=draw_zero_keys,
+    examples=[dict(n=4, d=2, d_v=3, window=1)],
+    trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, window=2), dict(n=5, d=2, d_v=3, window=0)],
+)
+WINDOWS: list[dict[str, Any]] = [
+    dict(batch_shape=(2,), n=11, d=3, d_v=5, window=2),
+    dict(batch_shape=(2, 3), n=7, d=5, d_v=2, window=3),
+    dict(n=5, d=3, d_v=2, window=7),
+    dict(n=5, d=3, d_v=2, window=0),
+]
+
 WINDOW = Exercise(
     id="3.P1",
     title="Practice: a sliding window",
@@ -121,16 +235,18 @@ WINDOW = Exercise(
             "equal to dense attention under a band mask",
             0,
             examples=[dict(n=5, d=2, d_v=3, window=1)],
-            trials=[
-                dict(batch_shape=(2,), n=11, d=3, d_v=5, window=2),
-                dict(batch_shape=(2, 3), n=7, d=5, d_v=2, window=3),
-                dict(n=5, d=3, d_v=2, window=7),
-                dict(n=5, d=3, d_v=2, window=0),
-            ],
+            trials=WINDOWS,
         ),
+        ZERO_KEYS,
         WINDOW_MEMORY,
+        WINDOW_CHECKS.conduct(
+            0,
+            examples=[dict(n=3, d=2, d_v=4, window=1)],
+            trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, window=2, dtype=torch.float64)],
+        ),
     ),
     mistakes=mistakes_in(globals(), "sliding_window_attention"),
+    writings=(window_by_index, window_in_loop),
     review="What attention costs",
 )
 
@@ -169,13 +285,26 @@ def quadratic_order(query, key, value):
     return weights / weights.sum(-1, keepdim=True) @ value
 
 
+@mistake(
+    "linear_attention",
+    "φ is written over the query and key that were handed in. Work on new tensors, not in place.",
+)
+def features_in_place(query, key, value):
+    output = linear_attention(query, key, value)
+    with torch.no_grad():
+        for tensor in (query, key):
+            tensor.copy_(F.elu(tensor))
+    return output
+
+
+LINEAR_CHECKS = StandardChecks(reference=linear_attention, returns=("output",), draw=draw_without_window)
 LINEAR_MEMORY = Check(
     name="memory",
     title="without any n × n matrix",
     points=0,
     needs=("values",),
     probe=linear_memory,
-    examples=trials(draw_without_window, dict(n=64, d=2, d_v=3)),
+    examples=trials(draw_without_window, dict(n=23, d=2, d_v=3)),
     trials=trials(draw_without_window, dict(n=211, d=3, d_v=5)),
 )
 LINEAR = Exercise(
@@ -186,7 +315,7 @@ LINEAR = Exercise(
     difficulty=2,
     minutes=8,
     checks=(
-        StandardChecks(reference=linear_attention, returns=("output",), draw=draw_without_window).values(
+        LINEAR_CHECKS.values(
             "equal to its quadratic form",
             0,
             examples=[dict(n=3, d=2, d_v=4)],
@@ -197,94 +326,13 @@ LINEAR = Exercise(
             ],
         ),
         LINEAR_MEMORY,
+        LINEAR_CHECKS.conduct(
+            0,
+            examples=[dict(n=3, d=2, d_v=4)],
+            trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, dtype=torch.float64)],
+        ),
     ),
     mistakes=mistakes_in(globals(), "linear_attention"),
-    review="What attention costs",
-)
-
-# ---------------------------------------------------------------- 3.P3 fused_forward
-
-
-def draw_fused(sampler: InputSampler, *, cross: bool = True, masked: bool = False, **sizes) -> Inputs:
-    """Draw a layer's weights and tokens, image tokens if `cross`, and a random mask if `masked`."""
-    inputs = draw_multi_head(sampler, **sizes)
-    tokens, image_tokens = inputs["arguments"].values()
-    columns = sizes["patches" if cross else "tokens"]
-    mask = sampler.mask(*tokens.shape[:-1], columns) if masked else None
-    arguments = {"tokens": tokens, "context": image_tokens if cross else None, "mask": mask}
-    return {**inputs, "arguments": arguments}
-
-
-def fused_values(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
-    layer = load(MultiHeadAttention(*sizes.values()), weights)
-    return {"output": fused_forward(layer, *arguments.values()).detach()}
-
-
-@mistake("fused_forward", "The heads are not split: one head of width d_model is another function.")
-def one_wide_head(layer, tokens, context=None, mask=None):
-    context = tokens if context is None else context
-    query, key, value = layer.W_Q(tokens), layer.W_K(context), layer.W_V(context)
-    return layer.W_O(F.scaled_dot_product_attention(query, key, value, attn_mask=mask))
-
-
-@mistake("fused_forward", "The mask is not handed on: attn_mask=mask.")
-def fused_without_mask(layer, tokens, context=None, mask=None):
-    return fused_forward(layer, tokens, context)
-
-
-@mistake(
-    "fused_forward",
-    "The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the opposite.",
-)
-def fused_mask_inverted(layer, tokens, context=None, mask=None):
-    return fused_forward(layer, tokens, context, None if mask is None else ~mask)
-
-
-@mistake("fused_forward", "W_O is missing at the end.")
-def fused_without_projection(layer, tokens, context=None, mask=None):
-    projection, layer.W_O = layer.W_O, nn.Identity()
-    try:
-        return fused_forward(layer, tokens, context, mask)
-    finally:
-        layer.W_O = projection
-
-
-FUSED_VALUES = Check(
-    name="values",
-    title="the same output as MultiHeadAttention",
-    points=0,
-    probe=fused_values,
-    examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2)),
-    trials=(
-        *trials(draw_fused, dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2)),
-        *trials(
-            partial(draw_fused, cross=False), dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3)
-        ),
-    ),
-)
-FUSED_MASK = Check(
-    name="mask",
-    title="and the same mask",
-    points=0,
-    needs=("values",),
-    probe=fused_values,
-    examples=trials(partial(draw_fused, masked=True), dict(tokens=2, patches=3, d_model=4, heads=2)),
-    trials=(
-        *trials(partial(draw_fused, masked=True), dict(tokens=5, patches=7, d_model=6, heads=2)),
-        *trials(
-            partial(draw_fused, cross=False, masked=True),
-            dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3),
-        ),
-    ),
-)
-FUSED = Exercise(
-    id="3.P3",
-    title="Practice: the fused kernel",
-    reference=(fused_forward,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(FUSED_VALUES, FUSED_MASK),
-    mistakes=mistakes_in(globals(), "fused_forward"),
+    writings=(linear_in_pairs,),
     review="What attention costs",
 )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import torch
 from attention.generation import generate
 from torch import Tensor
 
 from grader.course.lesson_3.layer_weights import build_quietly
+from grader.course.lesson_3.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
+from grader.course.lesson_3.writings import generate_in_pieces
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Inputs, Value
@@ -29,19 +33,21 @@ def draw_prompts(
 ) -> Inputs:
     """Draw prompts, and weights of the small model, until its answers suit the check.
 
-    The answers must have three or more lengths, and in no step may the two likeliest words be close to a
-    tie. With all_end every row ends at least a step before max_new_tokens, so that `generate` has to stop
+    The answers of three or more prompts must have three or more lengths, and in no step may the two likeliest words be
+    close to a tie. With all_end every row ends at least a step before max_new_tokens, so that `generate` has to stop
     early; without it some row needs all steps.
     """
     while True:
-        width = 3 if vocabulary < 11 else 7
-        inputs = {
-            "weights": draw_small_weights(sampler, vocabulary, width, 5, torch.float64),
-            "prompt_ids": sampler.integers(3, vocabulary, prompts, tokens),
-            "image_patches": sampler.normal(prompts, 3, 5, dtype=torch.float64),
-            "max_new_tokens": max_new_tokens,
-            "eos_id": eos_id,
-        }
+        inputs = draw_prompts_once(
+            sampler,
+            prompts=prompts,
+            tokens=tokens,
+            max_new_tokens=max_new_tokens,
+            vocabulary=vocabulary,
+            eos_id=eos_id,
+        )
+        if all_end:  # more draws suit where the end is a likelier word
+            inputs["weights"]["head.bias"][eos_id] += 1.0
         weights, *arguments = inputs.values()
         model = build_quietly(small_model, weights)
         answer = generate(model, *arguments)
@@ -50,8 +56,29 @@ def draw_prompts(
         ended = (answer[:, tokens:] == eos_id).long()
         lengths = torch.where(ended.any(1), ended.argmax(1), max_new_tokens)
         clear = (best[..., 0] - best[..., 1]).min() > 1e-3
-        if clear and len(lengths.unique()) > 2 and bool((lengths < max_new_tokens - 1).all()) == all_end:
+        varied = len(lengths.unique()) >= min(prompts, 3)
+        if clear and varied and bool((lengths < max_new_tokens - 1).all()) == all_end:
             return inputs
+
+
+def draw_prompts_once(
+    sampler: InputSampler,
+    *,
+    prompts: int,
+    tokens: int,
+    max_new_tokens: int,
+    vocabulary: int = 11,
+    eos_id: int = 2,
+) -> dict[str, Any]:
+    """Draw prompts and weights of the small model, whatever it answers."""
+    width = 3 if vocabulary < 11 else 7
+    return {
+        "weights": draw_small_weights(sampler, vocabulary, width, 5, torch.float64),
+        "prompt_ids": sampler.integers(3, vocabulary, prompts, tokens),
+        "image_patches": sampler.normal(prompts, 3, 5, dtype=torch.float64),
+        "max_new_tokens": max_new_tokens,
+        "eos_id": eos_id,
+    }
 
 
 def generate_values(
@@ -63,22 +90,23 @@ def generate_values(
 def generate_purity(
     generate, weights: Mapping, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
 ) -> Mapping[str, Value]:
-    """Report how `generate` calls the model, and whether it leaves inputs and modes as they were."""
+    """Report how `generate` calls the model, and whether it leaves inputs, model and gradient mode as they were."""
     model = small_model(weights, dropout=0.5)
     model.train()
-    model.look.eval()  # a frozen part, as one often has; it has to stay so
-    before = {name: module.training for name, module in model.named_modules()}
-    ids, patches = prompt_ids.clone(), image_patches.clone()
-    answer = generate(
-        model=model, prompt_ids=ids, image_patches=patches, max_new_tokens=max_new_tokens, eos_id=eos_id
-    )
-    after = {name: module.training for name, module in model.named_modules()}
+    model.look.eval().requires_grad_(False)  # a frozen part, as one often has; it has to stay so
+    mode, learns = modes(model), what_learns(model)
+    inputs = {"prompt_ids": prompt_ids, "image_patches": image_patches}
+    given = {name: tensor.clone() for name, tensor in inputs.items()}
+    answer = generate(model=model, **given, max_new_tokens=max_new_tokens, eos_id=eos_id)
     return {
         "in evaluation mode": not any(training for training, _, _ in model.calls),
         "without gradients": not any(gradients for _, gradients, _ in model.calls),
-        "every part's mode is as before": after == before,
-        "parts in training mode": sum(after.values()),
-        "inputs unchanged": torch.equal(ids, prompt_ids) and torch.equal(patches, image_patches),
+        "every part's mode is as before": modes(model) == mode,
+        "parts in training mode": sum(modes(model).values()),
+        "what learns is as before": what_learns(model) == learns,
+        "parameters that learn": sum(what_learns(model).values()),
+        "gradients are on again afterwards": torch.is_grad_enabled(),
+        **side_effects(inputs, given),
         "token_ids": answer,
     }
 
@@ -149,6 +177,49 @@ def with_gradients(model, prompt_ids, image_patches, max_new_tokens, eos_id):
     return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, gradients=True)
 
 
+@mistake(
+    "generate",
+    "Gradients are switched off for good: what comes afterwards learns nothing. Use `with torch.no_grad():`.",
+)
+def gradients_left_off(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    torch.set_grad_enabled(False)
+    return generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+
+
+@mistake(
+    "generate",
+    "The parameters are left frozen, and never learn again. torch.no_grad() changes nothing in the model.",
+)
+def parameters_left_frozen(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    model.requires_grad_(False)
+    return generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+
+
+@mistake("generate", "What was frozen before learns afterwards. Leave the parameters as they were.")
+def wakes_frozen_parameters(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    token_ids = generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+    model.requires_grad_(True)
+    return token_ids
+
+
+@mistake("generate", "With max_new_tokens 0 a word is added all the same. Ask before the first word, too.")
+def one_word_at_least(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return generate(model, prompt_ids, image_patches, max(max_new_tokens, 1), eos_id)
+
+
+@mistake("generate", "The end is taken for the word 2. Use the argument eos_id.")
+def eos_is_two(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    return generate(model, prompt_ids, image_patches, max_new_tokens, 2)
+
+
+@mistake("generate", "Rows that have ended are filled with 0. Fill them with eos_id.")
+def filled_with_padding(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    token_ids = generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+    said = token_ids[:, prompt_ids.shape[1] :] == eos_id
+    after = said & (said.long().cumsum(1) > 1)
+    return torch.cat([prompt_ids, token_ids[:, prompt_ids.shape[1] :].masked_fill(after, 0)], 1)
+
+
 @mistake("generate", "Rows that have ended go on talking: fill them with eos_id.")
 def ended_rows_go_on(model, prompt_ids, image_patches, max_new_tokens, eos_id):
     return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, fill=False)
@@ -169,12 +240,36 @@ def forgets_the_prompt(model, prompt_ids, image_patches, max_new_tokens, eos_id)
     return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, see=-1)
 
 
+@mistake(
+    "generate",
+    "After the first word the model sees the new word alone. Hand it everything so far, each time.",
+)
+def forgets_after_the_first_word(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    token_ids = _decode_in_evaluation(model, prompt_ids, image_patches, min(max_new_tokens, 1), eos_id)
+    ended = (token_ids[:, prompt_ids.shape[1] :] == eos_id).any(1)
+    for _ in range(max_new_tokens - 1):
+        if ended.all():
+            break
+        word = _decode_in_evaluation(model, token_ids[:, -1:], image_patches, 1, eos_id)[:, -1]
+        token_ids = torch.cat([token_ids, word.masked_fill(ended, eos_id).unsqueeze(1)], 1)
+        ended = ended | (token_ids[:, -1] == eos_id)
+    return token_ids
+
+
+@mistake("generate", "One round too many: it goes on once more after every row has ended.")
+def stops_one_round_late(model, prompt_ids, image_patches, max_new_tokens, eos_id):
+    token_ids = generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
+    if token_ids.shape[1] < prompt_ids.shape[1] + max_new_tokens:
+        token_ids = torch.cat([token_ids, torch.full_like(token_ids[:, :1], eos_id)], 1)
+    return token_ids
+
+
 @mistake("generate", "The next word is read off the first position. The last position predicts it.")
 def reads_the_first_position(model, prompt_ids, image_patches, max_new_tokens, eos_id):
     return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, at=0)
 
 
-@mistake("generate", "Only the answer comes back. Return the prompt and the answer together.")
+@mistake("generate", "Only the answer comes back. Return the prompt and the answer together.", slip=True)
 def without_the_prompt(model, prompt_ids, image_patches, max_new_tokens, eos_id):
     token_ids = _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id)
     return token_ids[:, prompt_ids.shape[1] :]
@@ -206,7 +301,7 @@ draw_going_on = partial(draw_prompts, all_end=False)
 GENERATE_VALUES = Check(
     name="values",
     title="the likeliest word, again and again",
-    points=6,
+    points=5,
     probe=generate_values,
     examples=(
         *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
@@ -215,13 +310,28 @@ GENERATE_VALUES = Check(
     trials=(
         *trials(draw_going_on, dict(prompts=7, tokens=3, max_new_tokens=5)),
         *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11)),
+    ),
+)
+GENERATE_LIMITS = Check(
+    name="limits",
+    title="any eos_id, a single prompt, and max_new_tokens = 0",
+    points=2,
+    needs=("values",),
+    probe=generate_values,
+    examples=(
+        *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5, eos_id=1)),
+        *trials(draw_prompts_once, dict(prompts=2, tokens=3, max_new_tokens=0, vocabulary=5)),
+    ),
+    trials=(
         *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11, eos_id=1)),
+        *trials(draw_ending, dict(prompts=1, tokens=3, max_new_tokens=7, eos_id=7)),
+        *trials(draw_prompts_once, dict(prompts=5, tokens=3, max_new_tokens=0)),
     ),
 )
 GENERATE_CONDUCT = Check(
     name="conduct",
-    title="in evaluation mode, without gradients, and every mode as before",
-    points=4,
+    title="in evaluation mode, without gradients, and everything as before",
+    points=3,
     needs=("values",),
     probe=generate_purity,
     examples=trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
@@ -236,8 +346,10 @@ GENERATE = Exercise(
     minutes=10,
     checks=(
         GENERATE_VALUES,
+        GENERATE_LIMITS,
         GENERATE_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "generate"),
+    writings=(generate_in_pieces,),
     review="Answering",
 )

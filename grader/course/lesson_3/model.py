@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from attention.vlm import MiniVLM
 
 from grader.course.lesson_3 import model_mistakes
 from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
-from grader.declaration.exercise import Exercise, mistakes_in
-from grader.declaration.probes import load, pair
+from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.probes import load, pair, purity_and_gradients
 from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declaration.standard_checks import CONDUCT, StandardChecks
+from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -53,10 +55,44 @@ def draw_model(
 
 
 def call_model(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> Mapping[str, Value]:
-    """Make a model of some sizes, put our weights into it, and return logits and maps, in whatever sequence."""
+    """Make a model of some sizes, put our weights into it, and return logits and maps.
+
+    A tuple of maps is as good as a list; a tensor of them is not, since it cannot be empty.
+    """
     model = load(layer_class(**sizes), weights)
     logits, maps = pair(model(*arguments.values()))
-    return {"logits": logits, "cross weights": list(maps)}
+    return {"logits": logits, "cross weights": list(maps) if isinstance(maps, tuple) else maps}
+
+
+def draw_model_and_direction(sampler: InputSampler, *, returned: str, **sizes: Any) -> Inputs:
+    """Draw what `draw_model` does, and a direction for the gradient of the logits or of the one map."""
+    inputs = draw_model(sampler, **sizes)
+    patches = inputs["arguments"]["image_patches"]
+    shapes = {
+        "logits": (sizes["tokens"], sizes.get("vocabulary", 11)),
+        "cross weights": (sizes["heads"], sizes["tokens"], sizes["patches"]),
+    }
+    direction = sampler.normal(*patches.shape[:-2], *shapes[returned], dtype=patches.dtype)
+    return {**inputs, "grad_outputs": {returned: direction}}
+
+
+def model_gradients(
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, grad_outputs: Mapping
+) -> Mapping[str, Value]:
+    """Report side effects, and gradients of the image and of our weights, for logits or map.
+
+    By its default the model has one map. Of its gradients two are compared: others are 0 but for rounding, such as that of
+    image_norm.bias, which shifts all scores of a row alike.
+    """
+    model = load(layer_class(**sizes), weights)
+
+    def call(**given: Any) -> dict[str, Any]:
+        logits, maps = pair(model(**given))
+        return {"logits": logits, "cross weights": maps[0]}
+
+    names = weights if "logits" in grad_outputs else ("aligner.0.weight", "embedding.weight")
+    parameters = {name: model.get_parameter(name) for name in names}
+    return purity_and_gradients(call, arguments, grad_outputs, parameters)
 
 
 def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> Mapping[str, Value]:
@@ -72,8 +108,7 @@ def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
     }
 
 
-# The None leaves the maps out of the probes of StandardChecks, so the check of gradients differentiates the
-# logits alone. Most checks of values use `call_model`, which returns the maps, too.
+# The None leaves the maps out of the probes of StandardChecks. Most checks use `call_model`, which returns them.
 STANDARD_MODEL = StandardChecks(reference=MiniVLM, returns=("logits", None), draw=draw_model)
 CAUSAL_SIZES = dict(batch_shape=(2,), tokens=7, patches=3, d_vision=5, d_model=6, heads=3, layers=2)
 MODEL_IS_CAUSAL = STANDARD_MODEL.values(
@@ -103,9 +138,24 @@ MODEL_BATCH = STANDARD_MODEL.batch(
     trials=[
         dict(tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2),
         dict(batch_shape=(2, 3), tokens=4, patches=5, d_vision=3, d_model=6, heads=3, layers=2),
+        dict(batch_shape=(1,), tokens=1, patches=1, d_vision=3, d_model=4, heads=2, layers=2),
     ],
 )
 MODEL_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2)
+MODEL_CONDUCT = Check(
+    name="conduct",
+    title=CONDUCT,
+    points=1,
+    needs=("values",),
+    probe=model_gradients,
+    names={"layer_class": "MiniVLM"},
+    examples=trials(draw_model_and_direction, dict(TINY_MODEL, returned="cross weights")),
+    trials=trials(
+        draw_model_and_direction,
+        dict(MODEL_GRADIENT_SIZES, returned="logits", dtype=torch.float64),
+        dict(MODEL_GRADIENT_SIZES, returned="cross weights", dtype=torch.float64),
+    ),
+)
 MINI_VLM = Exercise(
     id="3.4",
     title="The whole model",
@@ -128,7 +178,7 @@ MINI_VLM = Exercise(
         MODEL_IS_CAUSAL,
         ANY_LAYERS,
         MODEL_BATCH,
-        STANDARD_MODEL.conduct(1, trials=[dict(MODEL_GRADIENT_SIZES, dtype=torch.float64)]),
+        MODEL_CONDUCT,
     ),
     mistakes=mistakes_in(vars(model_mistakes), "MiniVLM"),
     review="The whole model",

@@ -110,6 +110,20 @@ class LastNormMissing(_PartsOfAModel):
         return tokens
 
 
+@mistake(
+    "MiniVLM", "The last norm stands after every block. It comes once, after all of them: head(norm(tokens))."
+)
+class NormAfterEveryBlock(_PartsOfAModel):
+    def forward(self, token_ids, image_patches):
+        tokens, maps = self.text(token_ids), []
+        image_tokens, mask = self.image(image_patches), self.mask(token_ids.shape[-1])
+        for block in self.blocks:
+            tokens, weights = block(tokens, image_tokens, mask)
+            tokens = self.norm(tokens)
+            maps.append(weights)
+        return self.head(tokens), self.returned(maps)
+
+
 @mistake("MiniVLM", "Every block reads the words afresh: hand each block what the one before it returned.")
 class BlocksSideBySide(_PartsOfAModel):
     def forward(self, token_ids, image_patches):
@@ -125,10 +139,31 @@ class BlocksSideBySide(_PartsOfAModel):
 @mistake(
     "MiniVLM",
     "The list holds a None for each block that does not look. Only blocks that cross-attend have a map.",
+    slip=True,
 )
 class NoneAmongTheMaps(_PartsOfAModel):
     def returned(self, maps):
         return maps
+
+
+@mistake(
+    "MiniVLM",
+    "The maps are put together into one tensor. Return them as a list, which may also be empty.",
+    slip=True,
+)
+class StackedMaps(_PartsOfAModel):
+    def returned(self, maps):
+        found = super().returned(maps)
+        return torch.stack(found) if found else torch.empty(0)
+
+
+@mistake(
+    "MiniVLM",
+    "The maps are cut off from the gradient: return them as the blocks give them, without detach().",
+)
+class DetachedMaps(_PartsOfAModel):
+    def returned(self, maps):
+        return [weights.detach() for weights in super().returned(maps)]
 
 
 @mistake("MiniVLM", "These are probabilities. Return the logits; the loss makes its own softmax.")

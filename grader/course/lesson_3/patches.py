@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from attention.patches import patchify, swap_patches
 from torch import Tensor
 
+from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import purity_and_gradients, strided
+from grader.declaration.probes import purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks
 from grader.declaration.trial import trials
@@ -136,6 +138,7 @@ PATCHIFY = Exercise(
         ),
     ),
     mistakes=mistakes_in(globals(), "patchify"),
+    writings=(patches_in_loops,),
     review="From pixels to patches",
 )
 
@@ -164,9 +167,9 @@ def draw_same(sampler: InputSampler, **sizes) -> Inputs:
     return {**inputs, "second": inputs["first"]}
 
 
-def draw_swap_with_gradient(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw what `draw_swap` does, and a direction for the gradient."""
-    inputs = draw_swap(sampler, **sizes)
+def draw_swap_with_gradient(sampler: InputSampler, *, pairs: bool = False, **sizes) -> Inputs:
+    """Draw what `draw_swap` does, or `draw_pairs` with pairs=True, and a direction for the gradient."""
+    inputs = draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
     patches = inputs["image_patches"]
     return {**inputs, "grad_output": sampler.normal(*patches.shape, dtype=patches.dtype)}
 
@@ -178,17 +181,13 @@ def swap_values(swap_patches, image_patches: Tensor, first, second) -> Mapping[s
 def swap_gradients(
     swap_patches, image_patches: Tensor, first, second, grad_output: Tensor
 ) -> Mapping[str, Value]:
-    """Report side effects of `swap_patches`, on contiguous scenes too, and gradients."""
+    """Report side effects of `swap_patches`, and gradients."""
 
-    def call(image_patches: Tensor) -> dict[str, Tensor]:
-        return {"patches": swap_patches(image_patches=strided(image_patches), first=first, second=second)}
+    def call(**given: Any) -> dict[str, Any]:
+        return {"patches": swap_patches(**given)}
 
-    scenes = image_patches.clone()
-    swap_patches(scenes, first, second)
-    return {
-        "the scene that went in is unchanged": torch.equal(scenes, image_patches),
-        **purity_and_gradients(call, {"image_patches": image_patches}, {"patches": grad_output}),
-    }
+    inputs = {"image_patches": image_patches, "first": first, "second": second}
+    return purity_and_gradients(call, inputs, {"patches": grad_output})
 
 
 @mistake("swap_patches", "The scene that was handed in is changed. Work on a copy: .clone().")
@@ -210,7 +209,7 @@ def all_pairs_everywhere(image_patches, first, second):
 
 @mistake(
     "swap_patches",
-    "One patch is there twice and the other is lost: after the first assignment it is overwritten. Read both from the original.",
+    "One patch is there twice and the other is lost: both places have to be written, and read from the original.",
 )
 def copies_one_way(image_patches, first, second):
     out, scenes = image_patches.clone(), torch.arange(len(image_patches))
@@ -257,7 +256,11 @@ SWAP_CONDUCT = Check(
     needs=("values",),
     probe=swap_gradients,
     examples=trials(draw_swap_with_gradient, dict(scenes=2, patches=3, d_vision=2)),
-    trials=trials(draw_swap_with_gradient, dict(scenes=3, patches=7, d_vision=5, dtype=torch.float64)),
+    trials=trials(
+        draw_swap_with_gradient,
+        dict(scenes=3, patches=7, d_vision=5, dtype=torch.float64),
+        dict(scenes=3, patches=7, d_vision=5, pairs=True, dtype=torch.float64),
+    ),
 )
 SWAP = Exercise(
     id="3.9",
@@ -285,5 +288,6 @@ SWAP = Exercise(
         SWAP_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "swap_patches"),
+    writings=(swap_by_index,),
     review="Intervene",
 )

@@ -8,8 +8,9 @@ import torch
 from attention.training import shift_targets
 from torch import Tensor
 
+from grader.course.lesson_3.writings import targets_in_loops
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import strided
+from grader.declaration.probes import effects_of, strided
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.declaration.trial import trials
@@ -43,10 +44,9 @@ def targets_with_options(shift_targets, token_ids: Tensor, prompt_lengths: Tenso
 
 def targets_purity(shift_targets, token_ids: Tensor, prompt_lengths: Tensor) -> Mapping[str, Value]:
     """Return the targets, and whether `shift_targets` leaves its inputs alone."""
-    ids, lengths = strided(token_ids), prompt_lengths.clone()
-    targets = shift_targets(ids, lengths)
-    unchanged = torch.equal(ids, token_ids) and torch.equal(lengths, prompt_lengths)
-    return {"targets": targets, "inputs unchanged": unchanged}
+    inputs = {"token_ids": token_ids, "prompt_lengths": prompt_lengths}
+    effects = effects_of(shift_targets, inputs)
+    return {"targets": shift_targets(strided(token_ids), prompt_lengths.clone()), **effects}
 
 
 def _changed_targets(
@@ -196,5 +196,6 @@ TARGETS = Exercise(
         TARGETS_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "shift_targets"),
+    writings=(targets_in_loops,),
     review="What is learned",
 )

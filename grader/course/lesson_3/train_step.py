@@ -11,7 +11,9 @@ from torch.nn import functional as F
 
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences, not_shifted, prompt_not_ignored
+from grader.course.lesson_3.writings import step_on_answers
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Inputs, Value
@@ -75,14 +77,13 @@ def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tenso
     model = small_model(weights)
     model.eval()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    original = tuple(batch.values())
-    copies = tuple(tensor.clone() for tensor in original)
+    given = {name: tensor.clone() for name, tensor in batch.items()}
     step = with_right_targets(train_step, batch["token_ids"], batch["prompt_lengths"], targets)
-    loss = step(model=model, optimizer=optimizer, batch=copies)
+    loss = step(model=model, optimizer=optimizer, batch=tuple(given.values()))
     return {
         "the loss is a float": isinstance(loss, float),
         "in training mode": all(training for training, _, _ in model.calls),
-        "inputs unchanged": all(torch.equal(*tensors) for tensors in zip(copies, original, strict=True)),
+        **side_effects(batch, given),
     }
 
 
@@ -171,6 +172,17 @@ def learns_to_copy(model, optimizer, batch):
     return _changed_step(model, optimizer, batch, targets=not_shifted).item()
 
 
+@mistake(
+    "train_step",
+    "A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten batch and positions together.",
+)
+def reshapes_the_logits(model, optimizer, batch):
+    def loss(logits: Tensor, targets: Tensor) -> Tensor:
+        return F.cross_entropy(logits.reshape(len(logits), logits.shape[-1], -1), targets)
+
+    return _changed_step(model, optimizer, batch, loss=loss).item()
+
+
 @mistake("train_step", "The gradients are clipped. This exercise asks for the plain update.")
 def clips(model, optimizer, batch):
     def clip(model: nn.Module) -> None:
@@ -232,5 +244,6 @@ STEP = Exercise(
         TRAINING_CONDUCT,
     ),
     mistakes=mistakes_in(globals(), "train_step"),
+    writings=(step_on_answers,),
     review="One step",
 )

@@ -10,6 +10,7 @@ from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
 from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.course.lesson_3.model_state import what_learns
 from grader.course.lesson_3.trained_model import (
     draw_held_out,
     judge_answers,
@@ -17,8 +18,9 @@ from grader.course.lesson_3.trained_model import (
     trained_answers,
     trained_maps,
 )
+from grader.course.lesson_3.writings import map_in_loop
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import load, strided
+from grader.declaration.probes import load, side_effects, strided
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Inputs
@@ -52,17 +54,20 @@ def map_values(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
 
 
 def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
-    """Return the map, and whether inputs, weights and mode stay as they are."""
+    """Return the map, and whether inputs, layer and gradient mode stay as they are."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     layer.train()
+    learns = what_learns(layer)
     given = {name: strided(tensor) for name, tensor in arguments.items()}
     computed = value_weighted_map(cross_attn=layer, **given)
     state = layer.state_dict()
     return {
         "map": computed.detach(),
-        "inputs unchanged": all(torch.equal(given[name], arguments[name]) for name in arguments),
+        **side_effects(arguments, given),
         "the layer stays as it is": all(torch.equal(state[name], weights[name]) for name in weights),
         "the layer's mode stays as it is": layer.training,
+        "what learns is as before": what_learns(layer) == learns,
+        "gradients are on again afterwards": torch.is_grad_enabled(),
     }
 
 
@@ -124,6 +129,11 @@ def slices_of_rows(cross_attn, tokens, image_tokens):
     value = _values_by_head(cross_attn, image_tokens)
     slices = cross_attn.W_O.weight.T.unflatten(-1, (cross_attn.num_heads, -1))
     return torch.einsum("...hts,...hsk,dhk->...tsd", weights, value, slices).norm(dim=-1)
+
+
+@mistake("value_weighted_map", "Only the last head is left: sum the vectors of all heads.")
+def last_head_only(cross_attn, tokens, image_tokens):
+    return _contributions(cross_attn, tokens, image_tokens).select(-4, -1).norm(dim=-1)
 
 
 @mistake("value_weighted_map", "Absolute values are summed. The length of a vector is its L2 norm.")
@@ -211,5 +221,6 @@ GROUNDING = Exercise(
     builds_on=("3.3", "3.4", "3.5", "3.6"),
     checks=(MAP_VALUES, MAP_CONDUCT, TRAINED_MODEL_ANSWERS, TRAINED_MODEL_MAPS),
     mistakes=mistakes_in(globals(), "value_weighted_map"),
+    writings=(map_in_loop,),
     review="Where it really looks",
 )

@@ -1,0 +1,249 @@
+"""Exercise 1.8 CrossAttention: queries come from text, keys and values from an image."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import torch
+from attention.dot_product import masked_attention
+from attention.single_head import CrossAttention
+from torch import nn
+
+from grader.course.lesson_1.layers import (
+    EVEN_HINT,
+    LAYER_CONDUCT,
+    NAN_HINT,
+    NOWHERE,
+    draw_layer_sizes,
+    draw_projections,
+    hide,
+    layer_parameters,
+)
+from grader.course.lesson_1.shared import draw_mask
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Inputs
+
+
+def draw_cross_attention(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    words: int,
+    patches: int,
+    d_text: int,
+    d_image: int,
+    d_k: int,
+    mask: str | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw the layer's weights and arguments; `mask` is a kind of `draw_mask`, or None for no mask."""
+    drawn_mask = {"mask": draw_mask(sampler, mask, batch_shape, words, patches)} if mask else {}
+    return {
+        "sizes": {"d_text": d_text, "d_image": d_image, "d_k": d_k},
+        "weights": draw_projections(sampler, d_k, dtype, W_Q=d_text, W_K=d_image, W_V=d_image),
+        "arguments": {
+            "text_tokens": sampler.normal(*batch_shape, words, d_text, dtype=dtype),
+            "image_tokens": sampler.normal(*batch_shape, patches, d_image, dtype=dtype),
+            **drawn_mask,
+        },
+    }
+
+
+@mistake(
+    "CrossAttention",
+    "The keys come from the text, so the image is never compared with. W_K reads image_tokens.",
+)
+class KeysFromText(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return masked_attention(self.W_Q(text_tokens), self.W_K(text_tokens), self.W_V(image_tokens), mask)
+
+
+@mistake(
+    "CrossAttention",
+    "The values come from the text: the answer holds nothing of the image. W_V reads image_tokens.",
+)
+class ValuesFromText(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(text_tokens), mask)
+
+
+@mistake(
+    "CrossAttention",
+    "The image asks and the text answers. Turn it around: queries from the text, the rest from the image.",
+)
+class ImageAsks(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return masked_attention(self.W_Q(image_tokens), self.W_K(text_tokens), self.W_V(text_tokens), mask)
+
+
+@mistake(
+    "CrossAttention",
+    "The text looks at itself: the image is not used. Keys and values come from image_tokens.",
+)
+class TextLooksAtItself(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return masked_attention(self.W_Q(text_tokens), self.W_K(text_tokens), self.W_V(text_tokens), mask)
+
+
+@mistake(
+    "CrossAttention",
+    "The widths are the wrong way round: W_Q reads d_text numbers, W_K and W_V read d_image.",
+)
+class WidthsSwapped(CrossAttention):
+    def __init__(self, d_text, d_image, d_k):
+        super().__init__(d_image, d_text, d_k)
+
+
+@mistake("CrossAttention", "The values come from W_K. They have a projection of their own: W_V.")
+class CrossValuesFromWK(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_K(image_tokens), mask)
+
+
+@mistake(
+    "CrossAttention", "The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you."
+)
+class CrossUnscaled(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        query = self.W_Q(text_tokens) * sqrt(self.W_Q.out_features)
+        return masked_attention(query, self.W_K(image_tokens), self.W_V(image_tokens), mask)
+
+
+@mistake("CrossAttention", "The mask never arrives: hand it on to masked_attention.")
+class CrossMaskDropped(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return super().forward(text_tokens, image_tokens)
+
+
+@mistake(
+    "CrossAttention", "The projections have a bias. They are asked for without: nn.Linear(…, bias=False)."
+)
+class CrossWithBias(CrossAttention):
+    def __init__(self, d_text, d_image, d_k):
+        super().__init__(d_text, d_image, d_k)
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(width, d_k) for width in (d_text, d_image, d_image))
+
+
+@mistake(
+    "CrossAttention", "The weights come back cut off by .detach(). Without it, training can learn from them."
+)
+class CrossWeightsDetached(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        output, weights = super().forward(text_tokens, image_tokens, mask)
+        return output, weights.detach()
+
+
+@mistake("CrossAttention", NAN_HINT)
+class CrossNanRows(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return hide(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask, -torch.inf)
+
+
+@mistake("CrossAttention", EVEN_HINT)
+class CrossEvenRows(CrossAttention):
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return hide(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask, -1e9)
+
+
+CROSS_CHECKS = StandardChecks(
+    reference=CrossAttention, returns=("output", "weights"), draw=draw_cross_attention, zero_others=True
+)
+
+CROSS_VALUES = CROSS_CHECKS.values(
+    "text asks, the image answers",
+    6,
+    map="weights",
+    examples=[
+        dict(words=2, patches=3, d_text=4, d_image=4, d_k=5),
+        dict(words=2, patches=3, d_text=4, d_image=5, d_k=6),
+    ],
+    trials=[
+        dict(words=5, patches=7, d_text=11, d_image=3, d_k=2),
+        dict(words=3, patches=5, d_text=2, d_image=7, d_k=11),
+    ],
+)
+
+CROSS_MASK = CROSS_CHECKS.further_values(
+    "mask",
+    "the mask is obeyed",
+    3,
+    map="weights",
+    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared")],
+    trials=[
+        dict(words=5, patches=7, d_text=11, d_image=3, d_k=2, mask="shared"),
+        dict(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="padding"),
+        dict(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="each"),
+    ],
+)
+
+CROSS_NOWHERE = CROSS_CHECKS.further_values(
+    "nowhere",
+    NOWHERE,
+    1,
+    needs=("values", "mask"),
+    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="blank")],
+    trials=[
+        dict(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="blank"),
+        dict(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="empty"),
+        dict(batch_shape=(1,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="empty"),
+    ],
+)
+
+CROSS_PARAMETERS = CROSS_CHECKS.further_values(
+    "parameters",
+    "W_Q, W_K and W_V without bias are the only parameters",
+    2,
+    probe=layer_parameters,
+    draw=draw_layer_sizes,
+    examples=[dict(d_text=4, d_image=5, d_k=6)],
+    trials=[dict(d_text=7, d_image=5, d_k=3)],
+)
+
+CROSS_GRADIENTS = CROSS_CHECKS.conduct(
+    2,
+    title=LAYER_CONDUCT,
+    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared", dtype=torch.float32)],
+    trials=[
+        dict(
+            batch_shape=(2,),
+            words=5,
+            patches=7,
+            d_text=11,
+            d_image=3,
+            d_k=13,
+            mask="padding",
+            dtype=torch.float64,
+        )
+    ],
+)
+
+CROSS_ATTENTION = Exercise(
+    id="1.8",
+    title="Cross-attention: text asks, the image answers",
+    reference=(CrossAttention,),
+    points=15,
+    difficulty=2,
+    minutes=10,
+    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"),
+    bans=frozenset({"fused attention"}),
+    checks=(
+        CROSS_VALUES,
+        CROSS_MASK,
+        CROSS_NOWHERE,
+        CROSS_CHECKS.batch(
+            1,
+            trials=[
+                dict(batch_shape=(3,), words=5, patches=7, d_text=11, d_image=2, d_k=13),
+                dict(batch_shape=(2, 3), words=7, patches=5, d_text=11, d_image=13, d_k=17),
+                dict(batch_shape=(1,), words=1, patches=1, d_text=5, d_image=5, d_k=3),  # one shape for both
+                dict(batch_shape=(2,), words=5, patches=5, d_text=7, d_image=7, d_k=3),
+            ],
+        ),
+        CROSS_PARAMETERS,
+        CROSS_GRADIENTS,
+    ),
+    mistakes=mistakes_in(globals(), "CrossAttention"),
+    review="Cross-attention",
+)

@@ -1,0 +1,213 @@
+"""Exercise 1.7 SelfAttention: tokens ask, and the same tokens answer."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import torch
+from attention.dot_product import masked_attention
+from attention.single_head import SelfAttention
+from torch import nn
+
+from grader.course.lesson_1.layers import (
+    EVEN_HINT,
+    LAYER_CONDUCT,
+    NAN_HINT,
+    NOWHERE,
+    draw_layer_sizes,
+    draw_projections,
+    hide,
+    layer_parameters,
+)
+from grader.course.lesson_1.shared import draw_mask
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Inputs
+
+
+def draw_self_attention(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    tokens: int,
+    d_model: int,
+    d_k: int,
+    mask: str | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw the layer's weights and arguments; `mask` is a kind of `draw_mask`, or None for no mask."""
+    drawn_mask = {"mask": draw_mask(sampler, mask, batch_shape, tokens, tokens)} if mask else {}
+    return {
+        "sizes": {"d_model": d_model, "d_k": d_k},
+        "weights": draw_projections(sampler, d_k, dtype, W_Q=d_model, W_K=d_model, W_V=d_model),
+        "arguments": {"tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype), **drawn_mask},
+    }
+
+
+@mistake("SelfAttention", "Keys and queries come from one projection. Each has its own: W_K makes the keys.")
+class KeysFromWQ(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return masked_attention(self.W_Q(tokens), self.W_Q(tokens), self.W_V(tokens), mask)
+
+
+@mistake("SelfAttention", "The values come from W_K. They have a projection of their own: W_V.")
+class ValuesFromWK(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return masked_attention(self.W_Q(tokens), self.W_K(tokens), self.W_K(tokens), mask)
+
+
+@mistake(
+    "SelfAttention", "Queries and keys have changed places: W_Q makes what asks, W_K what is compared with."
+)
+class RolesSwapped(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return masked_attention(self.W_K(tokens), self.W_Q(tokens), self.W_V(tokens), mask)
+
+
+@mistake("SelfAttention", "The output averages the tokens as they came in. The values are W_V(tokens).")
+class ValuesNotProjected(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return masked_attention(self.W_Q(tokens), self.W_K(tokens), tokens, mask)
+
+
+@mistake(
+    "SelfAttention", "Tokens are compared as they came in. Project them first: W_Q for queries, W_K for keys."
+)
+class NothingProjected(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return masked_attention(tokens, tokens, self.W_V(tokens), mask)
+
+
+@mistake("SelfAttention", "The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.")
+class SelfUnscaled(SelfAttention):
+    def forward(self, tokens, mask=None):
+        query = self.W_Q(tokens) * sqrt(self.W_Q.out_features)
+        return masked_attention(query, self.W_K(tokens), self.W_V(tokens), mask)
+
+
+@mistake("SelfAttention", "The scores are divided by √d_model. d_k is the width after the projection.")
+class ScaledByDModel(SelfAttention):
+    def forward(self, tokens, mask=None):
+        query = self.W_Q(tokens) * sqrt(self.W_Q.out_features / self.W_Q.in_features)
+        return masked_attention(query, self.W_K(tokens), self.W_V(tokens), mask)
+
+
+@mistake("SelfAttention", "The mask never arrives: hand it on to masked_attention.")
+class SelfMaskDropped(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return super().forward(tokens)
+
+
+@mistake(
+    "SelfAttention", "The projections have a bias. They are asked for without: nn.Linear(…, bias=False)."
+)
+class SelfWithBias(SelfAttention):
+    def __init__(self, d_model, d_k):
+        super().__init__(d_model, d_k)
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, d_k) for _ in range(3))
+
+
+@mistake(
+    "SelfAttention", "The weights come back cut off by .detach(). Without it, training can learn from them."
+)
+class SelfWeightsDetached(SelfAttention):
+    def forward(self, tokens, mask=None):
+        output, weights = super().forward(tokens, mask)
+        return output, weights.detach()
+
+
+@mistake("SelfAttention", NAN_HINT)
+class SelfNanRows(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return hide(self.W_Q(tokens), self.W_K(tokens), self.W_V(tokens), mask, -torch.inf)
+
+
+@mistake("SelfAttention", EVEN_HINT)
+class SelfEvenRows(SelfAttention):
+    def forward(self, tokens, mask=None):
+        return hide(self.W_Q(tokens), self.W_K(tokens), self.W_V(tokens), mask, -1e9)
+
+
+SELF_CHECKS = StandardChecks(
+    reference=SelfAttention, returns=("output", "weights"), draw=draw_self_attention, zero_others=True
+)
+
+SELF_MASK = SELF_CHECKS.further_values(
+    "mask",
+    "the mask is obeyed",
+    3,
+    map="weights",
+    examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal")],
+    trials=[
+        dict(tokens=7, d_model=5, d_k=3, mask="causal"),
+        dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="padding"),
+        dict(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="each"),
+    ],
+)
+
+SELF_NOWHERE = SELF_CHECKS.further_values(
+    "nowhere",
+    NOWHERE,
+    1,
+    needs=("values", "mask"),
+    examples=[dict(tokens=3, d_model=4, d_k=2, mask="blank")],
+    trials=[
+        dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="blank"),
+        dict(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="empty"),
+        dict(batch_shape=(1,), tokens=5, d_model=3, d_k=7, mask="empty"),  # no True in the whole mask
+    ],
+)
+
+SELF_PARAMETERS = SELF_CHECKS.further_values(
+    "parameters",
+    "W_Q, W_K and W_V without bias are the only parameters",
+    2,
+    probe=layer_parameters,
+    draw=draw_layer_sizes,
+    examples=[dict(d_model=4, d_k=2)],
+    trials=[dict(d_model=7, d_k=3)],
+)
+
+SELF_GRADIENTS = SELF_CHECKS.conduct(
+    2,
+    title=LAYER_CONDUCT,
+    examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal", dtype=torch.float32)],
+    trials=[dict(batch_shape=(2,), tokens=5, d_model=7, d_k=3, mask="causal", dtype=torch.float64)],
+)
+
+SELF_BATCH = SELF_CHECKS.batch(
+    1,
+    trials=[
+        dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2),
+        dict(batch_shape=(2, 3), tokens=5, d_model=11, d_k=7),
+        dict(batch_shape=(1,), tokens=1, d_model=5, d_k=5),
+    ],
+)
+
+SELF_ATTENTION = Exercise(
+    id="1.7",
+    title="Self-attention",
+    reference=(SelfAttention,),
+    points=15,
+    difficulty=2,
+    minutes=10,
+    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"),
+    bans=frozenset({"fused attention"}),
+    checks=(
+        SELF_CHECKS.values(
+            "tokens ask, and the same tokens answer",
+            6,
+            map="weights",
+            examples=[dict(tokens=3, d_model=4, d_k=2)],
+            trials=[dict(tokens=5, d_model=7, d_k=3), dict(tokens=7, d_model=3, d_k=11)],
+        ),
+        SELF_MASK,
+        SELF_NOWHERE,
+        SELF_BATCH,
+        SELF_PARAMETERS,
+        SELF_GRADIENTS,
+    ),
+    mistakes=mistakes_in(globals(), "SelfAttention"),
+    review="Self-attention",
+)

@@ -1,0 +1,217 @@
+"""Exercise 2.P2, classify_pattern: a word for an attention map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.patterns import attention_entropy, classify_pattern
+from torch import Tensor
+
+from grader.course.lesson_2.writings import pattern_by_shares
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.probes import side_effects
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Inputs
+
+
+def draw_patterns(sampler: InputSampler, *, n: int) -> Inputs:
+    """Draw a map of each of the five patterns, in random order, with 15 % noise."""
+    position = torch.arange(n)
+    near = torch.ones(n, n).tril(1).triu(-1)
+    hub, far = torch.zeros(n, n), torch.zeros(n, n)
+    hub[:, int(sampler.integers(1, n - 1))] = 1
+    far[position, (position + n // 2) % n] = 1
+    kinds = (torch.ones(n, n) / n, hub, torch.eye(n), near / near.sum(-1, keepdim=True), far)
+    noise = sampler.uniform(len(kinds), n, n)
+    noise = noise / noise.sum(-1, keepdim=True)
+    order = sampler.permutation(len(kinds))
+    return {"maps": (0.85 * torch.stack(kinds) + 0.15 * noise)[order]}
+
+
+def draw_borders(sampler: InputSampler, *, n: int) -> Inputs:
+    """Draw maps at the borders between two words, in random order.
+
+    Args:
+        n: 2, 4 for a map or two; 8 or 16 for all. All shares are sums of powers of 2, and so is n: what makes exactly half
+            or 3/4 of all weight does so in floating-point numbers, too, also after a division by the total.
+    """
+    if n == 2:
+        return {"maps": torch.full((1, 2, 2), 0.5)}  # every word fits
+    if n == 4:
+        one_key = torch.zeros(4, 4)
+        one_key[:, int(sampler.integers(1, 3))] = 1
+        return {"maps": one_key.unsqueeze(0)}  # a hub whose weight is near the diagonal
+    maps = torch.stack([*around_half(sampler, n), *around_three_quarters(n), *around_uniform(sampler, n)])
+    return {"maps": maps[sampler.permutation(len(maps))]}
+
+
+def around_half(sampler: InputSampler, n: int) -> list[Tensor]:
+    """Make maps for which the words "hub" and "diagonal" nearly fit, or just fit, or both fit."""
+    diagonal, hub, far = torch.eye(n), torch.zeros(n, n), torch.eye(n).roll(n // 2, dims=1)
+    key = int(sampler.integers(0, n))
+    hub[:, key] = 1
+    beside = far.clone()  # as far, but nobody looks at the hub
+    beside[(key - n // 2) % n] = torch.eye(n)[(key + 1) % n]
+    rows = (torch.arange(n) < n // 2).unsqueeze(-1)
+    first, last = hub.roll(-key, dims=1), hub.roll(-key - 1, dims=1)
+    few = (torch.arange(n) < 3 * n // 8).unsqueeze(-1)
+    return [
+        0.5 * hub + 0.5 * beside,  # exactly half on one key
+        0.4375 * hub
+        + 0.28125 * beside
+        + 0.28125 * beside.roll(1, dims=0),  # less, though all look there most
+        torch.where(few, hub, 0.25 * hub + 0.75 * beside),  # more than half, though most look elsewhere
+        0.875 * first + 0.125 * far,
+        0.875 * last + 0.125 * far,
+        0.5 * diagonal + 0.5 * hub,  # both: a hub
+        0.5 * diagonal + 0.5 * far,  # exactly half on the diagonal
+        torch.where(rows, diagonal, 0.25 * diagonal + 0.75 * far),  # more than half, though not in each row
+    ]
+
+
+def around_three_quarters(n: int) -> list[Tensor]:
+    """Make maps for which the word "local" nearly fits, or just fits."""
+    diagonal, far, away = torch.eye(n), torch.eye(n).roll(n // 2, dims=1), torch.eye(n).roll(2, dims=1)
+    away[-2:] = torch.eye(n)[-4:-2]  # two places back, where two places on is outside
+    beside = torch.ones(n, n).tril(1).triu(-1) - diagonal
+    beside = beside / beside.sum(-1, keepdim=True)
+    rows = (torch.arange(n) < n // 2).unsqueeze(-1)
+    near = 0.25 * diagonal + 0.5 * beside + 0.25 * far
+    around = near.clone()
+    around[0], around[-1] = diagonal[-1], diagonal[0]  # the first and the last token look at one another
+    return [
+        near,  # exactly 3/4
+        0.25 * diagonal + 0.375 * beside + 0.125 * away + 0.25 * far,  # less, though not within two places
+        torch.where(rows, beside, 0.5 * beside + 0.5 * far),  # 3/4, though not in each row
+        around,
+    ]
+
+
+def around_uniform(sampler: InputSampler, n: int) -> list[Tensor]:
+    """Make maps with a mean entropy a little above and a little below 0.95."""
+    even = torch.full((n, n), 1 / n)
+    rank = torch.stack([sampler.permutation(n) for _ in range(n)])
+    rows = torch.arange(n).unsqueeze(-1)
+    half, quarter = (rank < n // 2) / (n // 2), (rank < n // 4) / (n // 4)
+    return [
+        (rank < n - 1) / (n - 1),
+        torch.where(rows == 0, half, even),  # uniform on average, though not in each row
+        torch.where(rows < 3 * n // 8, quarter, even),  # uniform in most rows, though not on average
+    ]
+
+
+def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Find the word for each map, and report whether a call changes a map."""
+    before = {"maps": arguments["maps"].clone()}
+    return {
+        "patterns": [function(weights) for weights in arguments["maps"]],
+        **side_effects(before, arguments),
+    }
+
+
+def first_that_fits(weights: Tensor, **wrong: Tensor) -> str:
+    """Do what classify_pattern does, with `wrong` in the place of whether some words fit."""
+    fits = {
+        "uniform": attention_entropy(weights).mean() > 0.95,
+        "hub": weights.sum(0).max() >= weights.sum() / 2,
+        "diagonal": weights.diagonal().sum() >= weights.sum() / 2,
+        "local": weights.tril(1).triu(-1).sum() >= 0.75 * weights.sum(),
+    }
+    return next((word for word, fit in {**fits, **wrong}.items() if fit), "other")
+
+
+@mistake(
+    "classify_pattern", "A hub is a key that all queries look at: a column of the map. Rows always sum to 1."
+)
+def hub_in_rows(weights: Tensor) -> str:
+    return classify_pattern(weights.T) if classify_pattern(weights) == "hub" else classify_pattern(weights)
+
+
+@mistake("classify_pattern", "Ask for the diagonal before the band: a diagonal lies inside every band.")
+def band_before_diagonal(weights: Tensor) -> str:
+    return "local" if classify_pattern(weights) == "diagonal" else classify_pattern(weights)
+
+
+@mistake(
+    "classify_pattern",
+    'A map that spreads evenly is "uniform", whatever else it may look like: ask for it first.',
+)
+def never_uniform(weights: Tensor) -> str:
+    return "other" if classify_pattern(weights) == "uniform" else classify_pattern(weights)
+
+
+@mistake("classify_pattern", "The mean entropy of the rows must be above 0.95, not that of every row.")
+def every_row_uniform(weights: Tensor) -> str:
+    return first_that_fits(weights, uniform=attention_entropy(weights).min() > 0.95)
+
+
+@mistake(
+    "classify_pattern",
+    "A hub gets at least half of all weight. Here a key counts that half of the queries look at most.",
+)
+def hub_by_votes(weights: Tensor) -> str:
+    votes = torch.bincount(weights.argmax(-1), minlength=len(weights))
+    return first_that_fits(weights, hub=votes.max() >= len(weights) / 2)
+
+
+@mistake("classify_pattern", "Ask for the hub before the diagonal: of two words that fit, the first counts.")
+def diagonal_before_hub(weights: Tensor) -> str:
+    half = weights.diagonal().sum() >= weights.sum() / 2
+    return "diagonal" if half and classify_pattern(weights) == "hub" else classify_pattern(weights)
+
+
+@mistake("classify_pattern", "At least half means that exactly half is enough: >= instead of >.")
+def more_than_half(weights: Tensor) -> str:
+    half = weights.sum() / 2
+    return first_that_fits(weights, hub=weights.sum(0).max() > half, diagonal=weights.diagonal().sum() > half)
+
+
+@mistake("classify_pattern", '"local" asks for 3/4 of all weight near the diagonal. Half is not enough.')
+def local_from_half(weights: Tensor) -> str:
+    return first_that_fits(weights, local=weights.tril(1).triu(-1).sum() >= weights.sum() / 2)
+
+
+@mistake(
+    "classify_pattern",
+    "The first and the last token count as neighbours here: a roll brings back in front what falls out behind.",
+)
+def band_goes_around(weights: Tensor) -> str:
+    near = sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
+    return first_that_fits(weights, local=near >= 0.75 * weights.sum())
+
+
+PATTERN_CHECKS = StandardChecks(reference=classify_pattern, returns=("patterns",), draw=draw_patterns)
+
+PATTERN = Exercise(
+    id="2.P2",
+    title="A word for a map",
+    reference=(classify_pattern,),
+    points=0,
+    difficulty=2,
+    minutes=8,
+    checks=(
+        PATTERN_CHECKS.values(
+            "uniform, hub, diagonal, local or other",
+            0,
+            probe=pattern_values,
+            examples=[dict(n=7)],
+            trials=[dict(n=11), dict(n=13), dict(n=17)],
+        ),
+        PATTERN_CHECKS.further_values(
+            "borders",
+            "maps that two words nearly fit",
+            0,
+            draw=draw_borders,
+            probe=pattern_values,
+            examples=[dict(n=8), dict(n=4), dict(n=2)],
+            trials=[dict(n=8), dict(n=16), dict(n=4), dict(n=2)],
+        ),
+    ),
+    mistakes=mistakes_in(globals(), "classify_pattern"),
+    writings=(pattern_by_shares,),
+    builds_on=("2.P1",),
+    review="Reading a map",
+)

@@ -1,0 +1,168 @@
+"""Lesson 3's exercises written in other right ways, as students write them: the slips in these explain wrong answers, too."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from attention.training import shift_targets
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def patches_in_loops(images: Tensor, patch_size: int) -> Tensor:
+    """Cut one square after the other."""
+    height, width = images.shape[-2:]
+    if height % patch_size or width % patch_size:
+        raise ValueError("patch_size does not divide the image")
+    patches = []
+    for row in range(0, height, patch_size):
+        for column in range(0, width, patch_size):
+            square = images[..., row : row + patch_size, column : column + patch_size]
+            patches.append(square.flatten(-2))
+    return torch.stack(patches, dim=-2)
+
+
+def targets_in_loops(
+    token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100
+) -> Tensor:
+    """Fill in one target after the other."""
+    targets = torch.full_like(token_ids, ignore_index)
+    for row in range(token_ids.shape[0]):
+        for column in range(int(prompt_lengths[row]) - 1, token_ids.shape[1] - 1):
+            if token_ids[row, column + 1] != pad_id:
+                targets[row, column] = token_ids[row, column + 1]
+    return targets
+
+
+def step_on_answers(model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple) -> float:
+    """Pick the positions of the answers before the loss."""
+    token_ids, prompt_lengths, image_patches = batch
+    model.train()
+    optimizer.zero_grad()
+    logits, _ = model(token_ids, image_patches)
+    targets = shift_targets(token_ids, prompt_lengths)
+    loss = F.cross_entropy(logits.transpose(-2, -1), targets)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def generate_in_pieces(
+    model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
+) -> Tensor:
+    """Look before each round whether all rows have ended; no `while`, because a slip in one may run for ever."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    token_ids = prompt_ids
+    ended = torch.zeros(len(prompt_ids), dtype=torch.bool, device=prompt_ids.device)
+    with torch.no_grad():
+        for _ in range(max_new_tokens):
+            if ended.all():
+                break
+            logits, _ = model(token_ids, image_patches)
+            following = logits[:, -1].argmax(-1)
+            following = torch.where(ended, eos_id, following)
+            ended = ended | (following == eos_id)
+            token_ids = torch.cat([token_ids, following.unsqueeze(1)], 1)
+    for module, training in modes:
+        module.training = training
+    return token_ids
+
+
+def map_in_loop(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> Tensor:
+    """Sum over the heads in a loop."""
+    weights = cross_attn(tokens, image_tokens)[1]
+    value = cross_attn.W_V(image_tokens)
+    width = value.shape[-1] // cross_attn.num_heads
+    total = torch.zeros(())
+    for head in range(cross_attn.num_heads):
+        part = slice(head * width, (head + 1) * width)
+        brought = value[..., part] @ cross_attn.W_O.weight[:, part].transpose(-2, -1)
+        total = total + weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)
+    return total.norm(dim=-1)
+
+
+def swap_by_index(image_patches: Tensor, first: int | Tensor, second: int | Tensor) -> Tensor:
+    """Write both patches into a copy."""
+    scene = torch.arange(len(image_patches), device=image_patches.device)
+    swapped = image_patches.clone()
+    swapped[scene, first] = image_patches[scene, second]
+    swapped[scene, second] = image_patches[scene, first]
+    return swapped
+
+
+def window_by_index(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
+    """Gather the neighbours of each position, and hide those beyond the ends."""
+    n = query.shape[-2]
+    offsets = torch.arange(-window, window + 1, device=query.device)
+    place = torch.arange(n, device=query.device).unsqueeze(-1) + offsets
+    beyond = (place < 0) | (place >= n)
+    place = place.clamp(0, n - 1)
+    near_keys, near_values = key[..., place, :], value[..., place, :]
+    scores = (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])
+    weights = torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)
+    return (weights.unsqueeze(-1) * near_values).sum(-2)
+
+
+def window_in_loop(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
+    """Attend from one position after the other."""
+    n = query.shape[-2]
+    rows = []
+    for i in range(n):
+        near = slice(max(i - window, 0), i + window + 1)
+        scores = query[..., i : i + 1, :] @ key[..., near, :].transpose(-2, -1)
+        weights = torch.softmax(scores / math.sqrt(query.shape[-1]), dim=-1)
+        rows.append(weights @ value[..., near, :])
+    return torch.cat(rows, dim=-2)
+
+
+def linear_in_pairs(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Write the feature map and the two sums out."""
+    query = F.elu(query) + 1
+    key = F.elu(key) + 1
+    above = query @ (key.transpose(-2, -1) @ value)
+    below = (query * key.sum(-2, keepdim=True)).sum(-1, keepdim=True)
+    return above / below
+
+
+def fused_in_steps(
+    layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """Split and join the heads in the open."""
+    context = tokens if context is None else context
+    heads = layer.num_heads
+    query = layer.W_Q(tokens).unflatten(-1, (heads, -1)).transpose(-3, -2)
+    key = layer.W_K(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
+    value = layer.W_V(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
+    if mask is not None and mask.ndim > 2:
+        mask = mask.unsqueeze(-3)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    output = output.transpose(-3, -2).flatten(-2)
+    return layer.W_O(output)
+
+
+def diagnose_in_one(model: nn.Module, batch: tuple[Tensor, Tensor, Tensor]) -> list[str]:
+    """One finding after the other, without helpers."""
+    token_ids, prompt_lengths, image_patches = batch
+    targets = shift_targets(token_ids, prompt_lengths).flatten()
+    found = []
+    if any(not parameter.requires_grad for parameter in model.parameters()):
+        found.append("frozen")
+    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    logits, maps = model(token_ids, image_patches)
+    loss = F.cross_entropy(logits.flatten(0, -2), targets)
+    gradients = torch.autograd.grad(loss, learned, allow_unused=True) if learned else ()
+    if any(gradient is None or not gradient.any() for gradient in gradients):
+        found.append("no gradient")
+    rows = maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]
+    entropy = torch.special.entr(rows).sum(-1).mean()
+    if entropy > 0.99 * math.log(rows.shape[-1]):
+        found.append("uniform")
+    if rows.mean((0, 1)).max() > 0.9:
+        found.append("one patch")
+    with torch.no_grad():
+        logits, _ = model(token_ids, image_patches.roll(1, 0))
+        if F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss:
+            found.append("misaligned")
+    return found
