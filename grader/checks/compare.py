@@ -93,21 +93,40 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
         return f"{name}: shape {shape(got)}, expected {shape(want)}"
     if got.dtype != want.dtype:
         return f"{name}: {_dtype(got)}, expected {_dtype(want)}"
-    if not want.is_floating_point():
-        wrong = int((got != want).sum())
-        return f"{name}: wrong in {wrong} of {want.numel()} places" if wrong else ""
-    got, exact = got.double(), want.double()
-    if exact.isfinite().all() and not got.isfinite().all():
-        return f"{name}: some are {'NaN' if got.isnan().any() else 'infinite'}"
-    same = (got == exact) | (
-        got.isnan() & exact.isnan()
-    )  # NaN equals NaN, so that a mistake that gives NaN is recognised
-    off = torch.where(same, 0.0, (got - exact).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
-    if not off.numel():
+    wrong = places_off(got, want, rtol, device)
+    if not wrong.any():
         return ""
-    allowed = TOLERANCE[device].get(want.dtype, 1e-5) * rtol * scale(exact)
-    largest = off.max().item()
-    return f"{name}: off by {largest:.2g}, allowed {allowed:.0e}" if largest > allowed else ""
+    if not want.is_floating_point():
+        return f"{name}: wrong in {int(wrong.sum())} of {want.numel()} places{_first(wrong)}"
+    if want.isfinite().all() and not got.isfinite().all():
+        return f"{name}: some are {'NaN' if got.isnan().any() else 'infinite'}{_first(~got.isfinite())}"
+    allowed = TOLERANCE[device].get(want.dtype, 1e-5) * rtol * scale(want.double())
+    return f"{name}: off by {_distance(got, want).max().item():.2g}, allowed {allowed:.0e}{_first(wrong)}"
+
+
+def places_off(got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu") -> Tensor:
+    """Tell for each place of two tensors of one shape and dtype whether they differ by more than is allowed."""
+    if not want.is_floating_point():
+        return got != want
+    return _distance(got, want) > TOLERANCE[device].get(want.dtype, 1e-5) * rtol * scale(want.double())
+
+
+def _distance(got: Tensor, want: Tensor) -> Tensor:
+    """Return how far two tensors are apart in each place; infinitely far where one is NaN or infinite, and the other is not."""
+    got, want = got.double(), want.double()
+    # NaN equals NaN, so that a mistake that gives NaN is recognised.
+    same = (got == want) | (got.isnan() & want.isnan())
+    return torch.where(same, 0.0, (got - want).abs()).nan_to_num(nan=torch.inf, posinf=torch.inf)
+
+
+def first_place(wrong: Tensor) -> tuple[int, ...]:
+    """Return the index of the first True."""
+    return tuple(wrong.nonzero()[0].tolist())
+
+
+def _first(wrong: Tensor) -> str:
+    """Say which place is the first wrong one; "" if all are wrong."""
+    return "" if wrong.all() else f", first at {list(first_place(wrong))}"
 
 
 def scale(tensor: Tensor) -> float:

@@ -1,17 +1,20 @@
-"""Judge the evidence of an exercise: which checks passed, how many points it earns, which mistake it shows."""
+"""Judge the evidence of an exercise: which checks passed, how many points it earns, what is off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from grader.checks.compare import compare, equals_reference
+from grader.checks.compare import equals_reference
 from grader.checks.planned_trial import PlannedTrial
-from grader.checks.raised import NO_CELLS, NotebookCells, raised, why_undefined
+from grader.checks.raised import MAX_MESSAGE, NO_CELLS, NotebookCells, raised, why_undefined
 from grader.checks.reference_results import ReferenceResults
-from grader.declaration.exercise import Check, Exercise, Mistake
+from grader.checks.slips import KEEPS, NOTE, is_slip
+from grader.declaration.exercise import Check, Exercise
+from grader.declaration.probes import WrongForm
+from grader.evidence.text import one_line
 from grader.notebook.cells import answer_cell
 from grader.records import (
     Case,
@@ -27,7 +30,7 @@ from grader.records import (
 
 
 @dataclass(frozen=True)
-class _Judged:
+class Judged:
     """The result of one trial."""
 
     outcome: Outcome
@@ -57,18 +60,14 @@ def judge(
         cells: the cells of the notebook that ran, for messages that name a line.
     """
     findings = {
-        trial.key: _judge_trial(trial, _evidence_of(trial, evidence), reference_results, device, cells)
+        trial.key: judge_trial(trial, _evidence_of(trial, evidence), reference_results, device, cells)
         for trial in planned
     }
-    results = _judge_checks(exercise, planned, findings)
+    slips = _slips(exercise, planned, findings, evidence, reference_results, device)
+    results = _judge_checks(exercise, planned, findings, slips)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
-    recognised, worst = None, _Judged(Outcome.PASSED)
-    if failing is not None:
-        failing_trials = [trial for trial in planned if trial.check.name == failing.name]
-        worst = _worst(failing_trials, findings)[1]
-        if worst.outcome is Outcome.FAILED and not worst.general:
-            recognised = recognise(exercise, failing_trials, evidence, reference_results)
+    failing_trials = [trial for trial in planned if failing and trial.check.name == failing.name]
     return Verdict(
         id=exercise.id,
         name=exercise.name,
@@ -77,31 +76,56 @@ def judge(
         points=points,
         max_points=exercise.points,
         message=failing.message if failing else "",
-        excerpt=worst.excerpt,
-        mistake=recognised.name if recognised else None,
-        hint=recognised.hint if recognised else "",
+        excerpt=_worst(failing_trials, findings)[1].excerpt,
         review=exercise.review if failing else "",
         checks=tuple(results),
         heatmaps=tuple(_heatmaps(planned, evidence, reference_results)),
+        notes=(NOTE,) if any(result.points for result in results if result.name in slips) else (),
+    )
+
+
+def _slips(
+    exercise: Exercise,
+    planned: Sequence[PlannedTrial],
+    findings: Mapping[str, Judged],
+    evidence: Mapping[str, Evidence],
+    reference_results: ReferenceResults,
+    device: str,
+) -> frozenset[str]:
+    """Return the names of the checks that fail because of one slip alone."""
+    failing: dict[str, list[tuple[PlannedTrial, Evidence]]] = {}
+    for trial in planned:
+        if findings[trial.key].outcome is not Outcome.PASSED:
+            failing.setdefault(trial.check.name, []).append((trial, _evidence_of(trial, evidence)))
+    return frozenset(
+        name
+        for name, trials in failing.items()
+        if all(findings[trial.key].outcome is Outcome.FAILED for trial, _ in trials)
+        and is_slip(exercise, trials, reference_results, device)
     )
 
 
 def _judge_checks(
-    exercise: Exercise, planned: Sequence[PlannedTrial], findings: Mapping[str, _Judged]
+    exercise: Exercise,
+    planned: Sequence[PlannedTrial],
+    findings: Mapping[str, Judged],
+    slips: Collection[str],
 ) -> list[CheckResult]:
-    """Return the result of each check. A check earns points only if all checks that it needs earned theirs.
+    """Return the result of each check. A check earns points only if all checks that it needs earned some.
 
     Args:
         findings: the result of each trial, by the trial's key.
+        slips: the names of the checks that fail because of one slip alone.
     """
-    passed: set[str] = set()
+    earned: set[str] = set()
     results = []
     for check in exercise.checks:
         trials = [trial for trial in planned if trial.check is check]
-        earns = set(check.needs) <= passed
-        result = _judge_check(check, trials, findings, earns)
-        if result.outcome is Outcome.PASSED and earns:
-            passed.add(check.name)
+        result = _judge_check(check, trials, findings)
+        share = 1.0 if result.outcome is Outcome.PASSED else KEEPS if check.name in slips else 0.0
+        if share and set(check.needs) <= earned:
+            earned.add(check.name)
+            result = replace(result, points=share * check.points)
         results.append(result)
     return results
 
@@ -119,42 +143,6 @@ def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
     return Outcome.FAILED if outcome is not Outcome.PASSED and points > 0 else outcome
 
 
-def recognise(
-    exercise: Exercise,
-    failing: Sequence[PlannedTrial],
-    evidence: Mapping[str, Evidence],
-    reference_results: ReferenceResults,
-) -> Mistake | None:
-    """Find the declared mistake that gives what the answer gave, on every trial of the failing check.
-
-    If several mistakes do, return the first that is declared: no trial tells them apart.
-
-    Args:
-        failing: the trials of the failing check.
-    """
-    for mistake in exercise.mistakes:
-        if all(
-            _same(_evidence_of(trial, evidence), reference_results.wrong(trial, mistake), trial.check.rtol)
-            for trial in failing
-        ):
-            return mistake
-    return None
-
-
-def _same(got: Evidence, wrong: Evidence, rtol: float) -> bool:
-    """Tell whether an answer and a mistake raised the same error, or returned the same values.
-
-    Values are the same within ten times the allowed difference.
-    """
-    if got.status is Status.RAISED:
-        # Compare the text, too: exceptions of one class have many causes, but a text that names the same
-        # shapes has one.
-        return wrong.status is Status.RAISED and (got.error, got.message) == (wrong.error, wrong.message)
-    if got.status is not Status.OK or wrong.status is not Status.OK:
-        return False
-    return compare(got.values, wrong.values, rtol=rtol * 10).passed
-
-
 def _evidence_of(trial: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
     """Return the evidence for a trial; if none came back, the evidence that an undefined name would give."""
     missing = Evidence(key=trial.key, status=Status.RAISED, error="NameError", message=_never_came(trial))
@@ -166,25 +154,31 @@ def _never_came(trial: PlannedTrial) -> str:
     return f"{trial.exercise.name} is not defined"
 
 
-def _judge_trial(
-    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str, cells: NotebookCells
-) -> _Judged:
+def judge_trial(
+    trial: PlannedTrial,
+    got: Evidence,
+    reference_results: ReferenceResults,
+    device: str = "cpu",
+    cells: NotebookCells = NO_CELLS,
+) -> Judged:
     """Judge one trial."""
     if got.status is Status.OK:
         return _judge_values(trial, got, reference_results, device)
     if got.status is Status.RAISED:
-        return _judge_exception(trial, got, cells)
+        return _judge_exception(trial, got, reference_results, cells)
     if got.status is Status.TIMEOUT:
-        return _Judged(Outcome.TIMEOUT, got.message or "it did not answer in time")
+        return Judged(Outcome.TIMEOUT, got.message or "it did not answer in time")
     if got.status is Status.FAULT:
-        return _Judged(Outcome.FAULT, got.message)
-    return _Judged(Outcome.FAILED, got.message or "the interpreter ended while it ran")
+        return Judged(Outcome.FAULT, got.message)
+    return Judged(Outcome.FAILED, got.message or "the interpreter ended while it ran")
 
 
-def _judge_exception(trial: PlannedTrial, got: Evidence, cells: NotebookCells) -> _Judged:
+def _judge_exception(
+    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, cells: NotebookCells
+) -> Judged:
     """Judge a trial that raised: say whether the answer is there, and else on which line of it what happened."""
-    if got.error == "NotImplementedError" or "NotImplementedError" in got.lineage:
-        return _Judged(Outcome.MISSING, "not solved yet", general=True)
+    if _is_unsolved(got):
+        return Judged(Outcome.MISSING, "not solved yet", general=True)
     cell = answer_cell(trial.exercise.id)
     # Where a line of the student's is known, the answer ran, and another name was missing.
     if got.error == "NameError" and not got.place.cell:
@@ -193,22 +187,48 @@ def _judge_exception(trial: PlannedTrial, got: Evidence, cells: NotebookCells) -
             if why := why_undefined(missing, cell, cells):
                 message, known = why
                 outcome = known.outcome if asked else Outcome.FAILED
-                return _Judged(outcome, message, known.excerpt, general=True)
+                return Judged(outcome, message, known.excerpt, general=True)
             if asked:
-                return _Judged(Outcome.MISSING, f"{trial.exercise.name} is not defined", general=True)
+                return Judged(Outcome.MISSING, f"{trial.exercise.name} is not defined", general=True)
         elif got.message == _never_came(trial):
-            return _Judged(Outcome.MISSING, got.message, general=True)
+            return Judged(Outcome.MISSING, got.message, general=True)
+    if (
+        trial.check.judge is None
+    ):  # with a judge of its own, the reference may lack what the probe takes: a trained model
+        right = reference_results.right(trial)
+        if right.status is not Status.OK:
+            return Judged(Outcome.FAULT, f"the reference raised {right.error}: {right.message}")
+    if got.error == WrongForm.__name__ and not got.place.cell:
+        return Judged(Outcome.FAILED, one_line(got.message, MAX_MESSAGE))
     words = raised(got, cell, cells)
-    return _Judged(Outcome.FAILED, words.in_a_call, words.excerpt)
+    return Judged(Outcome.FAILED, words.in_a_call, words.excerpt)
+
+
+def was_called(trial: PlannedTrial, got: Evidence) -> bool:
+    """Tell whether the answer itself ran; it did not if it is not solved, or if a name that the probe takes is not defined."""
+    if got.status is not Status.RAISED:
+        return got.status is Status.OK
+    undefined = got.error == "NameError" and not got.place.cell
+    return not _is_unsolved(got) and not (
+        undefined and any(f"'{name}'" in got.message for name in trial.takes)
+    )
+
+
+def _is_unsolved(got: Evidence) -> bool:
+    """Tell whether the stub raised; PyTorch raises the same of a module whose `forward` has another name."""
+    raised = got.error == "NotImplementedError" or "NotImplementedError" in got.lineage
+    return raised and 'is missing the required "forward"' not in got.message
 
 
 def _judge_values(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
-) -> _Judged:
+) -> Judged:
     """Let the check's own judge, or else `equals_reference`, judge the returned values."""
 
     def expected() -> Mapping[str, Value]:
-        """Compute what the reference returns; raise RuntimeError if the reference raises."""
+        """Compute what is compared with; raise RuntimeError if the reference raises."""
+        if trial.check.expects:
+            return trial.check.expects(trial.inputs)
         right = reference_results.right(trial)
         if right.status is not Status.OK:
             raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
@@ -220,29 +240,26 @@ def _judge_values(
         finding: Finding = (check.judge or equals_reference)(case)
     # Any error here is a fault of the grader: it must not cost the student anything.
     except Exception as error:
-        return _Judged(Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})")
-    return _Judged(Outcome.PASSED) if finding.passed else _Judged(Outcome.FAILED, finding.message)
+        return Judged(Outcome.FAULT, f"the grader could not judge this ({type(error).__name__}: {error})")
+    return Judged(Outcome.PASSED) if finding.passed else Judged(Outcome.FAILED, finding.message)
 
 
 def _worst(
-    trials: Sequence[PlannedTrial], findings: Mapping[str, _Judged]
-) -> tuple[PlannedTrial | None, _Judged]:
+    trials: Sequence[PlannedTrial], findings: Mapping[str, Judged]
+) -> tuple[PlannedTrial | None, Judged]:
     """Return the trial that decides about a check, and its result: the first that did not pass, a FAULT first."""
     failed = [
         (trial, findings[trial.key]) for trial in trials if findings[trial.key].outcome is not Outcome.PASSED
     ]
     faults = [entry for entry in failed if entry[1].outcome is Outcome.FAULT]
-    return next(iter(faults or failed), (None, _Judged(Outcome.PASSED)))
+    return next(iter(faults or failed), (None, Judged(Outcome.PASSED)))
 
 
-def _judge_check(
-    check: Check, trials: Sequence[PlannedTrial], findings: Mapping[str, _Judged], earns: bool
-) -> CheckResult:
-    """Return the result of one check over all its trials.
+def _judge_check(check: Check, trials: Sequence[PlannedTrial], findings: Mapping[str, Judged]) -> CheckResult:
+    """Return the result of one check over all its trials, without points.
 
     Args:
         findings: the result of each trial, by the trial's key.
-        earns: whether the check earns its points if it passes.
     """
     trial, worst = _worst(trials, findings)
     message = worst.message if trial is None or worst.general else f"{trial.trial.describe}: {worst.message}"
@@ -250,7 +267,7 @@ def _judge_check(
         name=check.name,
         title=check.title,
         outcome=worst.outcome,
-        points=check.points if worst.outcome is Outcome.PASSED and earns else 0.0,
+        points=0.0,
         max_points=check.points,
         message=message,
         trials=len(trials),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from grader.checks.planned_trial import PlannedTrial
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
-from grader.declaration.sampler import InputSampler
+from grader.declaration.sampler import InputSampler, PublicSampler
 from grader.declaration.validate import refuse_unknown_names
 from grader.notebook.cells import answer_cell
 
@@ -16,8 +16,7 @@ def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTr
     """Draw every trial of a lesson.
 
     The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and
-    another grading of the same file draws the same inputs. Public inputs are the same for every submission;
-    the notebook's self-check uses them, too.
+    another grading of the same file draws the same inputs. Public inputs are the same for every submission.
 
     Args:
         submission_sha256: the digest of the submission's content.
@@ -39,20 +38,32 @@ def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tu
         trial
         for check in exercise.checks
         for public in (True, False)
-        for trial in _draw(exercise, check, public, () if public else (secret, submission_sha256))
+        for trial in _draw(exercise, check, public, None if public else (secret, submission_sha256))
     )
 
 
 def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
     """Draw the public trials of one exercise."""
-    return tuple(trial for check in exercise.checks for trial in _draw(exercise, check, True, ()))
+    return tuple(trial for check in exercise.checks for trial in _draw(exercise, check, True))
 
 
-def _draw(exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...]) -> Iterator[PlannedTrial]:
+def shown(exercise: Exercise) -> tuple[PlannedTrial, ...]:
+    """Draw the trials of the self-check in the notebook: the public ones, and hidden ones with public numbers."""
+    return tuple(
+        trial
+        for check in exercise.checks
+        for public in (True, False)
+        for trial in _draw(exercise, check, public, None)
+    )
+
+
+def _draw(
+    exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...] | None = None
+) -> Iterator[PlannedTrial]:
     """Draw the public trials, or else the hidden trials, of one check.
 
     Args:
-        seed: what seeds the inputs besides the trial's key.
+        seed: what seeds the inputs besides the trial's key; None: they are public.
     """
     kind = "public" if public else "hidden"
     for index, trial in enumerate(check.examples if public else check.trials):
@@ -63,6 +74,6 @@ def _draw(exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...])
             check=check,
             trial=trial,
             public=public,
-            inputs=trial.draw(InputSampler(*seed, key)),
+            inputs=trial.draw(PublicSampler(key) if seed is None else InputSampler(*seed, key)),
             cell=check.at or answer_cell(exercise.id),
         )

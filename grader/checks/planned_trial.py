@@ -69,7 +69,7 @@ class PlannedTrial:
 
 @cache
 def source_of(probe: Callable) -> str:
-    """Return the source of a probe and of all functions from SENT that it calls; the probe comes last.
+    """Return the source of a probe and of all functions and exceptions from SENT that it uses; the probe comes last.
 
     Raises:
         ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
@@ -87,6 +87,12 @@ def source_of(probe: Callable) -> str:
             called = function.__globals__.get(name)
             if isinstance(called, FunctionType) and called.__module__.startswith(SENT):
                 visit(called)
+            elif (
+                inspect.isclass(called)
+                and issubclass(called, Exception)
+                and called.__module__.startswith(SENT)
+            ):
+                sources[name] = inspect.getsource(called)
         # Insert the function again, at the end, below the functions that it calls.
         del sources[function.__name__]
         sources[function.__name__] = textwrap.dedent(inspect.getsource(function))

@@ -12,18 +12,21 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from grader.checks.excerpt import excerpt, line_of
-from grader.evidence.text import one_line, without_paths
+from grader.checks.raised_words import (
+    MAX_MESSAGE,
+    MAX_SOURCE,
+    error_in_words,
+    line_called_wrongly,
+    line_in_words,
+    shapes_in_words,
+)
+from grader.evidence.text import one_line
 from grader.notebook.cells import Role, exercise_of, role
 from grader.notebook.source_names import cached_by_source, parse_statements
 from grader.records import CellResult, Evidence, Outcome, Place
 
-MAX_MESSAGE = 300
-MAX_SOURCE, MAX_TEXT, MAX_NAME, MAX_SHAPES = 90, 160, 60, 80
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
-# What Python appends to the text of a SyntaxError; the message names the line of the cell instead.
-FILE_AND_LINE = re.compile(r" \(<[^<>]*>(?:, line \d+)?\)$")
 UNDEFINED = re.compile(r"^name '(\w+)' is not defined")
-CALLED_WRONGLY = re.compile(r"^([\w.]+)\(\) (?:takes|missing|got) ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +64,7 @@ class Raised:
     @property
     def in_a_call(self) -> str:
         """The message where a call of the student's code raised the exception."""
-        text = f"{self.where}: `{self.source}`: {self.what}" if self.where else f"it raised {self.what}"
-        return one_line(text, MAX_MESSAGE)
+        return line_in_words(self.where, self.source, self.what)
 
     def in_a_cell(self, verb: str, *, briefly: bool = False) -> str:
         """What happened to a cell that the exception ended: `verb` is "stopped" or "does not parse"."""
@@ -81,14 +83,15 @@ def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Ra
     """
     place = report.place
     if place.cell not in cells.student or line_of(cells.sources.get(place.cell, ""), place.line) is None:
-        place = replace(place, cell=here, line=_wrong_signature(report, here, cells), column=0, shapes=())
+        line = line_called_wrongly(report.error, report.message, cells.sources.get(here, ""))
+        place = replace(place, cell=here, line=line, column=0, shapes=())
     source = cells.sources.get(place.cell, "")
     text = line_of(source, place.line)
-    what = _what(report) + _in_given_code(place, cells)
+    what = error_in_words(report.error, report.message) + _in_given_code(place, cells)
     if known := cells.undefined.get(_undefined_name(report)):
         what += f": {_whose(known.cell)} {known.briefly}"
     elif report.error != "NameError":
-        what += _shapes(place, source)
+        what += shapes_in_words(place.shapes, source)
     what = one_line(what, MAX_MESSAGE)  # a cell failed because of another, and that one of a third, and so on
     if text is None:
         return Raised(where="", source="", what=what, excerpt="")
@@ -113,13 +116,6 @@ def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tu
             text = f"{start} {known.briefly if unsolved else known.why}"
             return one_line(known.why if unsolved and mine else text, MAX_MESSAGE), known
     return None
-
-
-def _what(report: CellResult | Evidence) -> str:
-    """Return the exception's class and the first line of its text."""
-    lines = FILE_AND_LINE.sub("", without_paths(report.message).strip()).splitlines()
-    text = one_line(lines[0], MAX_TEXT) if lines else ""
-    return ": ".join(filter(None, (one_line(report.error, MAX_NAME) or "an exception", text)))
 
 
 def _undefined_name(report: CellResult | Evidence) -> str:
@@ -159,32 +155,3 @@ def _definition_lines(source: str) -> tuple[tuple[str, int, int], ...]:
         for node in parse_statements(source) or ()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     )
-
-
-def _shapes(place: Place, source: str) -> str:
-    """List the shapes of the tensors that a line names: "(query: 2 × 3, scale: one number)"."""
-    shown: list[str] = []
-    for name, sizes in place.shapes:
-        if re.search(rf"\b{re.escape(name)}\b", source):
-            text = f"{name}: {' × '.join(map(str, sizes)) or 'one number'}"
-            if len(", ".join([*shown, text])) <= MAX_SHAPES:
-                shown.append(text)
-    return f" ({', '.join(shown)})" if shown else ""
-
-
-def _wrong_signature(report: CellResult | Evidence, here: str, cells: NotebookCells) -> int:
-    """Find the line of the definition that an exception says to be called with other arguments; 0 if there is none.
-
-    Python raises it in the caller, and here the caller is the probe.
-    """
-    called = CALLED_WRONGLY.search(report.message) if report.error == "TypeError" else None
-    body: list[ast.stmt] = parse_statements(cells.sources.get(here, "")) or []
-    line = 0
-    for part in called[1].split(".") if called else ():
-        for node in body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == part:
-                body, line = node.body, node.lineno
-                break
-        else:
-            return 0
-    return line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,10 +11,16 @@ from torch import Tensor
 
 from grader.checks.planned_trial import PlannedTrial, parameters
 from grader.declaration.exercise import Check, Mistake
-from grader.records import Evidence, Inputs, Status, Value
+from grader.records import Evidence, Inputs, Place, Status, Value
 
 
-def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key: str = "") -> Evidence:
+def run_here(
+    check: Check,
+    namespace: Mapping[str, object],
+    inputs: Inputs,
+    key: str = "",
+    place_of: Callable[[Exception], Place] = lambda error: Place(),
+) -> Evidence:
     """Run a check's probe in this process, on the definitions of the reference or of a declared mistake.
 
     The probe gets clones of the inputs, and random numbers from seed 0. An exception becomes evidence, as it
@@ -23,6 +29,7 @@ def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key:
     Args:
         namespace: the definitions, by name.
         key: the key that the evidence gets.
+        place_of: finds the place of an exception, where the definitions come from a notebook.
     """
     arguments = {}
     for parameter in parameters(check.probe):
@@ -35,7 +42,8 @@ def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key:
             message = f"name '{name}' is not defined"
             return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
     try:
-        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+        # Gradients are on as in the sandbox, and on again afterwards: a mistake may leave them off.
+        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.enable_grad():
             warnings.simplefilter("ignore")
             torch.default_generator.manual_seed(0)
             if torch.cuda.is_initialized():  # torch.manual_seed would record a traceback if it is not
@@ -44,7 +52,12 @@ def run_here(check: Check, namespace: Mapping[str, object], inputs: Inputs, key:
     except Exception as error:
         lineage = tuple(base.__name__ for base in type(error).__mro__)
         return Evidence(
-            key=key, status=Status.RAISED, error=type(error).__name__, lineage=lineage, message=str(error)
+            key=key,
+            status=Status.RAISED,
+            error=type(error).__name__,
+            lineage=lineage,
+            message=str(error),
+            place=place_of(error),
         )
 
 
@@ -58,28 +71,37 @@ def _clone(value: Value) -> Value:
 
 
 class ReferenceResults:
-    """What the reference and the mistakes return on the trials of one submission; computed once each."""
+    """What the reference and wrong answers return on the trials of one submission; computed once each."""
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
-        self._reference = reference
+        self.reference = reference
         self._results: dict[tuple[str, str], Evidence] = {}
 
     def right(self, trial: PlannedTrial) -> Evidence:
         """Return the evidence that the reference gives for a trial."""
-        return self._run(trial, "", {})
+        return self.changed(trial, "")
 
     def wrong(self, trial: PlannedTrial, mistake: Mistake) -> Evidence:
         """Return the evidence that an answer with this mistake gives for a trial."""
-        return self._run(trial, mistake.name, mistake.replaces)
+        return self.changed(trial, mistake.name, replaces=mistake.replaces)
 
-    def _run(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object]) -> Evidence:
-        """Run a trial on the reference with some definitions replaced, or return the cached evidence.
+    def changed(
+        self,
+        trial: PlannedTrial,
+        name: str,
+        *,
+        replaces: Mapping[str, object] | None = None,
+        inputs: Inputs | None = None,
+    ) -> Evidence:
+        """Return the evidence that the reference gives with some definitions replaced, or on other inputs.
 
         Args:
-            name: the mistake's name; "" for the reference.
-            replaces: the mistake's definitions, by name.
+            name: of the change; a trial is run once for each name.
+            replaces: wrong definitions, by name.
+            inputs: None: the trial's own.
         """
         if (trial.key, name) not in self._results:
-            namespace = {**self._reference, **replaces}
-            self._results[trial.key, name] = run_here(trial.check, namespace, trial.inputs, trial.key)
+            namespace = {**self.reference, **(replaces or {})}
+            given = trial.inputs if inputs is None else inputs
+            self._results[trial.key, name] = run_here(trial.check, namespace, given, trial.key)
         return self._results[trial.key, name]

@@ -43,7 +43,9 @@ class EvidenceError(Exception):
 def encode(value: Value) -> tuple[Any, bytes]:
     """Split a value into a tree for JSON and the bytes of its tensors in the safetensors format.
 
-    In the tree, {"tensor": name} stands for a tensor.
+    In the tree, {"tensor": name} stands for a tensor whose numbers lie in order, and {"axes": [order, tensor]} for one
+    whose numbers lie in another order: the axes of `tensor` must be permuted so. Code that works only on numbers in
+    order (`.view`) then fails inside the sandbox as it does outside.
 
     Raises:
         TypeError: a part of the value is neither a tensor nor a JSON value: a fault of the grader.
@@ -53,8 +55,11 @@ def encode(value: Value) -> tuple[Any, bytes]:
     def flatten(node: Value) -> Any:
         if isinstance(node, torch.Tensor):
             name = str(len(tensors))
-            tensors[name] = node.detach().cpu().contiguous().clone()
-            return {"tensor": name}
+            order = _order_in_memory(node)
+            tensors[name] = node.detach().cpu().permute(order).contiguous().clone()
+            if order == sorted(order):
+                return {"tensor": name}
+            return {"axes": [[order.index(axis) for axis in range(len(order))], {"tensor": name}]}
         if isinstance(node, float) and not math.isfinite(node):
             return {"float": repr(node)}
         if node is None or isinstance(node, (bool, int, float, str)):
@@ -69,6 +74,13 @@ def encode(value: Value) -> tuple[Any, bytes]:
 
     tree = flatten(value)
     return tree, save(tensors) if tensors else b""
+
+
+def _order_in_memory(tensor: torch.Tensor) -> list[int]:
+    """Return a tensor's axes in the order of its memory; as they are, where no order makes it contiguous."""
+    axes = list(range(tensor.ndim))
+    order = sorted(axes, key=lambda axis: -tensor.stride(axis))
+    return axes if tensor.is_contiguous() or not tensor.permute(order).is_contiguous() else order
 
 
 def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,6 +49,11 @@ class RemoteFunctions:
     functions: Mapping[str, Callable] = field(default_factory=dict)
 
 
+def nothing_more(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> Iterable[Request]:
+    """Ask for no further probes."""
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
     """One run of a notebook: what is executed, with which limits, and which probes run after which cell."""
@@ -68,6 +73,9 @@ class RunPlan:
     # Cell id → whose code it is; a cell without an entry is the student's own.
     origins: Mapping[str, Origin] = field(default_factory=dict)
     remote_functions: RemoteFunctions = RemoteFunctions()
+    # Called after the last cell with what came back so far: cells by id, evidence by key. Yields further probes; the
+    # evidence of each is there when the next one is asked for.
+    follow_up: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], Iterable[Request]] = nothing_more
 
     @property
     def seed(self) -> int:
@@ -209,6 +217,8 @@ def _run_cells(
             for request in run.requests.get(cell.id, ()):
                 results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
         _repeat_probes(interpreter, results, run)
+        for request in run.follow_up(results.cells, results.evidence):
+            results.evidence[request.key] = interpreter.call(request)
     finally:
         interpreter.kill()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from grader.checks.from_scratch import complaint, ran_builtins, same_definitions, used_builtins
+from grader.checks.from_scratch import ran_builtins, same_definitions, used_builtins
+from grader.checks.mentions import HINT, complaint
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.notebook.cells import Role, carry_on_cell, role
@@ -16,7 +17,6 @@ from grader.submission.rebuild import Rebuilt
 # (grader/execution/guest/tripwire.py) reported them. Each is (operator, the other exercise whose answer
 # called it); "" if no other exercise's answer did.
 BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
-HINT = "Write it yourself here, with the operations of the lesson; the built-in is yours afterwards."
 
 
 def refuse_built_ins(
@@ -42,14 +42,14 @@ def refuse_built_ins(
         used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed)
         if used and verdict.outcome is not Outcome.FAULT:
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
-            verdict = _refused(verdict, complaint(used))
+            verdict = refused(verdict, complaint(used))
         if same_definitions(answer, carry_on.get(carry_on_cell(exercise.id), ""), exercise.defines):
             flags.append(_carry_on_flag(exercise))
         judged.append(verdict)
     return tuple(judged), tuple(flags)
 
 
-def _refused(verdict: Verdict, message: str) -> Verdict:
+def refused(verdict: Verdict, message: str) -> Verdict:
     """Copy a verdict as FAILED, without points."""
     return replace(
         verdict,
@@ -58,6 +58,7 @@ def _refused(verdict: Verdict, message: str) -> Verdict:
         message=message,
         mistake=None,
         hint=HINT,
+        diagnosis="built-in",
         checks=tuple(replace(check, points=0.0) for check in verdict.checks),
     )
 

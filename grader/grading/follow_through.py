@@ -76,12 +76,16 @@ def follow_through(
 
 
 def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
-    """Tell whether a verdict has more points than the submitted verdict, or alone of the two is PASSED.
+    """Tell whether a verdict has more points than the submitted one, or alone of the two is PASSED, or explains more.
 
     An exercise for practice is worth no points: only its outcome can improve. A FAULT never counts as better.
     """
+    if verdict.outcome is Outcome.FAULT or verdict.points < submitted.points:
+        return False
     passed = verdict.outcome is Outcome.PASSED and submitted.outcome is not Outcome.PASSED
-    return verdict.outcome is not Outcome.FAULT and (verdict.points > submitted.points or passed)
+    # With stand-ins below it, an answer shows its own mistake and not also those that came before.
+    explained = verdict.outcome is Outcome.FAILED and verdict.hint not in ("", submitted.hint)
+    return verdict.points > submitted.points or passed or explained
 
 
 def _runs(

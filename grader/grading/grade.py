@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -21,17 +21,29 @@ from grader.checks.reference_results import ReferenceResults
 from grader.course import lessons, max_score
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
+from grader.diagnosis.diagnose import diagnose, wrong_answer
+from grader.diagnosis.repairs.repairs import Repair
 from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import InterpreterServer
 from grader.grading.built_ins import refuse_built_ins
 from grader.grading.follow_through import choose_verdict, follow_through
 from grader.grading.retry import better_training, trainings_to_repeat
 from grader.grading.schedule import schedule
+from grader.grading.try_repairs import repair_requests
 from grader.grading.undefined import cells_that_ran, where_it_stopped
 from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
 from grader.paths import notebook_path
-from grader.records import Flag, Grade, GradingSettings, Outcome, Verdict
+from grader.records import (
+    CellResult,
+    Evidence,
+    Flag,
+    Grade,
+    GradingSettings,
+    Outcome,
+    Request,
+    Verdict,
+)
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
@@ -157,14 +169,16 @@ class _Grading:
         run = schedule(
             self._lesson, self._rebuilt, notebook, trials, self._settings, remote=tuple(remote), seed=seed
         )
-        execution = execute(self._server, run)
+        repairs: dict[str, Repair | None] = {}
+        follow_up = partial(self._try_repairs, notebook, chosen, repairs)
+        execution = execute(self._server, replace(run, follow_up=follow_up))
         if execution.fault:
             raise RuntimeError(execution.fault)
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
-        cells = cells_that_ran(self._lesson, self._rebuilt, execution)
+        cells = cells_that_ran(self._lesson, self._rebuilt, execution.notebook, execution.cells)
         verdicts = {
-            exercise.id: self._judge(exercise, trials, execution, cells)
+            exercise.id: self._judge(exercise, trials, execution, cells, repairs.get(exercise.id))
             for exercise in self._lesson.exercises
             if exercise.id in chosen
         }
@@ -181,18 +195,55 @@ class _Grading:
         """
         return self._run(notebook, ids, remote)[1]
 
+    def _try_repairs(
+        self,
+        notebook: NotebookNode,
+        ids: Collection[str],
+        repairs: dict[str, Repair | None],
+        results: Mapping[str, CellResult],
+        evidence: Mapping[str, Evidence],
+    ) -> Iterator[Request]:
+        """Yield requests that try small changes of the answers that nothing else explains.
+
+        Args:
+            ids: the exercises that are judged in this run.
+            repairs: gets the change that makes an answer right, by exercise id.
+            results: how the cells ended.
+            evidence: what came back so far.
+        """
+        cells = cells_that_ran(self._lesson, self._rebuilt, notebook, results)
+        for exercise in self._lesson.exercises:
+            if exercise.id not in ids:
+                continue
+            planned = [trial for trial in self._trials if trial.exercise is exercise]
+            found = planned, evidence, self._reference_results, self._settings.device, cells
+            wrong = wrong_answer(exercise, judge(exercise, *found), *found)
+            if wrong is not None and wrong.needs_repair():
+                repairs[exercise.id] = yield from repair_requests(
+                    wrong.find_repair(),
+                    wrong.trials,
+                    self._reference_results,
+                    evidence,
+                    self._settings.device,
+                )
+
     def _judge(
-        self, exercise: Exercise, trials: Iterable[PlannedTrial], execution: Execution, cells: NotebookCells
+        self,
+        exercise: Exercise,
+        trials: Iterable[PlannedTrial],
+        execution: Execution,
+        cells: NotebookCells,
+        repair: Repair | None,
     ) -> Verdict:
-        """Judge one exercise by its evidence, and add the notes that `rebuild` made about it."""
+        """Judge one exercise by its evidence, explain it, and add the notes that `rebuild` made about it."""
         planned = [trial for trial in trials if trial.exercise is exercise]
-        verdict = judge(
-            exercise, planned, execution.evidence, self._reference_results, execution.device, cells
-        )
+        found = planned, execution.evidence, self._reference_results, execution.device, cells
+        verdict = judge(exercise, *found)
+        verdict = diagnose(verdict, wrong_answer(exercise, verdict, *found), lambda: repair)
         if exercise.id not in self._rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")
         notes = tuple(self._rebuilt.notes.get(exercise.id, ()))
-        return replace(verdict, notes=(*notes, *where_it_stopped(exercise, verdict, cells)))
+        return replace(verdict, notes=(*verdict.notes, *notes, *where_it_stopped(exercise, verdict, cells)))
 
     def _unsolved(self, execution: Execution) -> frozenset[str]:
         """Find the exercises with no answer, the unchanged stub, or an answer that does not parse.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
 from nbformat import NotebookNode
@@ -13,7 +13,6 @@ from grader.checks.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.evidence.text import one_line
-from grader.execution.engine import Execution
 from grader.notebook.cells import answer_cell
 from grader.notebook.source_names import binding_lines, bound_names, without_magics
 from grader.records import CellResult, Outcome, Status, Verdict
@@ -24,9 +23,16 @@ MAX_NAMES = 3  # that a message lists
 MAX_NAME, MAX_COMPARED = 60, 500  # characters of a name, and names: comparing them takes time
 
 
-def cells_that_ran(lesson: Lesson, rebuilt: Rebuilt, execution: Execution) -> NotebookCells:
-    """Collect what the words about exceptions need: the cells' sources, and why names are not defined."""
-    code = {cell.id: cell for cell in execution.notebook.cells if cell.cell_type == "code"}
+def cells_that_ran(
+    lesson: Lesson, rebuilt: Rebuilt, notebook: NotebookNode, results: Mapping[str, CellResult]
+) -> NotebookCells:
+    """Collect what the words about exceptions need: the cells' sources, and why names are not defined.
+
+    Args:
+        notebook: that ran.
+        results: how its cells ended, by id.
+    """
+    code = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
     asked = {answer_cell(exercise.id): exercise.defines for exercise in lesson.exercises}
     answered = {answer_cell(id) for id in rebuilt.answers}
     undefined: dict[str, Undefined] = {}
@@ -36,7 +42,7 @@ def cells_that_ran(lesson: Lesson, rebuilt: Rebuilt, execution: Execution) -> No
         undefined=undefined,  # what a cell stopped at may be a name that an earlier one did not define
     )
     for id, cell in code.items():
-        result = execution.cells.get(id)
+        result = results.get(id)
         if result is None or (id in asked and id not in answered):
             continue
         for name, cause in _undefined_by(cell, result, asked.get(id, ()), cells).items():

@@ -1,7 +1,8 @@
 """Encode and decode nested dicts and lists with tensors as JSON and safetensors, inside the sandbox.
 
 grader/evidence/wire.py is the trusted side's counterpart; it does not trust what this module writes. Nothing is pickled.
-A tensor appears in the tree as {"tensor": name}, a dict as {"dict": {…}}, NaN and the like as {"float": text}.
+A tensor appears in the tree as {"tensor": name}, a dict as {"dict": {…}}, NaN and the like as {"float": text}. What the
+trusted side sends may also have {"axes": [order, tensor]}, for a tensor whose numbers lie in another order.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ def decode(tree: Any, blob: bytes | memoryview, device: str = "cpu") -> Any:
         ((kind, value),) = node.items()
         if kind == "dict":
             return {name: build(item) for name, item in value.items()}
+        if kind == "axes":  # `clone` keeps the order in memory; without it this would be a view
+            order, tensor = value
+            return build(tensor).permute(order).clone()
         return float(value) if kind == "float" else tensors[value]
 
     return build(tree)

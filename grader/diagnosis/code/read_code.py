@@ -1,0 +1,246 @@
+"""Read a student's code as a tree: the statement of a line, the shapes of its parts, what feeds the result."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+Shape = tuple[int, ...]
+
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # how Python refuses to parse a source
+SAME_SHAPE = frozenset(
+    "abs bfloat16 bool clamp clone contiguous cpu detach double exp float half int log logical_not long masked_fill neg"
+    " relu round softmax sigmoid sqrt tanh to type".split()
+)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Raising(NamedTuple):
+    """An exception, and the code that raised it."""
+
+    error: str  # the class
+    message: str  # the first line of the text
+    line: str  # of the student's code; "" where none is known
+    shapes: Mapping[str, Shape]  # of the tensors that the line names
+    source: str  # of the answer
+    tree: ast.Module  # of the answer
+    node: ast.AST | None  # the line's statement, or the head of it
+    foreign: bool  # whether the line stands in another exercise
+    clue: Callable[[str], str]  # names the line of the answer that has an effect
+
+
+def tree_of(source: str) -> ast.Module:
+    """Parse source; where Python cannot read it, return an empty module."""
+    try:
+        return ast.parse(source)
+    except UNREADABLE:
+        return ast.Module(body=[], type_ignores=[])
+
+
+def statement_at(line: str, source: str) -> ast.AST | None:
+    """Return the statement of a line, or the head of it (`if`, `for`, `with`, `def`); None if no such line can be read.
+
+    Args:
+        line: the line's text; it need not be whole.
+        source: where to look; if the line is not in there, the line alone is read.
+    """
+    number = number_of(line, source)
+    if not number:
+        for text in (line.strip(), line.strip() + " pass", line.strip().rstrip(":")):
+            if body := tree_of(text).body:
+                return _head(body[0])
+        return None
+    around = [
+        node
+        for node in ast.walk(tree_of(source))
+        if isinstance(node, ast.stmt) and node.lineno <= number <= (node.end_lineno or 0)
+    ]
+    return _head(max(around, key=lambda node: node.lineno)) if around else None
+
+
+def number_of(line: str, source: str) -> int:
+    """Return the number of the line with this text, counted from 1; 0 if there is none."""
+    wanted, cut = " ".join(line.split()).removesuffix("…"), line.endswith("…")
+    for number, text in enumerate(source.splitlines() if wanted else (), 1):
+        text = " ".join(text.split())
+        if text == wanted or (cut and text.startswith(wanted)):
+            return number
+    return 0
+
+
+def _head(node: ast.stmt) -> ast.AST:
+    """Return the part of a statement that its first line runs."""
+    if isinstance(node, (ast.If, ast.While, ast.Assert)):
+        return ast.Expr(value=node.test) if isinstance(node, ast.Assert) else node.test
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return node.iter
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return ast.Tuple(elts=[item.context_expr for item in node.items], ctx=ast.Load())
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return node.args if not isinstance(node, ast.ClassDef) else ast.Pass()
+    return node
+
+
+def text_of(node: ast.AST, most: int = 40) -> str:
+    """Return the source of an expression, cut."""
+    text = ast.unparse(node)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def parts_of(node: ast.AST | None) -> Iterator[ast.AST]:
+    """Yield a node and all nodes within it; nothing for None."""
+    yield from ast.walk(node) if node is not None else ()
+
+
+def calls(node: ast.AST | None, *names: str) -> Iterator[ast.Call]:
+    """Yield the calls within a node, of functions and methods of these names; of all if there are no names."""
+    for inner in ast.walk(node) if node else ():
+        if isinstance(inner, ast.Call) and (not names or called_name(inner) in names):
+            yield inner
+
+
+def called_name(node: ast.AST) -> str:
+    """Return the last name of what is called: "view" of `x.view(2)`, "relu" of `F.relu(x)`; "" if it has none."""
+    function = node.func if isinstance(node, ast.Call) else node
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def owner_of(node: ast.AST) -> ast.expr | None:
+    """Return what a method is called on: `x` of `x.view(2)`; None for a plain function or one of torch's modules."""
+    function = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(function, ast.Attribute) or text_of(function.value) in MODULES:
+        return None
+    return function.value
+
+
+MODULES = frozenset(
+    (
+        "torch",
+        "F",
+        "nn",
+        "math",
+        "np",
+        "numpy",
+        "nn.functional",
+        "torch.nn.functional",
+        "torch.nn",
+        "torch.linalg",
+    )
+)
+
+
+def integer(node: ast.AST | None) -> int | None:
+    """Return the whole number that an expression is; None if it is none."""
+    try:
+        value = ast.literal_eval(node) if node is not None else None
+    except (*UNREADABLE, TypeError):
+        return None
+    return value if type(value) is int else None
+
+
+def shape_of(node: ast.AST | None, shapes: Mapping[str, Shape]) -> Shape | None:
+    """Return the shape of an expression of which only names of known shape count; None if it is not known."""
+    if isinstance(node, ast.Name):
+        return shapes.get(node.id)
+    if isinstance(node, ast.UnaryOp):
+        return shape_of(node.operand, shapes)
+    if isinstance(node, ast.Compare) and isinstance(node.comparators[0], ast.Constant):
+        return shape_of(node.left, shapes)
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+        sides = (node.left, node.right)
+        known = [side for side in sides if shape_of(side, shapes)]
+        return (
+            shape_of(known[0], shapes)
+            if len(known) == 1 and all(_plain(s) for s in sides if s not in known)
+            else None
+        )
+    if isinstance(node, ast.Attribute):
+        inner = shape_of(node.value, shapes)
+        if inner is None or node.attr not in ("T", "mT", "data"):
+            return None
+        return inner if node.attr == "data" else inner[::-1] if node.attr == "T" else _swapped(inner, -2, -1)
+    if isinstance(node, ast.Call):
+        return _shape_of_call(node, shapes)
+    return None
+
+
+def _shape_of_call(node: ast.Call, shapes: Mapping[str, Shape]) -> Shape | None:
+    name, owner = called_name(node), owner_of(node)
+    inner, axes = shape_of(owner, shapes), [axis for one in node.args if (axis := integer(one)) is not None]
+    if inner is None or name in SAME_SHAPE:
+        return inner
+    if name == "t" and len(inner) <= 2:
+        return inner[::-1]
+    if node.keywords or len(axes) != len(node.args):
+        return None
+    if name in ("transpose", "swapaxes", "swapdims") and len(axes) == 2:
+        return _swapped(inner, *axes)
+    if name == "permute" and sorted(axis % len(inner) for axis in axes) == list(range(len(inner))):
+        return tuple(inner[axis] for axis in axes)
+    if name == "unsqueeze" and len(axes) == 1 and -len(inner) - 1 <= axes[0] <= len(inner):
+        place = axes[0] % (len(inner) + 1)
+        return (*inner[:place], 1, *inner[place:])
+    return None
+
+
+def _swapped(shape: Shape, one: int, other: int) -> Shape | None:
+    sizes = list(shape)
+    try:
+        sizes[one], sizes[other] = sizes[other], sizes[one]
+    except IndexError:
+        return None
+    return tuple(sizes)
+
+
+def _plain(node: ast.AST) -> bool:
+    """Tell whether an expression is surely a number: names of no known shape, constants, functions of math."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.Subscript, ast.List, ast.Tuple)):
+            return False
+        if isinstance(inner, ast.Attribute) and text_of(inner.value) != "math":
+            return False
+    return True
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """List the names of a function's parameters, without self."""
+    one = function.args
+    names = [argument.arg for argument in (*one.posonlyargs, *one.args, *one.kwonlyargs)]
+    return [name for name in names if name != "self"]
+
+
+def self_attributes(tree: ast.AST) -> dict[str, ast.expr | None]:
+    """Map each attribute that code sets in self to what it is set to, in the order of the code."""
+    found: dict[str, ast.expr | None] = {}
+    for node in ast.walk(tree):
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
+        )
+        for target in targets:
+            for inner in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(inner, ast.Attribute) and text_of(inner.value) == "self":
+                    found.setdefault(inner.attr, getattr(node, "value", None))
+    return found
+
+
+def has_keyword(call: ast.Call, name: str, *values: str) -> bool:
+    """Tell whether a call has a keyword, with one of some values if these are given."""
+    return any(word.arg == name and (not values or text_of(word.value) in values) for word in call.keywords)
+
+
+def statements_of(node: ast.AST) -> list[ast.stmt]:
+    """List the statements within a statement, itself included, by line."""
+    return sorted((one for one in ast.walk(node) if isinstance(one, ast.stmt)), key=lambda one: one.lineno)
+
+
+def in_init(functions: Iterable[ast.AST], node: ast.AST) -> bool:
+    """Tell whether code runs when a layer is made, and not when it is called."""
+    inits = [one for one in functions if getattr(one, "name", "") in ("__init__", "reset_parameters")]
+    return any(node is inner for one in inits for inner in ast.walk(one))

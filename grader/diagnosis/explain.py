@@ -1,0 +1,104 @@
+"""Find the simplest explanation that reproduces all that was seen of a wrong answer.
+
+Layers, tried in this order: a declared mistake; what an exception means; the form of what came back; gradients and side
+effects; the reference on other arguments; a relation between the values and the expected ones; a mutant of the reference. Where
+none of them names the line, a small change that makes the answer right does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from grader.diagnosis.code.effects import IDLE
+from grader.diagnosis.fingerprint import alike, fingerprint
+from grader.diagnosis.match import nearest, print_of
+from grader.diagnosis.observed import (
+    of_arguments,
+    of_batch,
+    of_conduct,
+    of_exception,
+    of_form,
+    of_order,
+    of_spelling,
+    of_unused,
+    of_values,
+)
+from grader.diagnosis.repairs.repairs import Repair
+from grader.diagnosis.seen import Candidate, Explanation, Seen
+
+SAYS_ENOUGH = ("mistake", "exception", "argument")  # kinds of explanations that the line adds little to
+
+
+def explain(
+    seen: Sequence[Seen],
+    candidates: Sequence[Candidate],
+    source: str = "",
+    repaired: Callable[[], Repair | None] = lambda: None,
+) -> Explanation | None:
+    """Explain the first failing check of an exercise; None if nothing explains all that was seen.
+
+    Args:
+        seen: the trials of all checks of the exercise, in their order.
+        candidates: the simplest first.
+        source: the student's code; "" where it is not known.
+        repaired: finds the small change that makes the answer right; it is asked only where it helps.
+    """
+    failed = next((trial.check for trial in seen if not trial.passed), None)
+    if failed is None:
+        return None
+    found = _of_check(seen, failed, candidates, source) or _of_later_checks(seen, failed, source)
+    if found is not None and (found.line or found.kind in SAYS_ENOUGH):
+        return found
+    repair = repaired()
+    if repair is None:
+        return found
+    if found is None:
+        return Explanation("repair", repair.what, repair.says, repair.line)
+    return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
+
+
+def _of_check(
+    seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate], source: str
+) -> Explanation | None:
+    """Explain one failed check by the first layer that has something to say."""
+    chosen = [index for index, trial in enumerate(seen) if trial.check == failed]
+    wrong = [seen[index] for index in chosen if not seen[index].passed]
+    prints = [print_of(trial) for trial in seen]
+    if all(alike(prints[index], fingerprint(seen[index].expected)) for index in chosen):
+        candidates = ()  # the answer is off by so little that a fingerprint does not tell it from the reference
+    gradients = any(name.startswith("gradient of ") for name in wrong[0].expected)
+
+    def of_kind(kind: str) -> Explanation | None:
+        known = [candidate for candidate in candidates if candidate.kind == kind]
+        return nearest(known, seen, prints, chosen) if known else None
+
+    layers: tuple[Callable[[], Explanation | None], ...] = (
+        lambda: of_kind("mistake"),
+        lambda: of_exception(wrong, source),
+        lambda: of_form(wrong, source, sure=True) or of_order(seen),
+        lambda: of_conduct(wrong, source),
+        lambda: of_kind("argument"),
+        lambda: of_unused(wrong, source),
+        lambda: of_batch(wrong, seen, source),
+        lambda: of_values(wrong, seen, source, sure=True),
+        lambda: of_kind("gradient") if gradients else None,
+        lambda: of_kind("mutant"),
+        lambda: of_arguments(wrong, seen),
+        lambda: of_spelling(wrong),
+        lambda: of_values(wrong, seen, source, sure=False),
+        lambda: of_form(wrong, source, sure=False),
+        lambda: of_unused(wrong, source, IDLE),
+    )
+    return next((found for layer in layers if (found := layer())), None)
+
+
+def _of_later_checks(seen: Sequence[Seen], failed: str, source: str) -> Explanation | None:
+    """Explain another failed check by what can be seen of it alone: its form, say a parameter that is too many."""
+    for check in dict.fromkeys(trial.check for trial in seen if not trial.passed and trial.check != failed):
+        wrong = [trial for trial in seen if trial.check == check and not trial.passed]
+        if found := of_form(wrong, source, sure=True) or of_conduct(wrong, source):
+            # What is said of values is not of those that the student reads about first.
+            of_values = found.kind == "structure" and found.name != "parameters"
+            where = f"In the check “{check}”: " if of_values else ""
+            return found._replace(says=where + found.says)
+    return None

@@ -1,0 +1,117 @@
+"""Run a probe on changed answers, beside the answer itself: in the sandbox, or in the notebook.
+
+The sandbox gets this module as source text, with the probe below it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import io
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import torch
+
+SECONDS = 0.5  # one changed answer on all trials that it is tried on
+AGAIN = 0.1  # then each further trial, and code that catches the exception
+RAISED = {"raised": True}  # what a changed answer gives on a trial on which it raises
+
+
+PROBE: Callable = print  # in the sandbox, the probe
+
+
+def probe_repaired(
+    definition: Any, sources: Sequence[str], names: Mapping[str, str], trials: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Run PROBE on changed answers, and return what each gives on each trial.
+
+    Args:
+        definition: what the answer defines in the notebook.
+    """
+    namespace = namespace_of(definition)
+    return {"tried": [run_repaired(PROBE, source, namespace, names, trials) for source in sources]}
+
+
+def namespace_of(definition: Any) -> dict[str, Any]:
+    """Return the globals of the notebook cell that defines a function or a class; {} if it has no code."""
+    for part in (definition, *(vars(definition).values() if isinstance(definition, type) else ())):
+        if isinstance(part, FunctionType):
+            return part.__globals__
+    return {}
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether a value can be sent out of the sandbox."""
+    if isinstance(value, Mapping):
+        return all(is_plain(inner) for inner in value.values())
+    if isinstance(value, (list, tuple)):
+        return all(is_plain(inner) for inner in value)
+    return value is None or isinstance(value, (torch.Tensor, bool, int, float, str))
+
+
+@contextlib.contextmanager
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after some seconds, where the system has such a timer."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+
+
+def run_repaired(
+    probe: Callable,
+    source: str,
+    namespace: Mapping[str, Any],
+    names: Mapping[str, str],
+    trials: Sequence[Mapping[str, Any]],
+) -> list[Any]:
+    """Run a probe on a changed answer; return what it gives on each trial: RAISED where it raises, None where it takes too long.
+
+    Args:
+        source: the changed answer; it is executed in a copy of the namespace.
+        names: the notebook's name for a parameter of the probe, where the two differ.
+        trials: the inputs of each trial.
+    """
+    results: list[Any] = [None] * len(trials)
+    scope = dict(namespace)
+    quiet = contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[])
+    with (
+        contextlib.suppress(Exception),
+        stopped_after(SECONDS),
+        warnings.catch_warnings(),
+        quiet[0],
+        quiet[1],
+    ):
+        warnings.simplefilter("ignore")
+        exec(compile(source, "<repaired>", "exec", dont_inherit=True), scope)
+        for index, inputs in enumerate(trials):
+            given = copy.deepcopy(dict(inputs))
+            arguments = {
+                parameter: given[parameter] if parameter in given else scope[names.get(parameter, parameter)]
+                for parameter in inspect.signature(probe).parameters
+            }
+            torch.default_generator.manual_seed(0)
+            torch.set_grad_enabled(True)
+            try:
+                value = probe(**arguments)
+                results[index] = value if is_plain(value) else RAISED
+            except TimeoutError:
+                continue
+            except Exception:
+                results[index] = RAISED
+    return results

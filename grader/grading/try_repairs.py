@@ -1,0 +1,99 @@
+"""Have the sandbox try small changes of wrong answers: the change that makes one right shows where its mistake is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Generator, Mapping, Sequence
+
+from grader.checks.judge import judge_trial
+from grader.checks.planned_trial import PlannedTrial, source_of
+from grader.checks.reference_results import ReferenceResults
+from grader.diagnosis.repairs import run_repaired
+from grader.diagnosis.repairs.find_repair import Attempt, Search
+from grader.diagnosis.repairs.repairs import Repair
+from grader.records import Evidence, Outcome, Request, Status
+
+SECONDS = 3.0  # for all changes of an answer on the trials of one check
+
+FUTURE = "from __future__ import annotations"
+
+
+def repair_requests(
+    search: Search,
+    planned: Sequence[PlannedTrial],
+    results: ReferenceResults,
+    evidence: Mapping[str, Evidence],
+    device: str,
+) -> Generator[Request, None, Repair | None]:
+    """Yield requests that try changes of an answer, and return the change that makes it right; None if there is none.
+
+    Args:
+        search: yields what to try.
+        planned: the trials that it counts, all of one exercise.
+        evidence: what came back, by the request's key; the evidence of a request must be there when the next is asked for.
+    """
+    exercise = planned[0].exercise
+    passed: list[list[bool | None]] | None = None
+    count = 0
+    while True:
+        try:
+            attempt: Attempt = next(search) if passed is None else search.send(passed)
+        except StopIteration as end:
+            return end.value
+        passed = [[None] * len(attempt.trials) for _ in attempt.sources]
+        for places in _by_check(planned, attempt.trials).values():
+            key, count = f"{exercise.id}/repairs/{count}", count + 1
+            trials = [planned[attempt.trials[place]] for place in places]
+            yield _request(key, trials, attempt.sources, exercise.defines[0])
+            tried = evidence[key].values.get("tried") if evidence[key].status is Status.OK else None
+            for number in range(len(attempt.sources)):
+                for column, (place, trial) in enumerate(zip(places, trials, strict=True)):
+                    value = _value(tried, number, column)
+                    if value is not None:
+                        passed[number][place] = _passes(trial, value, results, device)
+
+
+def _by_check(planned: Sequence[PlannedTrial], chosen: Sequence[int]) -> dict[str, list[int]]:
+    """Group places in `chosen` by the name of the check that the trial belongs to."""
+    groups: dict[str, list[int]] = {}
+    for place, index in enumerate(chosen):
+        groups.setdefault(planned[index].check.name, []).append(place)
+    return groups
+
+
+def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defines: str) -> Request:
+    """Make the request that runs the probe of one check on changed answers."""
+    check = trials[0].check
+    # The module that runs changed answers goes first: its import from __future__ must be the first statement.
+    probe = source_of(check.probe).removeprefix(FUTURE)
+    source = f"{inspect.getsource(run_repaired)}\n\n{probe}\n\nPROBE = {check.probe.__name__}"
+    inputs = {
+        "sources": sources,
+        "names": dict(check.names),
+        "trials": [dict(trial.inputs) for trial in trials],
+    }
+    return Request(
+        key=key,
+        source=source,
+        function=run_repaired.probe_repaired.__name__,
+        inputs=inputs,
+        seconds=SECONDS,
+        names={"definition": defines},
+        group=key.rpartition("/")[
+            0
+        ],  # changed answers run in a copy of the notebook's names, so they may share a fork
+    )
+
+
+def _value(tried: object, number: int, place: int) -> Mapping | None:
+    """Return what one changed answer gave on one trial; the sandbox may have sent anything."""
+    if not isinstance(tried, list) or number >= len(tried):
+        return None
+    row = tried[number]
+    value = row[place] if isinstance(row, list) and place < len(row) else None
+    return value if isinstance(value, Mapping) else None
+
+
+def _passes(trial: PlannedTrial, value: Mapping, results: ReferenceResults, device: str) -> bool:
+    evidence = Evidence(key=trial.key, status=Status.OK, values=value)
+    return judge_trial(trial, evidence, results, device).outcome is Outcome.PASSED
