@@ -641,7 +641,7 @@ for name, result in theirs.items():
 # %% [markdown] about="1.7"
 # Write the layer `SelfAttention(d_model, d_k)`. It has three projections `W_Q`, `W_K`, `W_V`, each an `nn.Linear` from
 # d_model to d_k **without bias**, and no other parameters. `forward(tokens, mask=None)` returns the output (..., T, d_k)
-# and the weights (..., T, T).
+# and the weights (..., T, T). The mask is as in 1.6: a token that may look nowhere gets zeros.
 #
 # **Expected**: `SelfAttention(8, 4)` has 3 · 8 · 4 = 96 parameters.
 #
@@ -733,7 +733,7 @@ print("parameters of SelfAttention(8, 4):", sum(p.numel() for p in SelfAttention
 # %% [markdown] about="1.8"
 # Write the layer `CrossAttention(d_text, d_image, d_k)`, with `W_Q`, `W_K`, `W_V` as before, without bias.
 # `forward(text_tokens, image_tokens, mask=None)` returns the output (..., T, d_k) and the weights (..., T, S). d_text and
-# d_image may differ.
+# d_image may differ. The mask is as in 1.6.
 #
 # **Expected**: `CrossAttention(6, 10, 4)` has 4 · 6 + 2 · 4 · 10 = 104 parameters, and its map for 2 words and 9 patches
 # has the shape (2, 9).

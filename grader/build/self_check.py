@@ -1,25 +1,42 @@
-"""The self-check that a student notebook carries: it tries an answer on fixed small examples and says what is wrong.
+"""The self-check that a student notebook carries: it tries an answer on small examples and says what is wrong, and why.
 
-The builder copies this module and the comparison of `grader.checks.compare` into the notebook, so it may import nothing but
-torch. `self_check_source` puts the copy inside a function, so that no name of the student's collides with these names, and
-fills in EXAMPLES, PROBES and NAMES.
+The builder copies this module, and what it imports, into the notebook (see `bundle`), so all of that may use torch and the
+standard library alone. It tries what the grader tries, on other numbers, and explains a wrong answer as the grader does.
 """
 
 from __future__ import annotations
 
 import inspect
-from math import cos, isclose, pi
-from typing import Any
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from os.path import exists
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: F401  (probes may use it)
 
+from grader.build.self_check_data import Brief, Reader, gives
+from grader.build.show import shown_inputs, what_is_off
 from grader.checks.compare import difference, flatten
+from grader.checks.mentions import HINT, complaint, mentions
+from grader.diagnosis.exceptions.where_raised import file_of, source_of_file, the_line
+from grader.diagnosis.explain import explain
+from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+from grader.diagnosis.match import is_telling, print_of
+from grader.diagnosis.repairs.find_repair import find_repair
+from grader.diagnosis.repairs.repairs import Repair
+from grader.diagnosis.repairs.run_repaired import RAISED, run_repaired
+from grader.diagnosis.seen import Candidate, Seen
+from grader.notebook.cells import MARKER
 
-EXAMPLES: dict = {}
-PROBES: dict = {}
-NAMES: dict = {}  # the notebook's globals()
+LESSON_CELL = "# @title "
+# More is allowed than in the grade, by this factor, because expected numbers are rounded: to 2 bytes of the largest, which moves
+# them by 1.5e-5 of it, and to 3 bytes in float64, 6e-8.
+ROOM = 3.0
+NEAR = 1e-4  # the same, for what relates a value to the expected one
+SECONDS = 3.0  # for all changes of an answer
 
 
 class NotYet(AssertionError):
@@ -29,35 +46,105 @@ class NotYet(AssertionError):
         return [f"✘ {self}"]
 
 
-def check(exercise: str) -> None:
+class Case(NamedTuple):
+    """What a check's own judge gets to see of one trial."""
+
+    inputs: Mapping[str, Any]
+    got: Mapping[str, Any]
+    expected: Callable[[], Mapping[str, Any]]
+    rtol: float = 1.0
+    device: str = "cpu"
+
+
+class Finding(NamedTuple):
+    """What a check's own judge returns."""
+
+    passed: bool
+    message: str = ""
+
+
+class Trial(NamedTuple):
+    """One example, and the check that it belongs to."""
+
+    check: Mapping[str, Any]  # name, title, probe, names, rtol, judge
+    describe: str
+    sizes: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    expected: Mapping[str, Any]
+
+
+class WrongAnswer(NamedTuple):
+    """A wrong answer whose results are known."""
+
+    kind: str  # as in Candidate, like name and says
+    name: str
+    says: str
+    briefs: Sequence[Brief]  # one for each trial
+
+
+class Result(NamedTuple):
+    """What an answer gave on one trial."""
+
+    seen: Seen
+    problem: str  # "" if it is right
+    inputs: Sequence[str] = ()  # lines that show them, if that helps
+
+
+class Notebook(NamedTuple):
+    """The notebook that the self-check runs in."""
+
+    names: Mapping[str, Any]  # its globals()
+    exercises: Mapping[str, Any]  # what `self_check_cell` packed for each exercise
+    data: bytes  # that belong to it
+    probes: Mapping[str, Callable]  # and judges, by name
+
+
+def make_check(
+    names: Mapping[str, Any], exercises: Mapping[str, Any], data: bytes, probes: Mapping[str, Callable]
+) -> Callable[[str], None]:
+    """Return the function `check` of a notebook; the arguments are those of `Notebook`."""
+    return partial(check, Notebook(names, exercises, data, probes))
+
+
+def check(notebook: Notebook, exercise: str) -> None:
     """Try your answer on small examples, and say what is wrong.
 
     Raises:
         NotImplementedError: the exercise is not solved yet.
-        NotYet: an example has a wrong result; the message says how, and which known mistake it looks like.
+        NotYet: an example has a wrong result; the message says how, and why.
     """
-    declared = EXAMPLES[exercise]
-    for name in declared["defines"]:
-        if name not in NAMES:
+    packed = notebook.exercises[exercise]
+    title = f"{exercise} {packed['name']}"
+    for name in packed["defines"]:
+        if name not in notebook.names:
             text = f"TODO {exercise}: {name} is not defined yet. Run the cell above first."
             raise without_traceback(NotImplementedError(text))
-    for example in declared["examples"]:
-        got, error = try_example(example)
-        problem = error or next(
-            (
-                text
-                for name, want in flatten(unpack(example["expected"]))
-                if (text := difference(name, dict(flatten(got)).get(name), want, rtol=30))
-            ),
-            "",
-        )
-        if problem:
-            seen = error or fingerprint(got)
-            hints = [hint for hint, known in example["mistakes"] if alike(seen, known)]
-            hint = f" {hints[0]}" if hints else ""
-            raise NotYet(f"{exercise} {declared['name']} — {example['describe']}: {problem}.{hint}")
-    count = len(declared["examples"])
-    print(f"✔ {exercise} {declared['name']}: right on {count} small example{'s' * (count != 1)}.")
+    files = files_of_cells(notebook.names, exercise, packed["defines"])
+    source = source_of_file(next((file for file, id in files.items() if id == exercise), ""))
+    trials, wrong_answers = unpack(exercise, packed, Reader(notebook.data, packed["start"]))
+    call = partial(try_trial, notebook=notebook, files=files, exercise=exercise)
+    if used := mentions(source, packed["bans"], own_cells(files)):
+        call(trials[0])  # says so if the exercise is not solved yet
+        raise NotYet(f"{title} — {complaint(used)}. {HINT}")
+    results = [call(trial) for trial in trials]
+    wrong = next((index for index, result in enumerate(results) if result.problem), None)
+    if wrong is None:
+        print(praise(title, len(trials), packed["also"]))
+        return
+    seen = [result.seen for result in results]
+    repaired = partial(repair, notebook, trials, seen, source)
+    found = explain(seen, known_answers(wrong_answers, trials, seen), source, repaired)
+    of_check = [trial for trial in seen if trial.check == seen[wrong].check]
+    if found and found.kind == "relation" and not any(map(is_far_off, of_check)):
+        found = None  # by so little, numbers relate to others by chance
+    lines = [f"{title} — {trials[wrong].describe}: {results[wrong].problem}", *results[wrong].inputs]
+    raise NotYet("\n".join([*lines, *([found.says] if found else [])]))
+
+
+def praise(title: str, count: int, also: Sequence[str]) -> str:
+    """Say that an answer is right, and what the grade looks at besides."""
+    text = f"✔ {title}: right on {count} small example{'s' * (count != 1)}."
+    return f"{text} The grade also looks at this: {'; '.join(also)}." if also else text
 
 
 def without_traceback(todo: NotImplementedError) -> NotImplementedError:
@@ -67,74 +154,168 @@ def without_traceback(todo: NotImplementedError) -> NotImplementedError:
     return todo
 
 
-def try_example(example: dict) -> tuple[dict, str]:
-    """Return what the student's definition returns for one example, or in one line the error that it raised."""
-    probe, inputs = PROBES[example["probe"]], unpack(example["inputs"])
-    arguments = {
-        name: inputs[name] if name in inputs else NAMES[example["names"].get(name, name)]
-        for name in inspect.signature(probe).parameters
-    }
+def unpack(exercise: str, packed: Mapping[str, Any], reader: Reader) -> tuple[list[Trial], list[WrongAnswer]]:
+    """Read the trials of an exercise, and the wrong answers that it is compared with."""
+    trials = [
+        Trial(
+            packed["checks"][index],
+            describe,
+            sizes,
+            reader.value(inputs, f"{exercise}/{key}"),
+            reader.value(expected),
+        )
+        for index, key, describe, sizes, inputs, expected in packed["trials"]
+    ]
+    briefs = reader.briefs(packed["forms"], len(packed["wrong answers"]), len(trials))
+    return trials, [
+        WrongAnswer(kind, name or says, says, own)
+        for (kind, name, says), own in zip(packed["wrong answers"], briefs, strict=True)
+    ]
+
+
+def known_answers(
+    wrong_answers: Sequence[WrongAnswer], trials: Sequence[Trial], seen: Sequence[Seen]
+) -> list[Candidate]:
+    """Make candidates of wrong answers; where one gives what this answer gave, its fingerprint is this answer's."""
+    own = [print_of(trial) for trial in seen]
+    right = [fingerprint(trial.expected) for trial in trials]
+
+    def prints(wrong: WrongAnswer, index: int) -> Fingerprint | None:
+        brief = wrong.briefs[index]
+        if gives(brief, right[index], own[index]):
+            return own[index]
+        return Fingerprint(brief.form) if brief.form < 0 else None  # it raises, and something else
+
+    return [Candidate(wrong.kind, wrong.name, wrong.says, partial(prints, wrong)) for wrong in wrong_answers]
+
+
+# ---------------------------------------------------------------- the notebook's cells
+
+
+def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
+    """Map the file name of each cell that defines something to the exercise that it answers; to "" if it answers none.
+
+    What comes from a file on disk, as torch does, is no cell.
+    """
+    files: dict[str, str] = {}
+    for value in list(names.values()):
+        file = file_of(value)
+        if file and file not in files and not exists(file) and (source := source_of_file(file)):
+            marked = MARKER.search(source)
+            files[file] = marked[1] if marked else ""
+    here = {file_of(names[name]) for name in defines}
+    return {file: exercise if file in here else answered for file, answered in files.items()}
+
+
+def own_cells(files: Mapping[str, str]) -> list[str]:
+    """Return the sources of the cells that neither answer an exercise nor belong to the lesson."""
+    sources = (source_of_file(file) for file, exercise in files.items() if not exercise)
+    return [source for source in sources if not source.startswith(LESSON_CELL) and "carry_on" not in source]
+
+
+# ---------------------------------------------------------------- one trial
+
+
+def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exercise: str) -> Result:
+    """Run the probe of a trial on the student's definitions, and compare."""
+    probe, seen = notebook.probes[trial.check["probe"]], trial_as_seen(trial)
+    arguments = {}
+    for name in inspect.signature(probe).parameters:
+        called = trial.check["names"].get(name, name)
+        if name not in trial.inputs and called not in notebook.names:
+            text = f"TODO {exercise}: {called} is not defined yet. Run the cell that defines it first."
+            raise without_traceback(NotImplementedError(text))
+        arguments[name] = copy(trial.inputs[name]) if name in trial.inputs else notebook.names[called]
     try:
-        return probe(**arguments), ""
+        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.enable_grad():
+            warnings.simplefilter("ignore")
+            torch.default_generator.manual_seed(0)
+            got = probe(**arguments)
     except NotImplementedError as todo:
         raise without_traceback(todo)  # noqa: B904  (it is the same error)
     except Exception as error:
-        first = (str(error).strip().splitlines() or [""])[0]
-        return {}, f"it raised {type(error).__name__}: {first}"
+        place, kind = the_line(error, files, exercise), type(error).__name__
+        says = str(error) if kind == "WrongForm" else place.says
+        seen = seen._replace(error=kind, message=str(error), line=place.line, shapes=place.shapes)
+        return Result(seen, says)
+    seen = seen._replace(got=dict(flatten(got)))
+    problem = problem_of(trial, got, notebook.probes)
+    inputs = shown_inputs(seen.inputs) if ", expected" in problem and "shape" not in problem else ()
+    return Result(seen._replace(passed=not problem), problem, inputs)
 
 
-def fingerprint(values: Any) -> float:
-    """Return a number that differs between different answers of any shape; a known mistake is recognised by it."""
-    total = 0.0
-    for index, (_, value) in enumerate(sorted(flatten(values), key=lambda leaf: leaf[0])):
-        if isinstance(value, Tensor):
-            flat = torch.nan_to_num(
-                value.detach().double().flatten().cpu(), nan=7.0, posinf=11.0, neginf=-11.0
-            )
-            total += sum(number * cos(1 + place + index) for place, number in enumerate(flat.tolist()))
-            total += sum(size * pi ** (1 + place) for place, size in enumerate(value.shape))
-        elif isinstance(value, (bool, int, float)):
-            total += float(value) * cos(3 + index)
-        else:
-            total += len(str(value)) * cos(5 + index)
-    return total
+def trial_as_seen(trial: Trial) -> Seen:
+    """Put together what is known of a trial before the answer is called."""
+    return Seen(
+        check=trial.check["name"],
+        passed=False,
+        got={},
+        expected=dict(flatten(trial.expected)),
+        inputs=dict(flatten(trial.inputs)),
+        sizes=trial.sizes,
+        near=NEAR,
+    )
 
 
-def alike(seen: float | str, known: float | str) -> bool:
-    """Tell whether two fingerprints, or two error lines, are the same."""
-    if isinstance(seen, str) or isinstance(known, str):
-        return seen == known
-    return isclose(seen, known, rel_tol=1e-3, abs_tol=1e-3)
+def is_far_off(trial: Seen) -> bool:
+    """Tell whether an answer gave something else than what is expected, and not only less exact numbers."""
+    return not trial.passed and not alike(print_of(trial), fingerprint(trial.expected))
 
 
-def pack(value: Any) -> Any:
-    """Convert tensors to JSON: {"tensor": dtype, "shape": …, "values": …}."""
+def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callable]) -> str:
+    """Say what is off in what a probe returned; "" if it is right."""
+    rtol = ROOM * trial.check["rtol"]
+    if judge := probes.get(trial.check["judge"]):
+        finding = judge(Case(trial.inputs, got, lambda: trial.expected, rtol))
+        return "" if finding.passed else finding.message
+    values = dict(flatten(got))
+    for name, want in flatten(trial.expected):
+        if name not in values:
+            return f"{name} did not come back"
+        if message := difference(name, values[name], want, rtol):
+            return what_is_off(name, values[name], want, rtol) or message
+    return ""
+
+
+def copy(value: Any) -> Any:
+    """Copy a value with all tensors in it."""
     if isinstance(value, Tensor):
-        kind = str(value.dtype).removeprefix("torch.")
-        flat = value.detach().flatten().tolist()
-        numbers = [int(number) for number in flat] if kind in ("bool", "int64") else [_short(n) for n in flat]
-        return {"tensor": kind, "shape": list(value.shape), "values": numbers}
-    if isinstance(value, dict):
-        return {name: pack(inner) for name, inner in value.items()}
-    return [pack(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return value.clone()
+    if isinstance(value, Mapping):
+        return {name: copy(inner) for name, inner in value.items()}
+    return [copy(inner) for inner in value] if isinstance(value, list) else value
 
 
-def unpack(value: Any) -> Any:
-    """Convert JSON of `pack` back to tensors."""
-    if isinstance(value, dict) and "tensor" in value:
-        numbers = [float(number) for number in value["values"]]
-        return (
-            torch.tensor(numbers, dtype=torch.float64)
-            .reshape(value["shape"])
-            .to(getattr(torch, value["tensor"]))
-        )
-    if isinstance(value, dict):
-        return {name: unpack(inner) for name, inner in value.items()}
-    return [unpack(inner) for inner in value] if isinstance(value, list) else value
+# ---------------------------------------------------------------- the line of the mistake
 
 
-def _short(number: float) -> float | str:
-    if abs(number) < 1e-9:
-        return 0.0  # the rest of a sum that cancels differs between processors
-    # JSON has no infinity: as text, which float() reads back.
-    return float(f"{number:.5g}") if abs(number) < float("inf") else str(number)
+def repair(notebook: Notebook, trials: Sequence[Trial], seen: Sequence[Seen], source: str) -> Repair | None:
+    """Find the small change that makes an answer right; None if there is none, or no source."""
+    failed = next(trial.check for trial in seen if not trial.passed)
+    passed = [trial.passed for trial in seen]
+    search = find_repair(source, [t.check for t in seen], passed, failed, telling=is_telling(seen, failed))
+    until = time.monotonic() + SECONDS
+    tried: list[list[bool | None]] | None = None
+    while time.monotonic() < until:
+        try:
+            attempt = next(search) if tried is None else search.send(tried)
+        except StopIteration as end:
+            return end.value
+        chosen = [trials[index] for index in attempt.trials]
+        tried = [
+            [
+                passes_changed(notebook, trial, changed) if time.monotonic() < until else None
+                for trial in chosen
+            ]
+            for changed in attempt.sources
+        ]
+    return None
+
+
+def passes_changed(notebook: Notebook, trial: Trial, source: str) -> bool | None:
+    """Tell whether a changed answer passes a trial; None if it took too long."""
+    probe, names = notebook.probes[trial.check["probe"]], trial.check["names"]
+    [got] = run_repaired(probe, source, notebook.names, names, [trial.inputs])
+    if got is None or got is RAISED:
+        return None if got is None else False
+    return not problem_of(trial, got, notebook.probes)

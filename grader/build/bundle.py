@@ -1,0 +1,108 @@
+"""Collects definitions of this project, and all that they use, so that a notebook can run them without the project."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from grader.build.provided import extract
+
+PROJECT = ("grader", "attention")
+
+
+class Part(NamedTuple):
+    """What a notebook needs of one module."""
+
+    module: str  # "grader.checks.compare"
+    source: str  # without imports from this project
+    imports: dict[str, tuple[str, str]]  # name in the source → (module of an earlier part, its name there)
+
+
+@cache
+def bundle(*wanted: str) -> tuple[Part, ...]:
+    """Return the parts of all modules that are needed, each after those that it imports from.
+
+    Args:
+        wanted: a module each, "grader.build.self_check", or some of its names: "grader.checks.compare:flatten shape".
+
+    Raises:
+        ValueError: a module or name does not exist, or modules import one another.
+    """
+    names: dict[str, set[str]] = {}  # of each module; an empty set: all of its names
+    todo = [(module, set(some.split())) for module, _, some in (what.partition(":") for what in wanted)]
+    while todo:
+        module, some = todo.pop()
+        known = names.get(module)
+        if known is not None and (not known or (some and some <= known)):
+            continue
+        names[module] = (known or set()) | some if some else set()
+        todo += [
+            (there, {name}) for there, name in _used_imports(module, _source(module, names[module])).values()
+        ]
+    sources = {module: _source(module, some) for module, some in names.items()}
+    imports = {module: _used_imports(module, source) for module, source in sources.items()}
+    needs = {module: {there for there, _ in found.values()} for module, found in imports.items()}
+    return tuple(Part(module, slim(sources[module]), imports[module]) for module in _in_order(needs))
+
+
+def _source(module: str, some: set[str]) -> str:
+    """Return the source of a module, or of some of its names and all that these use, without imports from this project."""
+    return extract(_text(module), tuple(sorted(some)), module)
+
+
+@cache
+def _text(module: str) -> str:
+    return Path(inspect.getfile(importlib.import_module(module))).read_text("utf-8")
+
+
+@cache
+def _imports(module: str) -> dict[str, tuple[str, str]]:
+    """Map the names that a module imports from this project to the module that defines them, and their name there."""
+    return {
+        alias.asname or alias.name: _home(node.module, alias.name)
+        for node in ast.parse(_text(module)).body
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in PROJECT
+        for alias in node.names
+    }
+
+
+def _home(module: str, name: str) -> tuple[str, str]:
+    """Follow a name that a module only imports to the module that defines it."""
+    return _imports(module).get(name, (module, name))
+
+
+def _used_imports(module: str, source: str) -> dict[str, tuple[str, str]]:
+    """Return the part of a module's imports from this project that some of its source uses."""
+    used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    return {name: home for name, home in _imports(module).items() if name in used}
+
+
+def slim(source: str) -> str:
+    """Return code without docstrings, comments and the annotations of functions, which nothing reads as it runs."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+            for argument in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs):
+                argument.annotation = None
+    return ast.unparse(tree)
+
+
+def _in_order(needs: dict[str, set[str]]) -> Iterator[str]:
+    """Yield modules, each after those that it needs."""
+    done: set[str] = set()
+    while len(done) < len(needs):
+        ready = [module for module in sorted(needs) if module not in done and needs[module] <= done]
+        if not ready:
+            raise ValueError(f"modules import one another: {', '.join(sorted(needs.keys() - done))}")
+        yield from ready
+        done.update(ready)

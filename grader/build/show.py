@@ -1,0 +1,55 @@
+"""Shows numbers of a trial in the words of the self-check: what came back, what was expected, what went in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from grader.checks.compare import first_place, places_off
+
+MOST_NUMBERS = 24  # of inputs that are shown
+NOT_SHOWN = ("weights", "grad_outputs")  # with these numbers among the inputs, nobody computes by hand
+
+
+def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
+    """Say which place of a value is the first that is off: "output[0, 1] is 0.512, expected −0.108 (in 2 of 6 places)".
+
+    Return "" where form or type differ, so that numbers say nothing.
+    """
+    if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
+        return f"{name} is {number(got)}, expected {number(want)}"
+    if not isinstance(want, Tensor) or not isinstance(got, Tensor):
+        return ""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return ""
+    got = got.detach().cpu()
+    wrong = places_off(got, want, rtol)
+    place = first_place(wrong)
+    text = f"{name}{list(place) if place else ''} is {number(got[place].item())}, expected {number(want[place].item())}"
+    return f"{text} (wrong in {int(wrong.sum())} of {wrong.numel()} places)" if wrong.numel() > 1 else text
+
+
+def shown_inputs(inputs: Mapping[str, Any]) -> list[str]:
+    """List the inputs of a trial, a line each, if they are few numbers; nothing for a layer, whose weights are many."""
+    tensors = {
+        name.removeprefix("arguments."): value for name, value in inputs.items() if isinstance(value, Tensor)
+    }
+    if any(name.partition(".")[0] in NOT_SHOWN for name in tensors):
+        return []
+    if sum(tensor.numel() for tensor in tensors.values()) > MOST_NUMBERS:
+        return []
+    return [f"    {name} = {nested(tensor.tolist())}" for name, tensor in tensors.items()]
+
+
+def nested(value: Any) -> str:
+    """Write nested lists of numbers: "[[0.51, −1.2], [2, 0]]"."""
+    return f"[{', '.join(map(nested, value))}]" if isinstance(value, list) else number(value, 3)
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """Write a number with so many digits, and a minus sign."""
+    if isinstance(value, float):
+        return "NaN" if value != value else f"{value:.{digits}g}".replace("-", "−")
+    return str(value)
