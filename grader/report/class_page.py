@@ -1,4 +1,4 @@
-"""Makes the page of a class: scores, exercises, commonest mistakes, time, flags, faults."""
+"""Makes the page of a class: scores, exercises, commonest diagnoses, time, flags, faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from markupsafe import Markup
 
 from grader import __version__
-from grader.records import COST_POINTS, Grade, GradebookEntry, Outcome
+from grader.records import COST_POINTS, Grade, GradebookEntry
+from grader.report.diagnoses import commonest_diagnoses, unexplained
 from grader.report.page import templates
 from grader.report.plots import FILLS, histogram, outcome_bars
 from grader.report.text import SYMBOLS, assignments, exercise_ids, kind, number, summary, with_score
@@ -47,8 +48,8 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
             for name in SYMBOLS
             if any(kind(verdict) == name for grade in graded for verdict in grade.verdicts)
         ],
-        "mistakes": _mistakes(graded),
-        "unnamed": _count_unnamed(graded),
+        "diagnoses": commonest_diagnoses(graded),
+        "unexplained": unexplained(graded),
         "time": _time(graded),
         "tiers": ", ".join(
             sorted({f"{grade.isolation} on {grade.device}" for grade in graded if grade.isolation})
@@ -98,30 +99,6 @@ def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> Markup | None:
     shares = ", ".join(f"{id} {round(100 * count['full'] / count.total())} %" for id, count in counts.items())
     rows = [(f"{id} {titles[id]}", counts[id]) for id in ids]
     return outcome_bars(rows, f"How each exercise ended; full points: {shares}")
-
-
-def _mistakes(graded: Sequence[Grade]) -> list[dict[str, Any]]:
-    """List the recognised mistakes, the commonest first."""
-    counts = Counter(
-        (verdict.id, verdict.mistake, verdict.hint)
-        for grade in graded
-        for verdict in grade.verdicts
-        if verdict.mistake
-    )
-    highest = max(counts.values(), default=1)
-    return [
-        {"id": id, "name": name, "hint": hint, "count": count, "share": 100 * count / highest}
-        for (id, name, hint), count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    ]
-
-
-def _count_unnamed(graded: Sequence[Grade]) -> int:
-    """Count the wrong answers that match no declared mistake: candidates for a new declaration."""
-    return sum(
-        verdict.outcome is Outcome.FAILED and not verdict.mistake
-        for grade in graded
-        for verdict in grade.verdicts
-    )
 
 
 def _time(graded: Sequence[Grade]) -> dict[str, str] | None:

@@ -69,6 +69,7 @@ def templates() -> Environment:
     environment.globals["SYMBOLS"] = SYMBOLS
     environment.filters["number"] = number
     environment.filters["lines"] = _lines
+    environment.filters["code"] = _with_code
     return environment
 
 
