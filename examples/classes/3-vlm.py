@@ -71,7 +71,7 @@ def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
     keep = (position >= prompt_lengths[:, None]) & (token_ids != pad_id)
     return torch.where(keep, token_ids, ignore_index)
 
-# %% [markdown] student="left-in-evaluation" score="all - 4"
+# %% [markdown] student="left-in-evaluation" score="all - 3"
 # The answers are right, but the model is left in evaluation mode.
 
 # %% exercise="3.7"
