@@ -1,23 +1,43 @@
-"""What do students read? The corpus of tests/diagnosis, judged: refused, accepted, and told a mistake.
+"""What do students read? The corpus of tests/diagnosis, judged: refused or accepted, explained, and whether that is the cause.
 
-`python -m benchmarks.diagnosis [--say] [--half read|unread]`; --say prints what each wrong answer is told beside its true
-cause, for a person to judge whether that is it.
+`python -m benchmarks.diagnosis [--say] [--half read|unread] [--exercise ID] [--unjudged FILE]`
+
+Whether an explanation names the true cause is judged one by one by a person; tests/diagnosis/judged.jsonl keeps each judgement
+with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import time
 from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
 from benchmarks import publish
-from benchmarks.truth.answers import verdict
+from benchmarks.truth import answers as truth
+from benchmarks.truth.answers import self_check, verdict
 from grader.course import lessons
-from grader.records import Outcome
-from tests.diagnosis.corpus_answers import Answer, answers
+from grader.records import Outcome, Verdict
+from tests.diagnosis.corpus_answers import Answer, answers, judgements, told
 
-COLUMNS = ("wrong", "refused", "told a mistake", "right", "accepted", "right told a mistake")
+COLUMNS = (
+    "wrong", "refused", "explained", "true cause", "part of it", "false", "unjudged",
+    "self-check refuses", "self-check agrees", "right", "accepted", "right hinted",
+)  # fmt: skip
+
+
+class Found(NamedTuple):
+    """What the grader and the notebook say of one answer."""
+
+    verdict: Verdict
+    seconds: float  # CPU time of the explanation
+    ticked: bool  # the self-check says ✔
+    said: str  # by the self-check
 
 
 def main() -> None:
@@ -25,46 +45,141 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--say", action="store_true", help="print what each wrong answer is told")
     parser.add_argument("--half", choices=("read", "unread"), help="this half of the corpus alone")
+    parser.add_argument("--exercise", help="the answers to this exercise alone")
+    parser.add_argument(
+        "--unjudged", type=Path, help="write the answers whose words nobody has judged to this file"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
-    by_exercise: dict[str, Counter[str]] = {}
+    seconds = _measure_explanations()
+    known, rows, unjudged = judgements(), {}, []
     for answer in answers():
-        if options.half is None or answer.unread == (options.half == "unread"):
-            count = by_exercise.setdefault(answer.exercise, Counter())
-            count.update(_measure(answer, say=options.say))
-    total = sum(by_exercise.values(), Counter[str]())
-    rows = [
-        {"exercise": name, **{column: count[column] for column in COLUMNS}}
-        for name, count in [*by_exercise.items(), ("all", total)]
+        if options.half is not None and answer.unread != (options.half == "unread"):
+            continue
+        if options.exercise is not None and answer.exercise != options.exercise:
+            continue
+        seconds.clear()
+        found = _find(answer, seconds)
+        half = "unread" if answer.unread else "read"
+        for name in (answer.exercise, half, "all"):
+            rows.setdefault(name, Counter()).update(_columns(answer, found, known))
+            rows[name]["microseconds"] += round(1e6 * found.seconds)
+        if options.say:
+            _say(answer, found)
+        if not answer.right and known.get((answer.exercise, answer.name), ("", ""))[0] != told(found.verdict):
+            unjudged.append(_as_json(answer, found))
+    if options.unjudged:
+        options.unjudged.write_text(
+            "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in unjudged), "utf-8"
+        )
+    names = [name for name in rows if name not in ("read", "unread", "all")] + [
+        name for name in ("read", "unread", "all") if name in rows
     ]
-    figures = {
-        "wrong": total["wrong"],
-        "refused": total["refused"] / max(total["wrong"], 1),
-        "told_a_mistake": total["told a mistake"] / max(total["wrong"], 1),
-        "right": total["right"],
-        "accepted": total["accepted"] / max(total["right"], 1),
-        "right_told_a_mistake": total["right told a mistake"],
+    table = [{"exercise": name, **{column: rows[name][column] for column in COLUMNS}} for name in names]
+    publish("diagnosis", {name: _shares(rows[name]) for name in names[-3:]}, table)
+
+
+def _shares(count: Mapping[str, int]) -> dict[str, float]:
+    """Return the figures of a row as shares of the wrong, or of the right answers."""
+    wrong, right = max(count["wrong"], 1), max(count["right"], 1)
+    figures = {column.replace(" ", "_"): round(count[column] / wrong, 4) for column in COLUMNS[1:7]}
+    return {
+        "wrong": count["wrong"],
+        **figures,
+        "self_check_agrees": round(
+            count["self-check agrees"] / (wrong * bool(count["wrong"]) + count["right"]), 4
+        ),
+        "right": count["right"],
+        "accepted": round(count["accepted"] / right, 4),
+        "right_hinted": count["right hinted"],
+        "cpu_seconds_for_each_wrong": round(count["microseconds"] / 1e6 / wrong, 4),
     }
-    publish("diagnosis", figures, rows)
 
 
-def _measure(answer: Answer, *, say: bool) -> list[str]:
-    """Judge one answer; return the columns in which it counts."""
+def _measure_explanations() -> list[float]:
+    """Note the CPU time of every explanation from now on; return the list that the times are added to."""
+    seconds: list[float] = []
+    explain = truth.diagnose
+
+    def measured(*arguments, **keywords):
+        started = time.process_time()
+        try:
+            return explain(*arguments, **keywords)
+        finally:
+            seconds.append(time.process_time() - started)
+
+    truth.diagnose = measured
+    return seconds
+
+
+def _find(answer: Answer, seconds: list[float]) -> Found:
+    """Let the grader judge an answer, and the notebook's self-check."""
     lesson = next(
-        lesson for lesson in lessons().values() if answer.exercise in {one.id for one in lesson.exercises}
+        lesson
+        for lesson in lessons().values()
+        if answer.exercise in {exercise.id for exercise in lesson.exercises}
     )
+    exercise = lesson.exercise(answer.exercise)
     with torch.enable_grad():  # an answer may switch gradients off, and leave them so
-        got = verdict(lesson, lesson.exercise(answer.exercise), answer.source)
-    passed = got.outcome is Outcome.PASSED
+        judged = verdict(lesson, exercise, answer.source)
+    with torch.enable_grad():
+        ticked, said = self_check(lesson, exercise, answer.source)
+    return Found(judged, sum(seconds), ticked, said)
+
+
+def _columns(answer: Answer, found: Found, known: Mapping[tuple[str, str], tuple[str, str]]) -> list[str]:
+    """Return the columns in which an answer counts."""
+    passed, hint = found.verdict.outcome is Outcome.PASSED, found.verdict.hint
+    # One truth: both say right, or both say wrong and give the same explanation, which may be none.
+    same = found.ticked == passed and (passed or (hint in found.said if hint else True))
+    agrees = ["self-check agrees"] * same
     if answer.right:
-        if not passed:
-            print(f"{answer.exercise} RIGHT REFUSED {answer.name}: {got.message}")
-        return ["right", *["accepted"] * passed, *["right told a mistake"] * bool(got.mistake)]
+        return ["right", *["accepted"] * passed, *["right hinted"] * bool(hint), *agrees]
+    words, judgement = known.get((answer.exercise, answer.name), ("", ""))
+    if passed:
+        judgement = "accepted"
+    elif words != told(found.verdict):
+        judgement = "unjudged"
+    column = {"cause": "true cause", "part": "part of it", "false": "false", "unjudged": "unjudged"}.get(
+        judgement
+    )
+    return [
+        "wrong",
+        *["refused"] * (not passed),
+        *["explained"] * bool(hint),
+        *["self-check refuses"] * (not found.ticked),
+        *([column] if column else []),
+        *agrees,
+    ]
+
+
+def _say(answer: Answer, found: Found) -> None:
+    """Print what an answer is told, beside its true cause."""
+    judged, passed = found.verdict, found.verdict.outcome is Outcome.PASSED
+    if answer.right:
+        if not passed or not found.ticked:
+            print(f"{answer.exercise} RIGHT REFUSED {answer.name}: {judged.message} | notebook: {found.said}")
+        return
     if passed:
         print(f"{answer.exercise} WRONG ACCEPTED {answer.name}: {answer.cause}")
-    elif say:
-        print(f"{answer.exercise} {answer.name}: {answer.cause}\n    told: {got.hint or got.message}")
-    return ["wrong", *["refused"] * (not passed), *["told a mistake"] * bool(got.mistake)]
+        return
+    kind = judged.diagnosis or "nothing"
+    print(
+        f"{answer.exercise} {answer.name}: {answer.cause}\n    seen: {judged.message}\n    {kind}: {judged.hint}"
+    )
+    if found.ticked or judged.hint not in found.said:
+        print(f"    notebook: {found.said.strip()}")
+
+
+def _as_json(answer: Answer, found: Found) -> dict[str, str]:
+    """Return what a person needs to judge an explanation."""
+    return {
+        "exercise": answer.exercise,
+        "name": answer.name,
+        "cause": answer.cause,
+        "told": told(found.verdict),
+        "judgement": "accepted" if found.verdict.outcome is Outcome.PASSED else "",
+    }
 
 
 if __name__ == "__main__":

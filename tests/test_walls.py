@@ -11,12 +11,14 @@ from tests.import_graph import GUEST, ROOT, cycles, imported_names, layers, modu
 
 GRADER = ROOT / "grader"
 FOLDERS = sorted(file.parent for file in GRADER.glob("*/__init__.py"))
-DECLARED = [*FOLDERS, GRADER / "execution" / "guest"]  # each says what it may import
+PARTS_OF_DIAGNOSIS = sorted(file.parent for file in (GRADER / "diagnosis").glob("*/__init__.py"))
+DECLARED = [*FOLDERS, *PARTS_OF_DIAGNOSIS, GRADER / "execution" / "guest"]  # each says what it may import
 MODULES = read_graph()
 # What the package itself may import, because it must be in place before any other import.
 STAND_INS_FOR_LIBRARIES = f"{GUEST}.library_internals"
 
-MOST_LAYERS = 10
+# Three more than without diagnosis: rules that read code, the search that uses them, and the run that tries changes.
+MOST_LAYERS = 13
 MOST_LOOSE_MODULES = 6
 MOST_LINES, MOST_FUNCTION_LINES = 400, 50
 LONG_MODULES: dict[str, str] = {}  # path → why it cannot be shorter

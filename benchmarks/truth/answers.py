@@ -5,13 +5,17 @@ They are ours and harmless, so no sandbox is needed; a mutant that loops is stop
 
 from __future__ import annotations
 
+import io
+import linecache
+import re
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from inspect import signature
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +24,28 @@ import nbformat
 import torch
 from torch import Tensor
 
+from grader.build.self_check_cell import self_check_source
 from grader.checks.from_scratch import used_builtins
 from grader.checks.judge import judge
+from grader.checks.mentions import complaint
 from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial
+from grader.checks.raised import NO_CELLS, NotebookCells
 from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lessons
 from grader.declaration.exercise import Check, Exercise, Mistake
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
+from grader.diagnosis.diagnose import WrongAnswer, diagnose, wrong_answer
+from grader.diagnosis.repairs.repairs import Repair
+from grader.grading.built_ins import refused
+from grader.grading.try_repairs import repair_requests
 from grader.notebook.cells import Role, answer_cell, role
-from grader.records import Evidence, Outcome, Status, Verdict
+from grader.records import Evidence, Place, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 20  # one answer on all its trials
+_numbers = count()  # of file names, so that each answer has its own
 
 
 @dataclass(frozen=True)
@@ -160,31 +172,107 @@ def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "trut
     names = dict(notebook_names(lesson.assignment))
     for name in exercise.defines:
         names.pop(name, None)
+    cell = answer_cell(exercise.id)
+    place_of = partial(_place, source, cell)
     evidence: dict[str, Evidence] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with alarm(SECONDS):
-                exec(compile(source, "answer", "exec"), names)
+                exec(compile(source, cell, "exec"), names)
                 absent = [name for name in exercise.defines if name not in names]
                 if absent:
                     raise NameError(f"name '{absent[0]}' is not defined")
                 for one in on.planned:
-                    evidence[one.key] = run_here(one.check, names, one.inputs, one.key)
+                    evidence[one.key] = run_here(one.check, names, one.inputs, one.key, place_of)
         except Exception as error:
             for one in on.planned:
                 evidence.setdefault(one.key, _raised(one, error))
-    result = judge(on.exercise, on.planned, evidence, on.ours)
-    if used_builtins(exercise, source):
-        return replace(result, outcome=Outcome.FAILED, points=0.0)
-    return result
+    result = _explained(on, evidence, source)
+    used = used_builtins(exercise, source)
+    return refused(result, complaint(used)) if used else result
+
+
+@cache
+def _self_check_names(assignment: str) -> Mapping[str, Any]:
+    """What is defined in the student notebook once its own cells ran: `notebook_names`, and the self-check."""
+    names = dict(notebook_names(assignment))
+    exec(self_check_source(lessons()[assignment]), names)
+    return names
+
+
+def self_check(
+    lesson: Lesson, exercise: Exercise, source: str, replaces: Mapping[str, Any] | None = None
+) -> tuple[bool, str]:
+    """Try an answer with the notebook's own self-check; return whether it says ✔, and what it says.
+
+    Args:
+        source: of the answer; "" where `replaces` has its definitions.
+    """
+    names = dict(_self_check_names(lesson.assignment))
+    for name in exercise.defines:
+        names.pop(name, None)
+        if not source:
+            names[name] = {**lesson.reference, **(replaces or {})}[name]
+    file = f"answer {exercise.id} {next(_numbers)}"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    said = io.StringIO()
+    with warnings.catch_warnings(), redirect_stdout(said), torch.random.fork_rng(devices=[]):
+        warnings.simplefilter("ignore")
+        try:
+            with alarm(SECONDS):
+                exec(compile(source, file, "exec"), names)
+                names["make_check"](names)(exercise.id)
+        except Exception as error:
+            return False, str(error)
+    return True, said.getvalue()
 
 
 def mistaken(lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str = "truth") -> Verdict:
     """The verdict on an answer that makes a declared mistake, and is right otherwise."""
     on = sheet(lesson.assignment, exercise.id, secret)
     evidence = {one.key: on.ours.wrong(one, wrong) for one in on.planned}
-    return judge(on.exercise, on.planned, evidence, on.ours)
+    return _explained(on, evidence)
+
+
+def _explained(on: Sheet, evidence: Mapping[str, Evidence], source: str = "") -> Verdict:
+    """Judge an answer and explain it, as the grader does."""
+    cell = answer_cell(on.exercise.id)
+    cells = NotebookCells(sources={cell: source}, student={cell}) if source else NO_CELLS
+    found = on.planned, evidence, on.ours, "cpu", cells
+    verdict = judge(on.exercise, *found)
+    wrong = wrong_answer(on.exercise, verdict, *found)
+    return diagnose(verdict, wrong, lambda: _repaired(wrong, on) if wrong else None)
+
+
+def _repaired(wrong: WrongAnswer, on: Sheet) -> Repair | None:
+    """Find the small change that makes an answer right, with the requests that the sandbox would get."""
+    evidence: dict[str, Evidence] = {}
+    requests = repair_requests(wrong.find_repair(), wrong.trials, on.ours, evidence, "cpu")
+    names = notebook_names(on.lesson.assignment)
+    try:
+        while True:
+            request = next(requests)
+            scope: dict[str, Any] = dict(names)
+            exec(request.source, scope)
+            scope["namespace_of"] = lambda definition: names
+            values = scope[request.function](None, **request.inputs)
+            evidence[request.key] = Evidence(key=request.key, status=Status.OK, values=values)
+    except StopIteration as end:
+        return end.value
+
+
+def _place(source: str, cell: str, error: Exception) -> Place:
+    """Find the line of an answer that raised an exception, and the shapes of the tensors on it, as the sandbox does."""
+    place, trace = Place(), error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == cell:
+            line = source.splitlines()[trace.tb_lineno - 1]
+            tensors = {n: v for n, v in trace.tb_frame.f_locals.items() if isinstance(v, Tensor)}
+            shapes = tuple((n, tuple(v.shape)) for n, v in tensors.items() if re.search(rf"\b{n}\b", line))
+            place = Place(cell=cell, line=trace.tb_lineno, shapes=shapes)
+        trace = trace.tb_next
+    return place
 
 
 def _raised(one: PlannedTrial, error: Exception) -> Evidence:

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
-from benchmarks.truth.answers import empty_answers, mistaken, shape_only, solutions, variants, verdict
+from benchmarks.truth.answers import (
+    empty_answers,
+    mistaken,
+    self_check,
+    shape_only,
+    solutions,
+    variants,
+    verdict,
+)
 from benchmarks.truth.mutate import mutants
 from grader.course import lessons
 from grader.declaration.exercise import Exercise
@@ -17,7 +25,11 @@ from grader.records import Outcome, Verdict
 
 COLUMNS = (
     "right", "right refused", "mistakes", "named right", "empty", "mutants", "equivalent", "wrong accepted", "changed",
+    "diagnosed", "misdiagnosed", "self-check asked", "self-check agrees",
 )  # fmt: skip
+
+
+NOTEBOOK_SAMPLE = 10  # mutants of each exercise that the notebook's self-check is asked about
 
 
 def measure(
@@ -35,14 +47,27 @@ def measure(
     def say(what: str, name: str, detail: str = "") -> None:
         lines.append(f"{exercise.id} {what}: {name}{detail and '; ' + detail}")
 
+    def ask_notebook(judged: Verdict, answered: tuple[bool, str], name: str) -> None:
+        ticked, said = answered
+        count["self-check asked"] += 1
+        if ticked == (judged.outcome is Outcome.PASSED) and judged.hint in said:
+            count["self-check agrees"] += 1
+        else:
+            say(
+                "NOTEBOOK DISAGREES",
+                name,
+                f"grade: {judged.outcome} {judged.hint} | notebook: {said.strip()}",
+            )
+
     solution = solutions(lesson.assignment)[exercise.id]
     others = [one for one in variants(lesson.assignment) if one.exercise == exercise.id]
     for name, source in [("solution", solution)] + [(one.name, one.source) for one in others]:
         count["right"] += 1
         got = [verdict(lesson, exercise, source, secret) for secret in secrets]
-        if refused := [one for one in got if one.outcome is not Outcome.PASSED or one.mistake]:
+        if refused := [one for one in got if one.outcome is not Outcome.PASSED or one.hint]:
             count["right refused"] += 1
             say("RIGHT REFUSED", name, refused[0].message)
+        ask_notebook(got[0], self_check(lesson, exercise, source), name)
 
     for wrong in exercise.mistakes:
         count["mistakes"] += 1
@@ -54,6 +79,9 @@ def measure(
             count["named right"] += 1
         else:
             say("misnamed", wrong.name, f"as {got[0].mistake}")
+        count["diagnosed"] += bool(got[0].hint)
+        count["misdiagnosed"] += got[0].mistake not in (None, wrong.name)
+        ask_notebook(got[0], self_check(lesson, exercise, "", wrong.replaces), f"mistake {wrong.name}")
         if not _same(got):
             count["changed"] += 1
             say("CHANGES with the secret", f"mistake {wrong.name}", _differences(got))
@@ -80,6 +108,9 @@ def measure(
             say("equivalent?", what)
             continue
         count["mutants"] += 1
+        if count["mutants"] <= NOTEBOOK_SAMPLE:
+            judged = verdict(lesson, exercise, source, secrets[0])
+            ask_notebook(judged, self_check(lesson, exercise, source), what)
         if any(passed):
             count["wrong accepted"] += 1
             say("WRONG ACCEPTED", what, f"under {sum(passed)} of {len(passed)} secrets")
@@ -94,8 +125,8 @@ def measure_alone(assignment: str, id: str, secrets: int, sample: int | None) ->
 
 
 def _same(verdicts: Iterable[Verdict]) -> bool:
-    return len({(one.outcome, one.points, one.mistake) for one in verdicts}) == 1
+    return len({(one.outcome, one.points) for one in verdicts}) == 1
 
 
 def _differences(verdicts: Iterable[Verdict]) -> str:
-    return ", ".join(sorted({f"{one.outcome} {one.points:g} {one.mistake}" for one in verdicts}))
+    return ", ".join(sorted({f"{one.outcome} {one.points:g}" for one in verdicts}))

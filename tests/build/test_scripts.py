@@ -129,7 +129,7 @@ def notebook_names():
 def test_the_self_check_accepts_a_right_answer_in_words(notebook_names, capsys) -> None:
     notebook_names["attention_scores"] = lambda query, key: query @ key.mT
     notebook_names["check"]("1.1")
-    assert capsys.readouterr().out == "✔ 1.1 attention_scores: right on 2 small examples.\n"
+    assert capsys.readouterr().out == "✔ 1.1 attention_scores: right on 6 small examples.\n"
 
 
 def test_the_self_check_names_every_declared_mistake_that_its_examples_show(notebook_names) -> None:
@@ -143,7 +143,8 @@ def test_the_self_check_names_every_declared_mistake_that_its_examples_show(note
 def test_the_self_check_says_what_is_off_without_a_traceback(notebook_names) -> None:
     notebook_names["attention_scores"] = lambda query, key: query @ key.mT + 1
     with pytest.raises(
-        AssertionError, match=r"1\.1 attention_scores — 2 queries, 3 keys, d_k = 4: scores: off by 1"
+        AssertionError,
+        match=r"1\.1 attention_scores — 2 queries, 3 keys, d_k = 4: scores\[0, 0\] is −4\.\d+, expected −5\.\d+ \(wrong in 6 of 6 places\)",
     ) as caught:
         notebook_names["check"]("1.1")
     assert caught.value._render_traceback_() == [f"✘ {caught.value}"]

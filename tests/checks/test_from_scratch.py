@@ -1,6 +1,7 @@
 import pytest
 
-from grader.checks.from_scratch import complaint, ran_builtins, same_definitions, used_builtins
+from grader.checks.from_scratch import ran_builtins, same_definitions, used_builtins
+from grader.checks.mentions import complaint
 from grader.declaration.builtin_names import operators
 from grader.declaration.exercise import Exercise
 

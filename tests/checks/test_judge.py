@@ -8,12 +8,14 @@ from torch import Tensor
 
 from grader.checks.judge import judge
 from grader.checks.plan import plan
+from grader.checks.raised import NotebookCells
 from grader.checks.reference_results import ReferenceResults, run_here
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.lesson import Lesson
+from grader.declaration.probes import pair
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
-from grader.records import Evidence, Finding, Outcome, Status
+from grader.records import Evidence, Finding, Outcome, Place, Status
 
 
 def double(x: Tensor) -> Tensor:
@@ -96,26 +98,15 @@ def test_a_right_answer_has_full_points_and_its_map_beside_the_reference() -> No
     assert right.heatmaps[0].got == right.heatmaps[0].expected
 
 
-def test_a_well_known_mistake_is_named() -> None:
-    wrong = verdict(triples)
-    assert (wrong.outcome, wrong.points, wrong.mistake) == (Outcome.FAILED, 0, "triples")
-    assert wrong.hint == "You tripled it."
+def test_a_wrong_answer_is_told_what_is_off_and_what_to_read_again() -> None:
+    wrong = verdict(lambda x: 2 * x + 1)
+    assert (wrong.outcome, wrong.mistake, wrong.hint, wrong.points) == (Outcome.FAILED, None, "", 0)
     assert wrong.message.startswith("2 rows: y: off by ")
     assert wrong.review == "Doubling"
 
 
-def test_a_mistake_that_raises_is_named_by_its_message_and_not_by_its_class_alone() -> None:
-    def other(x: Tensor) -> Tensor:
-        raise ValueError("something else")
-
-    assert verdict(crashes).mistake == "crashes"
-    assert verdict(other).mistake is None
-    assert verdict(other).message == "2 rows: it raised ValueError: something else"
-
-
-def test_an_unknown_wrong_answer_has_no_name() -> None:
-    wrong = verdict(lambda x: 2 * x + 1)
-    assert (wrong.outcome, wrong.mistake, wrong.points) == (Outcome.FAILED, None, 0)
+def test_an_exception_is_told_with_its_text() -> None:
+    assert verdict(crashes).message == "2 rows: it raised ValueError: no 3"
 
 
 def test_a_part_that_is_right_earns_its_points() -> None:
@@ -205,3 +196,72 @@ def test_the_device_decides_on_the_tolerance() -> None:
     }
     assert judge(EXERCISE, PLANNED, evidence, REFERENCE).outcome is Outcome.FAILED
     assert judge(EXERCISE, PLANNED, evidence, REFERENCE, "cuda").outcome is Outcome.PASSED
+
+
+# ---------------------------------------------------------------- what a probe finds by itself
+
+
+def paired(double, x: Tensor):
+    first, second = pair(double(x))
+    return {"y": first, "z": second}
+
+
+def needs_a_matrix(double, x: Tensor):
+    return {"y": double(x.expand(0, 0))}
+
+
+def judged_with(probe, answer, right=double, **changes):
+    exercise = replace(
+        EXERCISE,
+        points=3,
+        reference=(right,),
+        mistakes=(),
+        checks=(replace(EXERCISE.checks[0], probe=probe),),
+    )
+    lesson = replace(LESSON, exercises=(exercise,))
+    planned = plan(lesson, "secret", "sha")
+    evidence = {
+        trial.key: replace(run_here(trial.check, {"double": answer}, trial.inputs, trial.key), **changes)
+        for trial in planned
+    }
+    return judge(exercise, planned, evidence, ReferenceResults({"double": right}))
+
+
+def twice(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x, x
+
+
+twice.__name__ = "double"
+
+
+def test_what_a_probe_finds_is_no_exception_of_the_students() -> None:
+    wrong = judged_with(paired, double, right=twice)
+    assert wrong.outcome is Outcome.FAILED
+    assert wrong.message == "2 rows: one value came back, two are asked for: output and weights"
+    assert judged_with(paired, twice, right=twice).outcome is Outcome.PASSED
+
+
+def test_an_exception_of_the_students_with_the_name_of_ours_keeps_its_line() -> None:
+    cells = NotebookCells(sources={"exercise-9-1": "raise WrongForm"}, student=("exercise-9-1",))
+    place = Place(cell="exercise-9-1", line=1)
+    evidence = Evidence(key="", status=Status.RAISED, error="WrongForm", message="no", place=place)
+    planned = PLANNED[:2]
+    got = judge(
+        EXERCISE,
+        planned,
+        {one.key: replace(evidence, key=one.key) for one in planned},
+        REFERENCE,
+        "cpu",
+        cells,
+    )
+    assert got.message == "2 rows: line 1: `raise WrongForm`: WrongForm: no"
+
+
+def test_a_probe_that_raises_on_the_reference_too_is_our_fault() -> None:
+    def refuses(x):
+        raise ValueError("no")
+
+    wrong = judged_with(needs_a_matrix, double)
+    assert wrong.outcome is Outcome.FAULT
+    assert "the reference raised RuntimeError: The expanded size" in wrong.message
+    assert judged_with(values, refuses).outcome is Outcome.FAILED

@@ -65,6 +65,7 @@ def test_a_closure_is_no_probe() -> None:
 def test_sizes_are_described_in_words() -> None:
     assert describe({"queries": 5, "keys": 1, "d_k": 3}) == "5 queries, 1 key, d_k = 3"
     assert describe({"batch_shape": (2, 3), "dtype": torch.float64}) == "batch 2 × 3, float64"
+    assert describe({"queries": 1, "patches": 1, "keys": 1}) == "1 query, 1 patch, 1 key"
 
 
 def test_a_drawn_mask_keeps_and_drops_something_in_every_row() -> None:

@@ -46,7 +46,7 @@ EVERYDAY = """
     describe different directions disappears down enough equal everywhere exponential fails far fewer
     fitted forbidden future height ignore ill illness inputs inverses inverted larger lead longer
     longest losses lost lots meanings middle missing new normalised normalises offset otherwise over
-    overwritten pair pass past per pile plain predicts probabilities pulled push recorded relu restore
+    overwritten pair pass past per pile plain predicts probabilities pulled push recorded relu restore rise
     roll sequence sequences sets sharp sharper silence silently some square stands still sub_ swapped taken
     tanh themselves these too total twice unaligned unchanged unless use used vary wakes weigh were
     whole wide wrong yes √d_model
@@ -57,7 +57,8 @@ EVERYDAY = """
 def test_no_wrong_answer_passes_and_no_right_one_fails(lesson: Lesson, exercise: Exercise) -> None:
     """A fixed sample of `make truth`: solution, variants, mistakes, empty answers, a few mutants; three secrets."""
     count, lines = measure(lesson, exercise, ["one", "two", "three"], sample=3)
-    assert not [line for line in lines if " equivalent?" not in line]
+    # Notebook and grade must agree on right and wrong; how often also on the words is measured, not asked.
+    assert not [line for line in lines if " equivalent?" not in line and " words differ" not in line]
     assert count["named right"] == count["mistakes"] == len(exercise.mistakes)
     assert count["right"] >= 1
 

@@ -11,7 +11,7 @@ from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch.nn import functional as F
 
-from benchmarks.truth.answers import variants, verdict
+from benchmarks.truth.answers import mistaken, sheet, variants, verdict
 from grader.checks.reference_results import run_here
 from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3 import trained_model as trained_vlm
@@ -46,6 +46,129 @@ def test_a_wrong_shift_targets_is_not_paid_for_twice():
     turned = right.replace("shift_targets(ids, lengths)", "shift_targets(lengths, ids)")
     assert turned != right
     assert verdict(LESSON, exercise, turned).outcome is Outcome.FAILED
+
+
+def test_a_slip_keeps_half_of_the_points_or_more():
+    slips = [(exercise, wrong) for exercise in OWN for wrong in exercise.mistakes if wrong.slip]
+    assert len(slips) == 3
+    for exercise, wrong in slips:
+        got = mistaken(LESSON, exercise, wrong)
+        assert exercise.points / 2 <= got.points < exercise.points, wrong.name
+
+
+def test_a_mistake_that_leaves_gradients_off_leaves_the_graders_on():
+    exercise = LESSON.exercise("3.7")
+    wrong = next(one for one in exercise.mistakes if one.name == "gradients_left_off")
+    assert "gradients are on again" in mistaken(LESSON, exercise, wrong, "another").message
+    assert torch.is_grad_enabled()
+
+
+# ---------------------------------------------------------------- wrong answers that no declared mistake stands for
+
+MAP = """
+def value_weighted_map(cross_attn, tokens, image_tokens):
+    weights = cross_attn(tokens, image_tokens)[1]
+    values = cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1))
+    slices = cross_attn.W_O.weight.unflatten(-1, (cross_attn.num_heads, -1))
+    return torch.einsum("...hts,...shk,dhk->...tsd", weights, values, slices).norm(dim=-1)
+"""
+MODEL = """
+from attention.vlm import MiniVLM as Right
+
+class MiniVLM(Right):
+    def forward(self, token_ids, image_patches):
+        image = self.image_norm(self.image_positions(self.aligner(image_patches)))
+        tokens, maps = self.text_positions(self.embedding(token_ids)), []
+        for block in self.blocks:
+            tokens, look = block(tokens, image, causal_mask(token_ids.shape[-1]))
+            maps.append(look)
+        return self.head(self.norm(tokens)), returned(maps)
+"""
+# Exercise, what is found, the wrong answer.
+REFUSED = {
+    "a band mask for the fused kernel": (
+        "3.P1",
+        "makes a tensor of n × n numbers",
+        """
+def sliding_window_attention(query, key, value, window):
+    n = query.shape[-2]
+    band = torch.ones(n, n, dtype=torch.bool).tril(window).triu(-window)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=band)
+""",
+    ),
+    "the layer itself": (
+        "3.P3",
+        "makes a tensor of T × S numbers",
+        """
+def fused_forward(layer, tokens, context=None, mask=None):
+    return layer(tokens, context, mask)[0]
+""",
+    ),
+    "maps from a generator": (
+        "3.4",
+        "cross weights",
+        MODEL.replace("returned(maps)", "(look for look in maps if look is not None)"),
+    ),
+    "patches exchanged in place where each scene has its pair": (
+        "3.9",
+        "the inputs were changed",
+        """
+def swap_patches(image_patches, first, second):
+    out = image_patches if torch.is_tensor(first) else image_patches.clone()
+    scenes = torch.arange(len(out))
+    out[scenes, first], out[scenes, second] = out[scenes, second].clone(), out[scenes, first].clone()
+    return out
+""",
+    ),
+    "a layer that learns no more": (
+        "3.8",
+        "what learns is as before",
+        MAP.replace("weights = ", "cross_attn.requires_grad_(False)\n    weights = "),
+    ),
+    "gradients off for good": (
+        "3.8",
+        "gradients are on again afterwards",
+        MAP.replace("weights = ", "torch.set_grad_enabled(False)\n    weights = "),
+    ),
+    "a layer that is changed": (
+        "3.P3",
+        "the layer stays as it is",
+        """
+def fused_forward(layer, tokens, context=None, mask=None):
+    context = tokens if context is None else context
+    query, key, value = (
+        project(source).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
+        for project, source in ((layer.W_Q, tokens), (layer.W_K, context), (layer.W_V, context))
+    )
+    mask = None if mask is None else mask.unsqueeze(-3)
+    heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask).transpose(-3, -2).flatten(-2)
+    with torch.no_grad():
+        layer.W_O.weight.add_(1.0)
+    return layer.W_O(heads) - heads.sum(-1, keepdim=True)
+""",
+    ),
+}
+
+
+def test_without_their_mistake_they_would_pass():
+    right = MODEL.replace("returned(maps)", "[look for look in maps if look is not None]")
+    for exercise, source in (("3.8", MAP), ("3.4", right)):
+        assert verdict(LESSON, LESSON.exercise(exercise), source).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_wrong_answer_is_refused(name):
+    exercise, finding, source = REFUSED[name]
+    got = verdict(LESSON, LESSON.exercise(exercise), source)
+    assert got.outcome is Outcome.FAILED
+    assert finding in got.message
+
+
+def test_a_patient_has_the_illness_that_its_trial_names():
+    for planned in sheet("3-vlm", "3.P4", "one").planned:
+        names = planned.inputs["ill"]["illness"].split(" and ")
+        found = sheet("3-vlm", "3.P4", "one").ours.right(planned).values["found"]
+        assert found == [name for name in names if name != "none"], planned.trial.describe
 
 
 # ---------------------------------------------------------------- the trained model

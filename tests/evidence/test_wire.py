@@ -57,6 +57,25 @@ def test_order_and_memory_of_a_tensor_do_not_matter():
     assert same(decode(*twice), [tensor, tensor, -tensor])
 
 
+@pytest.mark.parametrize("axes", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (2, 0, 1), (2, 1, 0)])
+def test_numbers_that_do_not_lie_in_order_arrive_so(axes):
+    """A `.view` that fails in the notebook must fail in the sandbox."""
+    tensor = torch.arange(30.0).reshape(2, 3, 5).permute(axes)
+    arrived = guest.decode(*encode({"t": [tensor]}))["t"][0]
+    assert same(arrived, tensor)
+    assert arrived.stride() == tensor.stride()
+    assert not arrived._is_view()
+
+
+@pytest.mark.parametrize(
+    "tensor", [torch.ones(2, 1).expand(2, 3), torch.arange(12).reshape(3, 4)[:, ::2], torch.tensor(1.0)]
+)
+def test_numbers_that_no_order_of_axes_explains_arrive_in_order(tensor):
+    arrived = guest.decode(*encode(tensor))
+    assert same(arrived, tensor)
+    assert arrived.is_contiguous()
+
+
 def test_our_own_inputs_are_checked_too():
     with pytest.raises(TypeError, match="object cannot be sent"):
         encode({"a": object()})

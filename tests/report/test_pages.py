@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from grader.records import CellScore, CheckResult, Grade, GradebookEntry, Outcome, Student
+from grader.records import CellScore, CheckResult, Grade, GradebookEntry, Outcome, Student, Verdict
 from grader.report.class_page import class_page
 from grader.report.page import feedback_page
 from tests.report.class_of_grades import (
@@ -120,7 +120,7 @@ def test_a_recognised_mistake_is_told_with_what_to_do_and_read():
     assert "8 of 9 exercises have full points" in text
     assert "✗ 1.4 · Attention 0 of 15" in text
     assert text.count("5 queries, 7 keys, d_k = 3: weights: off by 0.49, allowed 1e-05") == 1
-    assert "What it looks like: Divide the scores by √d_k." in text
+    assert "What explains it: Divide the scores by √d_k." in text
     assert "Read again: “Why √d_k” in the lesson." in text
     assert "(0 of 9, tried on 2 inputs)" in text
     assert "this holds, and counts as soon as the values are right" in text
@@ -210,8 +210,34 @@ def test_the_class_page_names_mistakes_problems_and_flags():
     assert text.index("1.4 unscaled") < text.index("1.8 keys_from_text")
     assert "s0008 fault the sandbox did not start: bwrap not found" in text
     assert "josé uses-builtin 1.4 F.scaled_dot_product_attention" in text
-    assert "3 more wrong or incomplete answers look like no declared mistake." in text
+    assert "3 more wrong or incomplete answers have no explanation: 1.1 (1), 1.5 (1), 1.9 (1)." in text
+    assert "not declared" not in text
     assert "All 8 submissions" in text
+
+
+def test_the_class_page_shows_diagnoses_that_no_mistake_was_declared_for():
+    """Three answers are told the same, two of them on other lines; a stored grade without `diagnosis` counts, too."""
+    says = "Every number is √d_k times too large. Line {}, `scores = query @ key.mT`: this is too large."
+    told = [
+        replace(MISTAKEN, student=f"s{line}", verdicts=(explained(says.format(line), "relation"),))
+        for line in (3, 4, 11)
+    ]
+    elsewhere = replace(
+        MISTAKEN, verdicts=(explained("Line 7, `x`: without this line it is right.", "repair"),)
+    )
+    html = page_of_class([*told, elsewhere, MISTAKEN])
+    text = Page(html).text
+    assert "1.4 not declared (relation) Every number is √d_k times too large. 3" in text
+    assert "1.4 not declared (repair) Line …, x : without this line it is right. 1" in text
+    assert "1.4 unscaled Divide the scores by √d_k. 1" in text
+    assert text.index("(relation)") < text.index("(repair)")
+    assert "may deserve a declaration" in text
+    assert "no explanation" not in text
+
+
+def explained(hint: str, kind: str) -> Verdict:
+    """1.4, wrong, and explained without a declared mistake."""
+    return replace(unscaled(), mistake=None, hint=hint, diagnosis=kind)
 
 
 def test_a_title_with_markup_is_text_in_the_plots_too():
@@ -307,6 +333,11 @@ def test_the_class_page_says_whose_score_is_of_the_version_before():
 
 def test_the_class_page_says_who_waits_and_who_handed_in_nothing():
     nothing = Grade(student="s5", assignment="1-attention", status="missing", score=None, max_score=100.0)
+    also = replace(nothing, student="s6")
+    assert (
+        "Handed in nothing s5, s6"
+        in Page(class_page([GradebookEntry.of(nothing), GradebookEntry.of(also)])).text
+    )
     text = Page(class_page([by_people(), GradebookEntry.of(nothing)])).text
     assert "1 submission: 1 graded; mean 76, median 76 of 110; 1 handed in nothing" in text
     assert "Waiting for a person" in text

@@ -306,6 +306,8 @@ class SelfAttention(nn.Module):
         if mask is not None:
             s = s.masked_fill(~mask, -1e9)
         w = torch.softmax(s, dim=-1)
+        if mask is not None:
+            w = w * mask
         return w @ v, w
 
 
@@ -368,7 +370,7 @@ class CrossAttention(nn.Module):
         )
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
-        weights = F.softmax(scores, dim=-1)
+        weights = F.softmax(scores, dim=-1).nan_to_num(0.0)
         return torch.einsum("...ts,...sd->...td", weights, self.W_V(image_tokens)), weights
 
 
@@ -431,7 +433,7 @@ def pointer_loss(weights, target):
 # %% exercise="1.9" variant="one-hot"
 def pointer_loss(weights, target):
     chosen = F.one_hot(target, num_classes=weights.shape[-1]).to(weights.dtype)
-    return -(chosen * weights.log()).sum(dim=-1).mean()
+    return -torch.xlogy(chosen, weights).sum(dim=-1).mean()
 
 
 # %% exercise="1.9" variant="fancy indexing with a tiny number against log 0"

@@ -1,0 +1,132 @@
+"""The self-check as a student meets it: what it says of right, wrong, unfinished and forbidden answers."""
+
+import linecache
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+import pytest
+import torch
+
+from grader.build.self_check_cell import self_check_source
+from grader.course.lesson_1 import LESSON
+
+TRIED = ("1.2", "1.3", "1.9")
+SOME = replace(
+    LESSON, exercises=tuple(replace(one, builds_on=()) for one in LESSON.exercises if one.id in TRIED)
+)
+FILES = count()
+
+
+@pytest.fixture(scope="module")
+def notebook() -> dict:
+    names: dict = {"torch": torch}
+    exec(self_check_source(SOME), names)
+    return names
+
+
+@pytest.fixture
+def said(notebook, capsys) -> Callable[[str, str], str]:
+    """Run a cell as the notebook does, and return what the self-check says of the exercise."""
+
+    def run(exercise: str, cell: str, other: str = "") -> str:
+        names = dict(notebook)
+        for source in filter(None, (other, cell)):
+            file = f"cell {next(FILES)}"
+            linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+            exec(compile(source, file, "exec"), names)
+        try:
+            names["make_check"](names)(exercise)
+        except (AssertionError, NotImplementedError) as error:
+            return "\n".join(error._render_traceback_())
+        return capsys.readouterr().out
+
+    return run
+
+
+SCALED = """\
+# @exercise 1.2
+def scaled_scores(query, key):
+    d_k = query.shape[-1]
+    return {}
+"""
+
+
+def test_a_right_answer_is_told_so(said) -> None:
+    right = SCALED.format("query @ key.mT / d_k ** 0.5")
+    assert said("1.2", right) == "✔ 1.2 scaled_scores: right on 6 small examples.\n"
+
+
+def test_it_shows_what_came_what_was_expected_and_what_went_in(said) -> None:
+    lines = said("1.2", SCALED.format("query @ key.mT")).splitlines()
+    assert lines[0].startswith("✘ 1.2 scaled_scores — 2 queries, 3 keys, d_k = 4: scores[0, 0] is ")
+    assert lines[0].endswith("(wrong in 6 of 6 places)")
+    assert ", expected " in lines[0]
+    assert lines[1].startswith("    query = [[")
+    assert lines[2].startswith("    key = [[")
+    assert lines[3] == "These are the plain dot products: √d_k is missing."
+
+
+def test_an_exception_names_the_line_and_the_shapes(said) -> None:
+    text = said("1.2", SCALED.format("query @ key / d_k ** 0.5"))
+    assert "line 4: `return query @ key / d_k ** 0.5`: RuntimeError: " in text
+    assert "(query: 2 × 4, key: 3 × 4" in text
+    assert len(text.splitlines()) == 2  # the exception, and what it means
+
+
+def test_a_mistake_that_nobody_declared_names_its_line(said) -> None:
+    text = said("1.2", SCALED.format("query @ key.mT / (d_k + 1) ** 0.5"))
+    assert "Line 4, `return query @ key.mT / (d_k + 1) ** 0.5`" in text
+
+
+def test_a_gradient_that_is_cut_off_costs_the_tick(said) -> None:
+    text = said("1.2", SCALED.format("query @ key.mT.detach() / d_k ** 0.5"))
+    assert text.startswith(
+        "✘ 1.2 scaled_scores — 5 queries, 7 keys, d_k = 3, float64: no gradient reaches key"
+    )
+    assert ".detach()" in text
+
+
+def test_a_built_in_that_is_to_be_written_is_refused(said) -> None:
+    cell = "# @exercise 1.3\ndef stable_softmax(scores, dim=-1):\n    return {}\n"
+    refused = "✘ 1.3 stable_softmax — it calls softmax, which does what this exercise asks you to write. "
+    assert said("1.3", cell.format("torch.softmax(scores, dim)")).startswith(refused)
+    helper = "def mine(scores, dim):\n    return scores.softmax(dim)\n"
+    assert said("1.3", cell.format("mine(scores, dim)"), helper).startswith(refused)
+    provided = f"# @title Provided\n{helper}"
+    assert "it calls" not in said("1.3", cell.format("mine(scores, dim)"), provided)
+    unsolved = "raise NotImplementedError('TODO 1.3')  # not torch.softmax\n    torch.softmax"
+    assert said("1.3", cell.replace("return ", "").format(unsolved)) == "☐ TODO 1.3: not solved yet"
+
+
+def test_what_the_notebook_cannot_check_is_said(said) -> None:
+    cell = (
+        "def pointer_loss(weights, target):\n    return -weights.gather(-1, target[..., None]).log().mean()\n"
+    )
+    assert said("1.9", cell) == (
+        "✔ 1.9 pointer_loss: right on 7 small examples. The grade also looks at this: "
+        "the pointer that you trained looks at the right patch of scenes it has never seen.\n"
+    )
+
+
+def test_a_number_that_is_off_by_little_is_related_to_nothing(said) -> None:
+    text = said("1.2", SCALED.format("query @ key.mT / d_k ** 0.5 * 1.00015"))
+    assert ", expected " in text
+    assert "Every number" not in text
+
+
+def test_random_numbers_and_warnings_stay_as_they_are(said, recwarn) -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    said("1.2", SCALED.format("(torch.rand(1), query @ key.mT / d_k ** 0.5)[1]"))
+    assert torch.equal(torch.rand(3), expected)
+    assert not recwarn.list
+
+
+def test_the_cell_says_what_it_is_and_prints_its_code(notebook) -> None:
+    source = self_check_source(replace(SOME, exercises=SOME.exercises[1:2]))
+    assert "# check(" in source
+    assert "print(self_check_source())" in source
+    assert "def places_off(got, want" in notebook["self_check_source"]()
+    assert max(map(len, source.splitlines())) <= 300

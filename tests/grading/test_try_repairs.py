@@ -1,0 +1,74 @@
+"""Small changes of wrong answers are tried in a real sandbox, and the student reads the line of the mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from examples.make import ROOT, Example, content
+from grader.execution.server import Server
+from grader.grading.grade import grade, master_notebook
+from grader.records import GradingSettings, Outcome, Verdict
+from grader.submission.file import SubmissionFile
+
+ASSIGNMENT = "1-attention"
+WRONG = {
+    "1.1": "def attention_scores(query, key):\n    scores = query @ key.transpose(-2, -1)\n"
+    "    scores = scores * 1.3\n    return scores",
+    "1.4": "def attention(query, key, value):\n    scores = scaled_scores(query, key)\n"
+    "    later = torch.ones(scores.shape[-2:]).triu(2).bool()\n"
+    '    scores = scores.masked_fill(later, float("-inf"))\n'
+    "    weights = stable_softmax(scores)\n    return weights @ value, weights",
+}
+HOSTILE = {
+    # Hangs, leaves, floods and lies: what is changed of it does the same.
+    "1.2": "import os\n\ndef scaled_scores(query, key):\n    while query.shape[-1] - 1:\n        query = query + 1\n        query = query\n    return query",
+    "1.6": "import os\n\ndef masked_attention(query, key, value, mask=None):\n    x = 3 // 2\n    if __name__ == '<repaired>' or 'run_repaired' in str(__import__('inspect').stack()):\n        os._exit(3)\n    return query * 1.7, query",
+    "1.9": "import torch\n\ndef pointer_loss(weights, target):\n    x = 3 // 2\n    big = torch.rand(3, 1000, 1000)\n    return big.sum() * 1e-9",
+}  # fmt: skip
+
+
+def graded(answers: dict[str, str], folder: Path) -> dict[str, Verdict]:
+    example = Example(student="s", assignment=ASSIGNMENT, score=None, about="", answers=answers)
+    (folder / "s.ipynb").write_bytes(content(example))
+    file = SubmissionFile("s", ASSIGNMENT, folder, ("s.ipynb",))
+    with Server() as server:
+        settings = GradingSettings(secret="s", device="cpu", tier=server.isolation)
+        found = grade(file, server=server, settings=settings, released=master_notebook(ROOT, ASSIGNMENT))
+    assert found.grade.status == "graded", found.grade.message
+    return {verdict.id: verdict for verdict in found.grade.verdicts}
+
+
+@pytest.fixture(scope="module")
+def slips(tmp_path_factory) -> dict[str, Verdict]:
+    return graded(WRONG, tmp_path_factory.mktemp("slips"))
+
+
+def test_the_line_that_is_too_many_is_named(slips):
+    assert slips["1.1"].outcome is Outcome.FAILED
+    # The marker of the exercise is the first line of the cell.
+    assert slips["1.1"].hint.endswith(
+        "Line 4, `scores = scores * 1.3`: without this line it comes out right."
+    )
+
+
+def test_an_answer_that_builds_on_a_wrong_one_is_explained_with_a_stand_in_below_it(slips):
+    assert slips["1.4"].stand_ins == ("1.1",)
+    assert 'Line 5, `scores = scores.masked_fill(later, float("-inf"))`: ' in slips["1.4"].hint
+
+
+def test_what_is_right_is_not_explained(slips):
+    assert not any(verdict.hint for verdict in slips.values() if verdict.outcome is Outcome.PASSED)
+
+
+def test_a_hostile_answer_gains_no_words_and_no_points_and_disturbs_no_other(tmp_path):
+    found = graded(HOSTILE, tmp_path)
+    for id in HOSTILE:
+        assert found[id].points == 0
+        assert found[id].diagnosis != "repair"
+    assert {id: verdict.points for id, verdict in found.items() if id in ("1.1", "1.3", "1.5")} == {
+        "1.1": 5,
+        "1.3": 10,
+        "1.5": 15,
+    }
