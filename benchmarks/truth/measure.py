@@ -50,14 +50,13 @@ def measure(
     def ask_notebook(judged: Verdict, answered: tuple[bool, str], name: str) -> None:
         ticked, said = answered
         count["self-check asked"] += 1
-        if ticked == (judged.outcome is Outcome.PASSED) and judged.hint in said:
-            count["self-check agrees"] += 1
+        both = f"grade: {judged.outcome} {judged.hint} | notebook: {said.strip()}"
+        if ticked != (judged.outcome is Outcome.PASSED):
+            say("NOTEBOOK DISAGREES", name, both)
+        elif judged.hint not in said:
+            say("words differ", name, both)
         else:
-            say(
-                "NOTEBOOK DISAGREES",
-                name,
-                f"grade: {judged.outcome} {judged.hint} | notebook: {said.strip()}",
-            )
+            count["self-check agrees"] += 1
 
     solution = solutions(lesson.assignment)[exercise.id]
     others = [one for one in variants(lesson.assignment) if one.exercise == exercise.id]

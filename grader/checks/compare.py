@@ -149,4 +149,4 @@ def _in_words(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {shape(value)}"
     text = "yes" if value is True else "no" if value is False else "nothing" if value is None else repr(value)
-    return text if len(text) <= 120 else text[:117] + "…"
+    return text if len(text) <= 120 else text[:117].rpartition(" ")[0] + " …"
