@@ -132,7 +132,12 @@ def imported_names(source: str) -> frozenset[tuple[str, str]]:
 
 @cached_by_source
 def free_names(source: str) -> frozenset[str]:
-    """Return the names that a cell reads and nowhere binds at its top level; none if it does not parse."""
+    """Return the names that a cell reads and nowhere binds at its top level; none if it does not parse.
+
+    Of a large cell, all words that it mentions: `symtable` takes time with the square of the number of functions.
+    """
+    if len(source) >= LONG:
+        return mentioned_names(source)
     try:
         table = symtable.symtable(without_magics(source), "a cell", "exec")
     except UNREADABLE:

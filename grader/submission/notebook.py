@@ -10,6 +10,8 @@ from grader.submission.file import Cell, Submission, Unreadable
 
 MAX_CELLS = 2_000
 MAX_SOURCE = 4 << 20  # characters, over all cells
+# Signs in the file's bytes that make Python objects when JSON is read. A megabyte of `{},` would take 25 MB of memory.
+MOST_SIGNS = {b"{": 500_000, b"[": 500_000, b",": 5_000_000}
 
 
 def parse(content: bytes) -> Submission:
@@ -20,6 +22,12 @@ def parse(content: bytes) -> Submission:
     """
     if not content.strip():
         raise Unreadable("the file is empty. Save the notebook again and submit that.")
+    for sign, most in MOST_SIGNS.items():
+        if content.count(sign) > most:
+            raise Unreadable(
+                f"the file has more than {most:,} times {sign.decode()!r}: outputs with very much data, or no notebook. "
+                "Clear the outputs (Edit, Clear all outputs) and save it again."
+            )
     digest = sha256(content).hexdigest()
     try:
         text = content.decode("utf-8-sig")
@@ -46,7 +54,7 @@ def parse(content: bytes) -> Submission:
         )
     if notebook.get("nbformat") != 4 or isinstance(notebook.get("nbformat"), bool):
         raise Unreadable(
-            f"nbformat {notebook.get('nbformat')!r} is not 4. Open it in a recent Jupyter and save it."
+            f"nbformat {repr(notebook.get('nbformat'))[:40]} is not 4. Open it in a recent Jupyter and save it."
         )
     if len(notebook["cells"]) > MAX_CELLS:
         raise Unreadable(

@@ -5,6 +5,7 @@ Nothing else of the submitted file is used: no tags, metadata, outputs or kernel
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -20,6 +21,11 @@ from grader.notebook.cells import Role, answer_cell, marked_exercises, own_cell,
 from grader.submission.file import Cell, Submission, Unreadable
 from grader.submission.parts import defined, is_rest, join
 
+# What a student may write, over all cells: a whole lesson has 0.1 MiB and 25,000 words and signs. The grader parses it
+# some twenty times, and a syntax tree takes up to 2 KB of memory for each word.
+MAX_OWN_CODE = 512 << 10  # characters
+MAX_OWN_WORDS = 150_000  # words and signs
+WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
 
 
@@ -41,10 +47,11 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
         master: the student notebook as it was released.
 
     Raises:
-        Unreadable: no cell belongs to any exercise.
+        Unreadable: no cell belongs to any exercise, or the student's code is too long.
     """
-    owners = _owners(submission.cells, lesson.exercises)
     given = _given_cells(master)
+    _refuse_too_much(submission.cells, given)
+    owners = _owners(submission.cells, lesson.exercises)
     answers: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     used: set[int] = set()  # indices of the cells that belong to an exercise
@@ -62,6 +69,25 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
         )
     own = _own_cells(submission.cells, owners, used, master, lesson)
     return _assemble(lesson, master, answers, own, notes)
+
+
+def _refuse_too_much(cells: Sequence[Cell], given: Sequence[NotebookNode]) -> None:
+    """Refuse code that takes minutes to analyse.
+
+    Raises:
+        Unreadable: the cells that are no copies of released ones hold too much code.
+    """
+    released = {cell.source.strip() for cell in given}
+    own = [cell.source for cell in cells if cell.source.strip() not in released]
+    characters = sum(map(len, own))
+    words = (
+        0 if characters > MAX_OWN_CODE else sum(1 for source in own for _ in WORD_OR_SIGN.finditer(source))
+    )
+    if characters > MAX_OWN_CODE or words > MAX_OWN_WORDS:
+        raise Unreadable(
+            f"your cells hold more code than a lesson needs ({MAX_OWN_CODE >> 10} KiB, or {MAX_OWN_WORDS:,} words and "
+            "signs). Remove numbers that were pasted into the code, and submit again."
+        )
 
 
 def _owners(cells: Sequence[Cell], exercises: Sequence[Exercise]) -> list[set[str]]:

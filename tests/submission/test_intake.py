@@ -58,6 +58,8 @@ def test_the_code_cells_are_read_and_nothing_else() -> None:
         (json.dumps(notebook(nbformat="4")).encode(), "nbformat '4' is not 4"),
         (json.dumps(notebook(*["x"] * 2001)).encode(), "2001 cells"),
         (json.dumps(notebook("x" * (5 << 20))).encode(), "MiB of code"),
+        (json.dumps(notebook(nbformat="9" * 3_000_000)).encode(), r"nbformat '9{39} is not 4"),
+        (b'{"cells": [' + b"{}," * 600_000 + b"{}]}", "more than 500,000 times '{'"),
         (b'{"nbformat": ' + b"9" * 5000 + b', "cells": []}', "JSON"),
     ],
 )

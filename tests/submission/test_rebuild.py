@@ -244,3 +244,20 @@ def test_what_only_tries_the_answer_is_the_students_own_cell(scratch: str) -> No
 def test_the_magic_of_a_part_does_not_break_the_whole() -> None:
     answer = put(*split("def _half(x): return x / 2", "%%time\ndef f(x): return _half(x)")).answers["9.1"]
     compile(answer, "answer", "exec")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["x = '" + "a" * (513 << 10) + "'", "x;" * 80_000, "x = [" + "0," * 80_000 + "]"],
+    ids=["characters", "statements", "numbers"],
+)
+def test_code_that_takes_minutes_to_analyse_is_refused(source: str) -> None:
+    with pytest.raises(Unreadable, match=r"more code than a lesson needs .* Remove numbers"):
+        put(f"{STUB_F}\n{source}")
+
+
+def test_released_cells_do_not_count_as_the_students_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.submission.rebuild.MAX_OWN_CODE", len(STUB_F) + 10)
+    assert put(SETUP, STUB_F).answers == {"9.1": STUB_F}
+    with pytest.raises(Unreadable, match="more code"):
+        put(SETUP, STUB_F, "x = 1 + 2 + 3 + 4")
