@@ -134,6 +134,26 @@ class Evidence:
 
 # ---------------------------------------------------------------- verdicts and grades
 
+MOST_TEXT = 2_000  # characters of one text in a grade: what students write must not fill pages and gradebook
+
+
+class _ShortTexts:
+    """A record that cuts its texts, and those in its tuples, to MOST_TEXT characters."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            short = value
+            if isinstance(value, str):
+                short = _cut(value)
+            elif isinstance(value, tuple) and any(isinstance(item, str) for item in value):
+                short = tuple(_cut(item) if isinstance(item, str) else item for item in value)
+            if short != value:
+                object.__setattr__(self, name, short)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+
 
 class Outcome(StrEnum):
     """How an exercise, or one check of it, was judged."""
@@ -146,7 +166,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckResult:
+class CheckResult(_ShortTexts):
     """One check of one exercise, over all its trials."""
 
     name: str
@@ -169,7 +189,7 @@ class Heatmap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(_ShortTexts):
     """The result of one exercise: outcome, points, and what the student is told."""
 
     id: str
@@ -196,7 +216,7 @@ COST_POINTS = ("uses-builtin",)  # kinds of flags whose exercise has 0 points al
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flag:
+class Flag(_ShortTexts):
     """A remark for the instructor, who decides. Only those in COST_POINTS have already cost points."""
 
     kind: str
@@ -205,7 +225,7 @@ class Flag:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grade:
+class Grade(_ShortTexts):
     """What the grader found about one submission: graded, unreadable, or a fault of the grader.
 
     Its points are the automatic ones. What a student gets in the end is in the `GradebookEntry`.
