@@ -172,6 +172,8 @@ def _tensor(dtype_name: str, shape: list, data: memoryview) -> torch.Tensor:
         raise EvidenceError(f"a tensor of dtype {plain(dtype_name, 20)} came back; use a real one")
     if len(shape) > MOST_AXES or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
         raise EvidenceError("a tensor with impossible sizes came back")
+    if math.prod(filter(None, shape)) >= 2**40:  # of an empty tensor, too: PyTorch cannot make it
+        raise EvidenceError("a tensor with impossible sizes came back")
     if math.prod(shape) * dtype.itemsize != len(data):
         raise EvidenceError("a tensor came back that has another size than it says")
     raw = torch.uint8 if dtype is torch.bool else dtype

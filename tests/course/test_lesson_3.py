@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -334,3 +335,22 @@ def test_the_start_depends_on_the_seed_alone():
         assert torch.equal(first, second), name
     recipe.draw_start(other, 6)
     assert not torch.equal(one.head.weight, other.head.weight)
+
+
+@pytest.mark.parametrize("name", ["answers", "maps", "value-weighted", "state", "path", "seed"])
+@pytest.mark.parametrize(
+    "value",
+    [None, 1, "x", [], {"where": 1}, torch.zeros(3, dtype=torch.int8), {"where": torch.zeros(0)}],
+    ids=repr,
+)
+def test_a_model_in_another_form_is_refused_and_is_no_fault(trained, inputs, name, value):
+    for judge, case in ((judge_answers, answers_of), (judge_maps, maps_of)):
+        honest = case(trained, inputs)
+        if name in honest.got:
+            assert not judge(replace(honest, got={**honest.got, name: value})).passed
+
+
+def test_the_path_of_a_training_in_another_dtype_is_refused(trained, inputs):
+    path = torch.as_tensor(trained["record"]["path"])
+    for dtype in (torch.float64, torch.int64, torch.bool):
+        assert "does not hold" in judge_answers(answers_of(trained, inputs, path=path.to(dtype))).message

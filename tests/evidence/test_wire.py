@@ -102,6 +102,7 @@ FORGED = {
     "offsets backwards": blob(entry(offsets=(4, 0)), b"1234"),
     "negative sizes": blob(entry(shape=(-1,)), b"1234"),
     "sizes that overflow": blob(entry(shape=(2**40, 2**40), offsets=(0, 0))),
+    "sizes that overflow beside a zero": blob(entry(shape=(2**39, 2**39, 0), offsets=(0, 0))),
     "an unknown dtype": blob(entry(dtype="PICKLE"), b"1234"),
     "complex": blob(entry(dtype="C64", offsets=(0, 8)), b"12345678"),
     "a hole": blob(entry(offsets=(4, 8)), b"12345678"),

@@ -112,8 +112,9 @@ def judge_answers(case: Case) -> Finding:
     model, problem = rebuild_trained(case)
     if model is None:
         return Finding(passed=False, message=problem)
+    answered = _by_task(case, "answers")
     for task, gate in GATES.items():
-        answers = case.got["answers"].get(task)
+        answers = answered.get(task)
         truth = case.inputs["truth"][task]
         if not isinstance(answers, Tensor) or answers.shape != truth.shape or answers.dtype != truth.dtype:
             return Finding(passed=False, message=f"no answers to the {task} questions came back")
@@ -132,9 +133,10 @@ def judge_maps(case: Case) -> Finding:
     model, problem = rebuild_trained(case)
     if model is None:
         return Finding(passed=False, message=problem)
+    got_maps, got_weighted = _by_task(case, "maps"), _by_task(case, "value-weighted")
     for task, prompts in case.inputs["prompts"].items():
         maps, weighted = compute_maps(model, prompts, case.inputs["patches"][task])
-        got = {"map": case.got["maps"].get(task), "value-weighted map": case.got["value-weighted"].get(task)}
+        got = {"map": got_maps.get(task), "value-weighted map": got_weighted.get(task)}
         expected = {"map": maps, "value-weighted map": weighted}
         # Two blocks add up their rounding errors, and exp enlarges them, up to 1e-3 of the largest value.
         finding = compare(got, expected, rtol=100 * case.rtol, device=case.device)
@@ -150,6 +152,12 @@ def judge_maps(case: Case) -> Finding:
             text = f"{task} questions: the model looks at the right patch {on_it:.0%} of the time"
             return Finding(passed=False, message=f"{text}, at least {GROUNDING_GATE:.0%} is needed")
     return Finding(passed=True)
+
+
+def _by_task(case: Case, name: str) -> Mapping[str, Value]:
+    """Return what came back for each task under a name; nothing if that is no mapping."""
+    value = case.got.get(name)
+    return value if isinstance(value, Mapping) else {}
 
 
 def rebuild_trained(case: Case) -> tuple[MiniVLM | None, str]:
@@ -191,7 +199,8 @@ def check_origin(model: MiniVLM, path: object, seed: object) -> str:
     start = build_quietly(MiniVLM, **recipe.MODEL)
     recipe.draw_start(start, seed)
     first, last = recipe.watch(start, seed), recipe.watch(model, seed)
-    if not isinstance(path, Tensor) or path.shape != (steps + 1, len(first)) or not path.isfinite().all():
+    form = (steps + 1, len(first)), first.dtype
+    if not isinstance(path, Tensor) or (path.shape, path.dtype) != form or not path.isfinite().all():
         return f"the record of the training does not hold {steps} steps: run the training cell as it is"
     if not torch.allclose(path[0], first, atol=1e-5):
         return "the training did not begin at the weights that the seed draws"
