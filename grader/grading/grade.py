@@ -133,6 +133,9 @@ class _Grading:
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._trials, self._server, self._settings = trials, server, settings
         self._reference_results = ReferenceResults(lesson.reference)
+        # All runs of the notebook together have the time of one.
+        self._deadline = time.monotonic() + lesson.limits.seconds
+        self._left_out = False  # a run did not take place, because the time was used up
         # Built-ins that ran while an exercise was probed, by exercise id; all runs of the notebook add to
         # them.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -141,7 +144,8 @@ class _Grading:
         """Run the notebook, repeat trainings, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
         execution, submitted = self._run(self._rebuilt.notebook, ids)
-        if again := trainings_to_repeat(self._lesson, submitted):
+        again = trainings_to_repeat(self._lesson, submitted)
+        if again and self._has_time():
             second = self._run(self._rebuilt.notebook, again, seed=SEED + 1)[1]
             submitted |= {id: better_training(submitted[id], second[id]) for id in again}
         followed = follow_through(
@@ -169,6 +173,7 @@ class _Grading:
         run = schedule(
             self._lesson, self._rebuilt, notebook, trials, self._settings, remote=tuple(remote), seed=seed
         )
+        run = replace(run, limits=replace(run.limits, seconds=max(self._deadline - time.monotonic(), 1.0)))
         repairs: dict[str, Repair | None] = {}
         follow_up = partial(self._try_repairs, notebook, chosen, repairs)
         execution = execute(self._server, replace(run, follow_up=follow_up))
@@ -193,7 +198,13 @@ class _Grading:
             notebook: a copy of the rebuilt notebook in which carry-on cells are switched on.
             remote: exercises that are replaced by the reference, which runs in this process.
         """
-        return self._run(notebook, ids, remote)[1]
+        return self._run(notebook, ids, remote)[1] if self._has_time() else {}
+
+    def _has_time(self) -> bool:
+        """Tell whether the notebook may run once more; note that it did not, if not."""
+        has_time = time.monotonic() < self._deadline
+        self._left_out |= not has_time
+        return has_time
 
     def _try_repairs(
         self,
@@ -264,6 +275,9 @@ class _Grading:
     def _assemble(self, student: str, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
         """Fail answers that call built-ins, make the grade, and show its verdicts in the notebook."""
         verdicts, flags = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
+        if self._left_out:
+            limit = f"{self._lesson.limits.seconds:g} s for all runs"
+            flags = (*flags, Flag(kind="out-of-time", exercise=None, detail=limit))
         if execution.moved:
             flags = (*flags, Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
         fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)

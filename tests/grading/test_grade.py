@@ -118,3 +118,16 @@ def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(
     graded = grade_solution(server, tmp_path).grade
     assert (graded.status, graded.score) == ("fault", None)
     assert "ZeroDivisionError" in graded.message
+
+
+def test_all_runs_together_have_the_time_of_one(server: Server, tmp_path: Path, monkeypatch, runs) -> None:
+    """A failed exercise is not replaced once the time is used up; a person is told, and nothing else is lost."""
+    lesson = lessons()["1-attention"]
+    slow = "import time; time.sleep(6)"
+    hurried = replace(lesson, limits=replace(lesson.limits, seconds=6.0), follow_through=True)
+    monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: hurried})
+    wrong = {"1.3": "def stable_softmax(scores, dim=-1):\n    return scores", "1.1": slow}
+    graded = grade_answers(server, tmp_path, wrong).grade
+    assert len(runs) == 1
+    assert [flag.kind for flag in graded.flags] == ["out-of-time"]
+    assert "6 s for all runs" in graded.flags[0].detail
