@@ -212,7 +212,7 @@ class Verdict(_ShortTexts):
     other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 
-COST_POINTS = ("uses-builtin",)  # kinds of flags whose exercise has 0 points already
+COST_POINTS = ("uses-builtin", "is-carry-on")  # kinds of flags whose exercise has 0 points already
 
 
 @dataclass(frozen=True, kw_only=True)

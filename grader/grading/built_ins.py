@@ -1,10 +1,11 @@
-"""Fail answers that call the built-in that they should write; flag answers that equal the carry-on cell."""
+"""Fail answers that call the built-in that they should write, or are the carry-on cell's code."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from grader.checks.carry_on import is_carry_on
 from grader.checks.from_scratch import ran_builtins, same_definitions, used_builtins
 from grader.checks.mentions import HINT, complaint
 from grader.declaration.exercise import Exercise
@@ -16,15 +17,17 @@ from grader.submission.rebuild import Rebuilt
 # By id of the probed exercise: the built-ins that ran, as the sandbox's tripwire
 # (grader/execution/guest/tripwire.py) reported them. Each is (operator, the other exercise whose answer
 # called it); "" if no other exercise's answer did.
+IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you go on and earns no points"
+
 BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
 
 
 def refuse_built_ins(
     lesson: Lesson, rebuilt: Rebuilt, verdicts: Sequence[Verdict], builtin_calls: BuiltinCalls
 ) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
-    """Fail and flag answers that call the built-in that their exercise asks to write.
+    """Fail and flag answers that call the built-in that their exercise asks to write, or are the carry-on cell's code.
 
-    Also flag answers that equal the carry-on cell. A verdict with the outcome FAULT stays as it is.
+    Where that code is a single statement, the answer is only flagged. A verdict with the outcome FAULT stays as it is.
 
     Returns:
         The verdicts in the same order, and the flags.
@@ -43,7 +46,14 @@ def refuse_built_ins(
         if used and verdict.outcome is not Outcome.FAULT:
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
             verdict = refused(verdict, complaint(used))
-        if same_definitions(answer, carry_on.get(carry_on_cell(exercise.id), ""), exercise.defines):
+        given = carry_on.get(carry_on_cell(exercise.id), "")
+        if is_carry_on(answer, given, own):
+            flags.append(
+                Flag(kind="is-carry-on", exercise=exercise.id, detail="the carry-on cell's statements")
+            )
+            if verdict.outcome is not Outcome.FAULT:
+                verdict = refused(verdict, IS_CARRY_ON)
+        elif same_definitions(answer, given, exercise.defines):
             flags.append(_carry_on_flag(exercise))
         judged.append(verdict)
     return tuple(judged), tuple(flags)

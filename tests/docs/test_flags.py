@@ -55,3 +55,28 @@ def test_a_built_in_costs_the_exercise_as_the_table_says() -> None:
     assert [(flag.kind, flag.exercise) for flag in flags] == [("uses-builtin", "1.4")]
     assert {verdict.id for verdict in verdicts if verdict.points == 0} == {"1.4"}
     assert TABLE["uses-builtin"] == "the exercise has 0"
+
+
+def test_the_code_of_a_carry_on_cell_costs_the_exercise_as_the_table_says() -> None:
+    lesson = lessons()["2-heads"]
+    book = nbformat.read(ROOT / "notebooks" / "2-heads" / "2-heads.ipynb", as_version=4)
+    cells = {cell.id: cell.source for cell in book.cells}
+    pasted = cells["stuck-2-1"].replace("carry_on = False", "carry_on = True")
+    full = tuple(
+        Verdict(
+            id=exercise.id,
+            name="",
+            title=exercise.title,
+            outcome=Outcome.PASSED,
+            points=exercise.points,
+            max_points=exercise.points,
+        )
+        for exercise in lesson.exercises
+    )
+    rebuilt = Rebuilt(notebook=book, answers={"2.1": f"{pasted}\nidle = 1"}, own=())
+    verdicts, flags = refuse_built_ins(lesson, rebuilt, full, {})
+    assert [(flag.kind, flag.exercise) for flag in flags] == [("is-carry-on", "2.1")]
+    (refused,) = [verdict for verdict in verdicts if verdict.points < verdict.max_points]
+    assert (refused.id, refused.points) == ("2.1", 0)
+    assert "Stuck? Carry on" in refused.message
+    assert TABLE["is-carry-on"] == "the exercise has 0"

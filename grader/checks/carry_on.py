@@ -1,0 +1,73 @@
+"""Tell whether an answer is the code of its cell "Stuck? Carry on", which lets a student go on and earns no points.
+
+Two codes are compared by their statements, without the names of variables and without order: renaming, reordering and
+idle lines in between change nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from grader.checks.mentions import statements
+from grader.notebook.source_names import cached_by_source
+
+# Everybody might write one statement such as `return torch.cat(heads.unbind(-3), dim=-1)`, but not these two by chance.
+LEAST_STATEMENTS = 2
+
+
+def is_carry_on(answer: str, carry_on: str, others: Sequence[str] = ()) -> bool:
+    """Tell whether an answer holds all statements of a carry-on cell, which are too many to agree by chance.
+
+    Args:
+        carry_on: the source of the carry-on cell; "" if the exercise has none.
+        others: sources of the cells that the student added: the answer may call what they define.
+    """
+    wanted = statement_shapes(carry_on) if carry_on else Counter()
+    if wanted.total() < LEAST_STATEMENTS:
+        return False
+    return wanted <= sum(map(statement_shapes, others), statement_shapes(answer))
+
+
+@cached_by_source
+def statement_shapes(source: str) -> Counter[str]:
+    """Count the assignments and returns in a cell's functions and classes, each without the names of variables.
+
+    What stands in an `if` at the top level of the cell counts, too, as in a carry-on cell.
+    """
+    shapes: Counter[str] = Counter()
+    for top in statements(source):
+        for definition in top.body if isinstance(top, ast.If) else [top]:
+            if isinstance(definition, (ast.FunctionDef, ast.ClassDef)):
+                variables = _variables(definition)
+                shapes.update(
+                    f"{type(node).__name__} {_text(node, variables)}"
+                    for node in ast.walk(definition)
+                    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return))
+                )
+    return shapes
+
+
+def _variables(statement: ast.stmt) -> frozenset[str]:
+    """Return the names that a definition binds inside: its arguments, and what it assigns."""
+    stored = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(stored | {n.arg for n in ast.walk(statement) if isinstance(n, ast.arg)})
+
+
+def _text(node: ast.AST, variables: Collection[str]) -> str:
+    """List what a statement is made of, without the names of variables."""
+    words = []
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Name(id=name):
+                words.append("_" if name in variables else name)
+            case ast.Attribute(attr=name):
+                words.append(f".{name}")
+            case ast.Constant(value=value):
+                words.append(repr(value))
+            case ast.expr_context():
+                pass
+            case _:
+                words.append(type(inner).__name__)
+    return " ".join(words)
