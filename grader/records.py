@@ -212,6 +212,15 @@ class Verdict(_ShortTexts):
     other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What a student wrote for a question that people grade."""
+
+    id: str  # "1.Q1"
+    title: str
+    text: str  # "" for nothing
+
+
 COST_POINTS = ("uses-builtin", "is-carry-on")  # kinds of flags whose exercise has 0 points already
 
 
@@ -238,6 +247,7 @@ class Grade(_ShortTexts):
     max_score: float
     verdicts: tuple[Verdict, ...] = ()
     flags: tuple[Flag, ...] = ()
+    written: tuple[Written, ...] = ()  # one for each question of the lesson
     message: str = ""
     # Of an unreadable one: the file's bytes prove it. If false, a score that is recorded already stays.
     proven: bool = True
@@ -307,7 +317,7 @@ class GradebookEntry:
     max_score: float
     penalty: float = 0.0  # for a late submission
     seconds_late: float | None = None  # None if due date or time of submission is not known
-    # By exercise id; the cells that the instructor added by their grade id.
+    # By id of exercise or question; the cells that the instructor added by their grade id.
     cells: Mapping[str, CellScore] = field(default_factory=dict)
 
     @property

@@ -217,6 +217,14 @@ def scaled_scores(query, key):
 
 
 # %% [markdown]
+# **Predict first.** Take nine random keys at d_k = 512, and scores without the root. How large is the largest of the nine
+# weights, on average? A uniform map would give 1/9. Put a number between 0 and 1 in place of `None`, run the cell, and go
+# on. Nobody grades it.
+
+# %% predict="largest-weight"
+predicted_weight = None
+
+# %% [markdown]
 # Does it matter? Here are random queries against nine random keys, for growing d_k. We look at the largest of the nine
 # weights, and at p(1 − p), which is the derivative of a weight by its own score: how much of a gradient gets through the
 # softmax.
@@ -240,6 +248,13 @@ def sharpness(score, d_k):
 for name, score in (("unscaled", attention_scores), ("scaled", scaled_scores)):
     largest, slope = sharpness(score, 512)
     print(f"d_k = 512, {name:8}: mean largest weight {largest:.3f}, mean p(1 − p) {slope:.4f}")
+
+# %% id="predicted-weight" draws="1"
+measured = sharpness(attention_scores, 512)[0]
+if predicted_weight is None:
+    print(f"measured {measured:.3f}; you left the prediction open")
+else:
+    print(f"predicted {predicted_weight:.3f}, measured {measured:.3f}: {abs(predicted_weight - measured):.3f} apart")
 
 # %% id="why-scale-figure" draws="1"
 show_curve(
@@ -956,7 +971,23 @@ show_maps(answers, [f"where is the {word}?" for word in asked.tolist()])
 # 3. Every weight in the worked example with three tokens lies between 0.26 and 0.40. Is such a map *bad*?
 # 4. You double all queries. Which of scores, weights and output change? Is it the same as another temperature?
 # 5. Somebody shows you a beautiful attention map of a new model. What two maps would you ask to see beside it?
+
+# %% [markdown] question="1.Q1"
+# ### Why three, and not two?
 #
+# A library could print the whole book on its spine: keys and values would be the same. Would attention lose anything if
+# W_K and W_V were one matrix? Give one example of two tokens that it could no longer handle. Two or three sentences are
+# enough.
+#
+# === BEGIN MARK SCHEME ===
+# - Names the two jobs: a key says when a token is to be found, a value says what it hands over (1).
+# - Sees the loss: with one matrix, tokens that are found by the same query must also hand over nearly the same (1).
+# - Gives an example that fits: two tokens to be found by the same question with different contents, such as the words
+#   "left" and "right" for "which side?"; or two with the same content and different labels (1).
+# - Wrong: "values need another width". The widths may differ, but that is not what is lost.
+# === END MARK SCHEME ===
+
+# %% [markdown]
 # ## What next
 #
 # You built attention with one head. Every query spreads **one** budget of 1 over the keys. What if a word must look at

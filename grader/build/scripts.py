@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
 from grader.build.provided import inline, title_of
+from grader.build.questions import question_cells
 from grader.build.script_checks import check_against_script
 from grader.build.self_check_cell import self_check_source
 from grader.declaration.exercise import Exercise
@@ -29,9 +30,12 @@ from grader.notebook.cells import (
     carry_on_cell,
     carry_on_source,
     check_cell,
+    prediction_cell,
     provided_cell,
     task_cell,
     with_marker,
+    with_prediction_marker,
+    written_cell,
 )
 
 MARKERS = {marker.value for marker in ScriptMarker}
@@ -83,9 +87,14 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
         if ScriptMarker.ABOUT in marks:
             exercise = lesson.exercise(marks[ScriptMarker.ABOUT])
             return [_markdown(f"{heading(exercise)}\n\n{text}", task_cell(exercise.id))]
+        if ScriptMarker.QUESTION in marks:
+            return question_cells(marks[ScriptMarker.QUESTION], text, lesson)
         return [_markdown(text, marks.get(ScriptMarker.ID, ""))]
     if ScriptMarker.EXERCISE in marks:
         return _exercise(lesson.exercise(marks[ScriptMarker.EXERCISE]), cell.source)
+    if ScriptMarker.PREDICT in marks:
+        name = marks[ScriptMarker.PREDICT]
+        return [_code(with_prediction_marker(name, cell.source), prediction_cell(name), marks)]
     if ScriptMarker.STUCK in marks:
         exercise = lesson.exercise(marks[ScriptMarker.STUCK])
         return [
@@ -203,6 +212,11 @@ def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode])
                     f"{script}: {count[cell] or 'no'} cells for {kind} {exercise.id}; "
                     f"there must be one '{marker} {kind}=\"{exercise.id}\"'"
                 )
+    for question in lesson.questions:
+        if not count[written_cell(question)]:
+            raise BuildError(
+                f"{script}: the declaration gives points for question {question}, which is not there"
+            )
     for check in (check for exercise in lesson.exercises for check in exercise.checks if check.at):
         if not count[check.at]:
             raise BuildError(

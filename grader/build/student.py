@@ -17,10 +17,14 @@ from grader.notebook.cells import marked_exercises, stub
 from grader.paths import tools_on_path
 
 
+TEXT_STUB = "*Double-click here, and write your answer in place of this line.*"
+
+
 class NameTheTodo(ClearSolutions):
-    """nbgrader's ClearSolutions with a stub that names the exercise: NotImplementedError("TODO 1.4")."""
+    """nbgrader's ClearSolutions with stubs of ours: NotImplementedError("TODO 1.4"), and a line to write over."""
 
     def preprocess_cell(self, cell, resources, cell_index):
+        self.text_stub = TEXT_STUB
         for exercise in marked_exercises(cell.source):
             self.code_stub = {**self.code_stub, "python": stub(exercise)}
         return super().preprocess_cell(cell, resources, cell_index)

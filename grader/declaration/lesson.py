@@ -31,6 +31,8 @@ class Lesson:
     parameters: Mapping[str, Any] = field(
         default_factory=dict
     )  # variables that the grader sets in the notebook, beside device and seed
+    # Points of the questions that people grade, by id; a question of the script that is not named has 0.
+    questions: Mapping[str, float] = field(default_factory=dict)
     # Grading runs an exercise again with stand-ins for earlier exercises that failed. True: the better
     # verdict of that run counts. False: the verdict on the notebook as submitted counts, and a note tells the
     # other.
@@ -56,6 +58,11 @@ class Lesson:
                     yield f"exercise {exercise.id}, reference: {name} is defined by exercise {owners[name]} already"
                 owners[name] = exercise.id
             earlier[exercise.id] = exercise
+        for question, points in self.questions.items():
+            if question in earlier:
+                yield f"questions: {question} is an exercise; give the question another id, as in 1.Q1"
+            if points < 0:
+                yield f"questions: {question} has {points:g} points; no points are 0"
 
     @cached_property
     def reference(self) -> Mapping[str, Any]:
@@ -69,7 +76,7 @@ class Lesson:
 
     @property
     def max_score(self) -> float:
-        """The points of all exercises together."""
+        """The points of all exercises together; those that people give for questions come on top."""
         return sum(exercise.points for exercise in self.exercises)
 
     def exercise(self, id: str) -> Exercise:

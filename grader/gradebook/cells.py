@@ -13,7 +13,15 @@ from sqlalchemy import insert, select
 
 from grader.declaration.lesson import Lesson
 from grader.gradebook.errors import RecordError
-from grader.notebook.cells import Role, answer_cell, check_cell, role
+from grader.notebook.cells import Role, answer_cell, check_cell, question_of, role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question that a student answers in words."""
+
+    row: str  # of the text in the table of cells
+    points: float  # that a person can give for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +33,7 @@ class Cells:
     duedate: datetime | None  # of the assignment
     grades: Mapping[str, str]  # exercise id → row of its self-check, which gets the points
     comments: Mapping[str, str]  # exercise id → row of its answer, which gets the comment
+    questions: Mapping[str, Question]  # by id
     other_grades: tuple[str, ...]  # rows of the cells that the instructor added, to grade by hand
     other_comments: tuple[str, ...]  # rows of the cells that the instructor added, to comment by hand
 
@@ -108,6 +117,7 @@ def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: Note
 def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Lesson) -> Cells:
     """Return the ids of all cells' rows, and give earlier submissions the rows that they lack."""
     grades = {cell.name: cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    worth = {cell.name: cell.max_score for cell in notebook.grade_cells}
     comments = {cell.name: cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)}
     _complete_submissions(gradebook, notebook.id, grades.values(), comments.values())
     checks = {exercise.id: check_cell(exercise.id) for exercise in lesson.exercises}
@@ -118,7 +128,12 @@ def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Les
         duedate=notebook.assignment.duedate,
         grades={id: grades.pop(cell) for id, cell in checks.items() if cell in grades},
         comments={id: comments.pop(cell) for id, cell in answers.items() if cell in comments},
-        # The cells that the two lines above did not pop: those that the instructor added.
+        questions={
+            question: Question(row=grades.pop(cell), points=worth[cell])
+            for cell in tuple(grades)
+            if role(cell) is Role.WRITTEN and (question := question_of(cell))
+        },
+        # The cells that the lines above did not pop: those that the instructor added.
         other_grades=tuple(grades.values()),
         other_comments=tuple(comments.values()),
     )

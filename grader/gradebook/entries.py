@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from grader.gradebook.details import grade_in
 from grader.gradebook.stored import Stored, load_line, load_one
-from grader.notebook.cells import exercise_of
+from grader.notebook.cells import exercise_of, question_of
 from grader.records import CellScore, Grade, GradebookEntry, Student
 
 
@@ -77,7 +77,7 @@ def _without_details(row: Row, score: float | None, max_score: float) -> Grade:
 
 
 def _cell_scores(stored: Stored) -> dict[str, CellScore]:
-    """Return what people and grader decided of each cell: by exercise, or else by the cell's grade id."""
+    """Return what people and grader decided of each cell: by exercise or question, or else by its grade id."""
     comments = {_name(row.cell): row.manual_comment for row in stored.comments if row.manual_comment}
     scores = {
         _name(row.cell): CellScore(
@@ -101,8 +101,8 @@ def _points(auto: float | None, manual: float | None, extra: float | None) -> fl
 
 
 def _name(cell: str) -> str:
-    """Return the exercise of an answer's or a self-check's grade id; return other grade ids unchanged."""
-    return exercise_of(cell) or cell
+    """Return the exercise or question that a grade id names; return other grade ids unchanged."""
+    return exercise_of(cell) or question_of(cell) or cell
 
 
 def seconds_late(row: Row) -> float | None:

@@ -29,6 +29,11 @@ def scores_and_comments(
     """
     verdicts = {verdict.id: verdict for verdict in grade.verdicts}
     scores = {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()}
+    texts = {written.id: written.text for written in grade.written}
+    scores |= {
+        question.row: _question_scores(grade, texts.get(id, ""), question.points)
+        for id, question in cells.questions.items()
+    }
     scores |= {cell: {} for cell in cells.other_grades}
     for cell, row in stored.items():
         if cell in scores and row.manual_score is not None:
@@ -60,6 +65,18 @@ def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
     if verdict is None or _is_withheld(grade, verdict):
         return {"needs_manual_grade": True}
     return {"auto_score": float(verdict.points), "needs_manual_grade": False}
+
+
+def _question_scores(grade: Grade, text: str, points: float) -> dict[str, Any]:
+    """Return the columns to set in a question's row of grades, as nbgrader does: nothing written earns nothing.
+
+    A person must look at what was written, if it can earn points.
+    """
+    if grade.fault:
+        return {"needs_manual_grade": points > 0}
+    if not text:
+        return {"auto_score": 0.0, "needs_manual_grade": False}
+    return {"auto_score": None, "needs_manual_grade": points > 0}
 
 
 def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:

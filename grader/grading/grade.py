@@ -289,6 +289,7 @@ class _Grading:
             max_score=self._lesson.max_score,
             verdicts=verdicts,
             flags=flags,
+            written=self._rebuilt.written,
             message="a check of ours failed; the grade is withheld, nothing is lost" if fault else "",
             isolation=execution.isolation,
             device=execution.device,

@@ -27,6 +27,9 @@ class Role(StrEnum):
     CHECK = "check"
     CARRY_ON = "stuck"
     TASK = "about"
+    QUESTION = "question"
+    WRITTEN = "written"
+    PREDICTION = "predict"
     PROVIDED = "provided"
     TOOLS = "tools"
     OWN = "own"
@@ -41,6 +44,8 @@ class ScriptMarker(StrEnum):
 
     EXERCISE = "exercise"  # the cell is the answer to the exercise with this value as its id
     ABOUT = "about"  # the cell is the task of the exercise with this id
+    QUESTION = "question"  # the cell is the question with this id, and its mark scheme
+    PREDICT = "predict"  # the cell is a prediction of this name, which students edit
     STUCK = "stuck"  # the cell is the carry-on cell of the exercise with this id
     PROVIDED = "provided"  # the cell holds the module of the repository with this name
     TOOLS = "tools"  # the cell holds the self-check machinery
@@ -52,8 +57,12 @@ class ScriptMarker(StrEnum):
 
 BY_EXERCISE = (Role.ANSWER, Role.CHECK, Role.CARRY_ON, Role.TASK)
 TOOLS_CELL = "tools"
+BY_QUESTION = (Role.QUESTION, Role.WRITTEN)
 MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+QUESTION_MARKER = re.compile(r"<!--[ \t]*@question[ \t]+(\S+)[ \t]*-->[ \t]*\n?")
+PREDICTION_MARKER = re.compile(r"^[ \t]*#[ \t]*@predict[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 DRAWS = "draws"  # tag of a given cell that only shows something
+QUESTION_TITLE = "question"  # key of a text cell's metadata
 CARRY_ON_OFF, CARRY_ON_ON = "carry_on = False", "carry_on = True"
 
 
@@ -80,6 +89,26 @@ def task_cell(exercise: str) -> str:
     return _cell(Role.TASK, exercise)
 
 
+def question_cell(question: str) -> str:
+    """Return the id of the cell that asks a question: "question-1-Q1" for "1.Q1"."""
+    return _cell(Role.QUESTION, question)
+
+
+def written_cell(question: str) -> str:
+    """Return the id, and nbgrader's grade id, of the cell with the student's text: "written-1-Q1" for "1.Q1"."""
+    return _cell(Role.WRITTEN, question)
+
+
+def question_title(cell: NotebookNode) -> str:
+    """Return the title of the question that a text cell answers; the builder put it into the metadata."""
+    return str(cell.metadata.get(QUESTION_TITLE, ""))
+
+
+def prediction_cell(name: str) -> str:
+    """Return the id of the cell with the student's prediction of this name: "predict-scale" for "scale"."""
+    return f"{Role.PREDICTION}-{name}"
+
+
 def provided_cell(module: str) -> str:
     """Return the id of the cell that holds a module of the repository: "provided-digits" for "attention.digits"."""
     return f"{Role.PROVIDED}-{module.rpartition('.')[2].replace('_', '-')}"
@@ -101,13 +130,18 @@ def role(cell: str) -> Role:
     if cell == TOOLS_CELL:
         return Role.TOOLS
     kind = cell.partition("-")[0]
-    named = "-" in cell and kind in (*BY_EXERCISE, Role.PROVIDED, Role.OWN)
+    named = "-" in cell and kind in (*BY_EXERCISE, *BY_QUESTION, Role.PREDICTION, Role.PROVIDED, Role.OWN)
     return Role(kind) if named else Role.OTHER
 
 
 def exercise_of(cell: str) -> str | None:
     """Return the exercise that a cell's id names: "1.4" for "check-1-4", None for a cell of no exercise."""
     return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_EXERCISE else None
+
+
+def question_of(cell: str) -> str | None:
+    """Return the question that a cell's id names: "1.Q1" for "written-1-Q1", None for a cell of no question."""
+    return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_QUESTION else None
 
 
 # ---------------------------------------------------------------- markers and tags in source and metadata
@@ -121,6 +155,31 @@ def with_marker(exercise: str, source: str) -> str:
 def marked_exercises(source: str) -> set[str]:
     """Return the ids of the exercises that the marker lines of a cell name."""
     return set(MARKER.findall(source))
+
+
+def with_question_marker(question: str, text: str) -> str:
+    """Put the comment that names a question in front of the student's text; readers do not see it."""
+    return f"<!-- @question {question} -->\n{text}"
+
+
+def marked_questions(text: str) -> set[str]:
+    """Return the ids of the questions that the comments of a text cell name."""
+    return set(QUESTION_MARKER.findall(text))
+
+
+def without_question_marker(text: str) -> str:
+    """Return a text without the comments that name a question."""
+    return QUESTION_MARKER.sub("", text).strip()
+
+
+def with_prediction_marker(name: str, source: str) -> str:
+    """Put the marker line of a prediction in front of its source."""
+    return f"# @predict {name}\n{source.strip()}"
+
+
+def marked_predictions(source: str) -> set[str]:
+    """Return the names of the predictions that the marker lines of a cell name."""
+    return set(PREDICTION_MARKER.findall(source))
 
 
 def stub(exercise: str) -> str:

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from grader import __version__
-from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict
+from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict, Written
 
 
 def to_json(grade: Grade) -> str:
@@ -42,6 +42,7 @@ def to_record(grade: Grade) -> dict[str, Any]:
         "grader_version": __version__,
         "exercises": [_verdict(verdict) for verdict in grade.verdicts],
         "flags": [_values(flag) for flag in grade.flags],
+        "written": [_values(written) for written in grade.written],
     }
 
 
@@ -54,6 +55,9 @@ def from_record(record: Mapping[str, Any]) -> Grade:
     try:
         values = _fields_in(Grade, record)
         values["flags"] = tuple(Flag(**_fields_in(Flag, flag)) for flag in record.get("flags", ()))
+        values["written"] = tuple(
+            Written(**_fields_in(Written, written)) for written in record.get("written", ())
+        )
         return Grade(**values, verdicts=tuple(map(_read_verdict, record.get("exercises", ()))))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no grade: {error}. Grade again with --force.") from error

@@ -26,7 +26,8 @@ def feedback_page(entry: GradebookEntry) -> str:
         entry: what the gradebook says of the submission, with the whole grade.
     """
     score = entry.score
-    verdicts = entry.grade.verdicts if entry.grade.status == "graded" else ()
+    graded = entry.grade.status == "graded"
+    verdicts, written = (entry.grade.verdicts, entry.grade.written) if graded else ((), ())
     return (
         templates()
         .get_template("feedback.html.j2")
@@ -37,21 +38,22 @@ def feedback_page(entry: GradebookEntry) -> str:
             score=score,
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
             exercises=[_exercise(verdict, entry) for verdict in verdicts],
-            others=_others(entry, {verdict.id for verdict in verdicts}),
+            questions=[(each, entry.cells.get(each.id)) for each in written],
+            others=_others(entry, {each.id for each in (*verdicts, *written)}),
             version=__version__,
         )
     )
 
 
-def _others(entry: GradebookEntry, exercises: Set[str]) -> dict[str, CellScore]:
-    """Return the cells that the page shows below the exercises: the instructor's own.
+def _others(entry: GradebookEntry, above: Set[str]) -> dict[str, CellScore]:
+    """Return the cells that the page shows below exercises and questions: the instructor's own.
 
     Where no exercise is shown, as of a file that cannot be read, these are the cells that a person looked at.
     """
     return {
         name: cell
         for name, cell in entry.cells.items()
-        if name not in exercises and (exercises or cell.by_hand or cell.comment)
+        if name not in above and (above or cell.by_hand or cell.comment)
     }
 
 

@@ -59,7 +59,7 @@ def error_of(problem: Problem) -> IntakeError:
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell as it was submitted; nothing in it is trusted."""
+    """A cell as it was submitted; nothing in it is trusted."""
 
     source: str
     grade_id: str = ""  # nbgrader's id in the metadata
@@ -68,10 +68,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Submission:
-    """A notebook, reduced to the sources of its code cells."""
+    """A notebook, reduced to the sources of its code cells and to the texts that answer questions."""
 
     cells: tuple[Cell, ...]
     sha256: str  # of the bytes of the submitted file
+    texts: tuple[Cell, ...] = ()  # cells of any type that answer a question in words
 
 
 @dataclass(frozen=True)

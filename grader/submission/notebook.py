@@ -1,4 +1,4 @@
-"""Reads the sources of a notebook's code cells from its bytes, as data."""
+"""Reads a notebook's code cells, and its texts for questions, from its bytes, as data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from hashlib import sha256
 
 from grader.submission.file import Cell, Submission, Unreadable
+from grader.submission.written import questions_of
 
 MAX_CELLS = 2_000
 MAX_SOURCE = 4 << 20  # characters, over all cells
@@ -15,7 +16,7 @@ MOST_SIGNS = {b"{": 500_000, b"[": 500_000, b",": 5_000_000}
 
 
 def parse(content: bytes) -> Submission:
-    """Read the code cells of a notebook from its bytes.
+    """Read the code cells of a notebook, and its texts for questions, from its bytes.
 
     Raises:
         Unreadable: the bytes are not UTF-8 JSON or not nbformat 4, or the notebook is too large.
@@ -60,15 +61,18 @@ def parse(content: bytes) -> Submission:
         raise Unreadable(
             f"the notebook has {len(notebook['cells'])} cells; more than {MAX_CELLS} are not read"
         )
-    cells = tuple(cell for raw in notebook["cells"] if (cell := _cell(raw)) is not None)
+    found = [(raw["cell_type"], cell) for raw in notebook["cells"] if (cell := _cell(raw)) is not None]
+    # A text that was turned into code by mistake stays a text: as code it would only raise an error.
+    texts = tuple(cell for _, cell in found if questions_of(cell))
+    cells = tuple(cell for kind, cell in found if kind == "code" and not questions_of(cell))
     if sum(len(cell.source) for cell in cells) > MAX_SOURCE:
         raise Unreadable(f"the notebook holds more than {MAX_SOURCE >> 20} MiB of code")
-    return Submission(cells, digest)
+    return Submission(cells, digest, texts)
 
 
 def _cell(raw: object) -> Cell | None:
-    """Convert a cell of the JSON to a `Cell`; return None for everything that is no code cell."""
-    if not isinstance(raw, dict) or raw.get("cell_type") != "code":
+    """Convert a cell of the JSON to a `Cell`; return None for everything that is no cell of code or text."""
+    if not isinstance(raw, dict) or raw.get("cell_type") not in ("code", "markdown", "raw"):
         return None
     source = raw.get("source", "")
     if isinstance(source, list):

@@ -1,6 +1,6 @@
 """Rebuilds a submission: puts its answers and the student's own cells into a copy of the released notebook.
 
-Nothing else of the submitted file is used: no tags, metadata, outputs or kernelspec.
+So are its predictions and its texts for questions. Nothing else of the submitted file is used: no tags, metadata, outputs or kernelspec.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 import nbformat
@@ -17,9 +17,20 @@ from nbformat import NotebookNode
 
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
-from grader.notebook.cells import Role, answer_cell, marked_exercises, own_cell, role
+from grader.notebook.cells import (
+    Role,
+    answer_cell,
+    marked_exercises,
+    marked_predictions,
+    own_cell,
+    prediction_cell,
+    role,
+    written_cell,
+)
+from grader.records import Written
 from grader.submission.file import Cell, Submission, Unreadable
 from grader.submission.parts import defined, is_rest, join
+from grader.submission.written import shown, written_texts
 
 # What a student may write, over all cells: a whole lesson has 0.1 MiB and 25,000 words and signs. The grader parses it
 # some twenty times, and a syntax tree takes up to 2 KB of memory for each word.
@@ -36,7 +47,8 @@ class Rebuilt:
     notebook: NotebookNode
     # By exercise id, the source that counts as the answer; exercises without a cell are missing.
     answers: Mapping[str, str]
-    own: tuple[str, ...]  # ids of the cells that the student added
+    own: tuple[str, ...]  # ids of the cells that the student added, and of the predictions that were edited
+    written: tuple[Written, ...] = ()
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the student, by exercise id
 
 
@@ -51,6 +63,8 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     """
     given = _given_cells(master)
     _refuse_too_much(submission.cells, given)
+    predictions, cells = _predictions(submission.cells, master)
+    submission = replace(submission, cells=cells)
     owners = _owners(submission.cells, lesson.exercises)
     answers: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
@@ -68,7 +82,39 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
             "that the lesson asks for. Is it another notebook?"
         )
     own = _own_cells(submission.cells, owners, used, master, lesson)
-    return _assemble(lesson, master, answers, own, notes)
+    rebuilt = _assemble(lesson, master, answers, own, notes)
+    return _with_students_words(rebuilt, predictions, written_texts(master, submission.texts))
+
+
+def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str, str], tuple[Cell, ...]]:
+    """Return the sources of the edited predictions by the id of the released cell, and all other cells.
+
+    A prediction is known by its marker line '# @predict …'; of several copies the last counts.
+    """
+    released = {cell.id: cell.source for cell in master.cells if role(cell.id) is Role.PREDICTION}
+    edited: dict[str, str] = {}
+    others: list[Cell] = []
+    for cell in cells:
+        places = {prediction_cell(name) for name in marked_predictions(cell.source)} & released.keys()
+        if len(places) == 1 and not marked_exercises(cell.source):
+            edited[places.pop()] = cell.source
+        else:
+            others.append(cell)
+    changed = {id: source for id, source in edited.items() if source.strip() != released[id].strip()}
+    return changed, tuple(others)
+
+
+def _with_students_words(
+    rebuilt: Rebuilt, predictions: Mapping[str, str], written: tuple[Written, ...]
+) -> Rebuilt:
+    """Put the student's predictions and texts into the rebuilt notebook.
+
+    An edited prediction counts as a cell that the student added: it may raise or hang, and costs nothing.
+    """
+    texts = {written_cell(one.id): shown(one) for one in written}
+    for cell in rebuilt.notebook.cells:
+        cell.source = {**predictions, **texts}.get(cell.id, cell.source)
+    return replace(rebuilt, own=(*rebuilt.own, *predictions), written=written)
 
 
 def _refuse_too_much(cells: Sequence[Cell], given: Sequence[NotebookNode]) -> None:

@@ -1,0 +1,68 @@
+"""Makes the cells of a question: what is asked, and the text that a student writes and a person may grade.
+
+In the script a question is one Markdown cell, `# %% [markdown] question="1.Q1"`. It begins with a heading and ends
+with its mark scheme, between nbgrader's markers. The mark scheme becomes the "solution" of the text cell, so that
+nbgrader takes it out of the student notebook.
+"""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.declaration.lesson import Lesson
+from grader.notebook.cells import QUESTION_TITLE, question_cell, with_question_marker, written_cell
+
+BEGIN, END = "=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ==="
+SCHEME = re.compile(rf"^[ \t]*{BEGIN}[ \t]*$\n(.*)^[ \t]*{END}[ \t]*$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#{2,6}[ \t]+(.+?)[ \t]*$", re.MULTILINE)
+# nbgrader looks for these words in any line; as comments they do not show in the solution notebook.
+SOLUTION = "<!-- ### BEGIN SOLUTION -->", "<!-- ### END SOLUTION -->"
+
+
+def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
+    """Return the cell that asks, and the cell to write in, which holds the mark scheme.
+
+    Args:
+        source: heading, question and mark scheme.
+
+    Raises:
+        ValueError: the heading or the mark scheme is missing, or the id is an exercise's.
+    """
+    scheme = SCHEME.search(source)
+    if scheme is None or not scheme[1].strip():
+        raise ValueError(f"question {id} has no mark scheme: '{BEGIN}' … '{END}' at its end")
+    if source[scheme.end() :].strip():
+        raise ValueError(f"question {id} goes on after its mark scheme, which must be its end")
+    asked = source[: scheme.start()].strip()
+    title = HEADING.match(asked)
+    if title is None:
+        raise ValueError(
+            f"question {id} has no title: begin it with a heading, as in '### Why three of them?'"
+        )
+    if id in {exercise.id for exercise in lesson.exercises}:
+        raise ValueError(f"{id} is an exercise; give the question another id, as in 1.Q1")
+    points = lesson.questions.get(id, 0.0)
+    text = f"{heading(id, title[1], points)}\n{asked[title.end() :]}".rstrip()
+    begin, end = SOLUTION
+    inside = "\n".join((begin, "**Mark scheme.**", "", scheme[1].strip(), "", end))
+    written = nbformat.v4.new_markdown_cell(with_question_marker(id, inside), id=written_cell(id))
+    written.metadata["nbgrader"] = {
+        "grade": True,
+        "grade_id": written_cell(id),
+        "locked": False,
+        "points": points,
+        "schema_version": 3,
+        "solution": True,
+        "task": False,
+    }
+    written.metadata[QUESTION_TITLE] = title[1]
+    return [nbformat.v4.new_markdown_cell(text, id=question_cell(id)), written]
+
+
+def heading(id: str, title: str, points: float) -> str:
+    """Return a question's heading: "### Question 1.Q1 · Why three of them? — in words, no points"."""
+    worth = f"{points:g} point{'s' * (points != 1)}" if points else "no points"
+    return f"### Question {id} · {title} — in words, {worth}"
