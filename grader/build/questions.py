@@ -45,7 +45,7 @@ def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
     if id in {exercise.id for exercise in lesson.exercises}:
         raise ValueError(f"{id} is an exercise; give the question another id, as in 1.Q1")
     points = lesson.questions.get(id, 0.0)
-    text = f"{heading(id, title[1], points)}\n{asked[title.end() :]}".rstrip()
+    text = f"{heading(id, title[1], points)}\n\n{asked[title.end() :].strip()}"
     begin, end = SOLUTION
     inside = "\n".join((begin, "**Mark scheme.**", "", scheme[1].strip(), "", end))
     written = nbformat.v4.new_markdown_cell(with_question_marker(id, inside), id=written_cell(id))

@@ -16,7 +16,6 @@ from traitlets.config import Config
 from grader.notebook.cells import marked_exercises, stub
 from grader.paths import tools_on_path
 
-
 TEXT_STUB = "*Double-click here, and write your answer in place of this line.*"
 
 

@@ -35,6 +35,7 @@ from grader.grading.grade import Graded
 from grader.paths import notebook_path
 from grader.records import GradingSettings
 from grader.results.folders import unreadable_notebook
+from grader.results.worked_solutions import with_mark_schemes
 from grader.results.writer import file_digest, handover
 from grader.secret import SecretError, course_secret
 from grader.submission.file import SubmissionFile, name_problem
@@ -156,7 +157,7 @@ class GradeSubmission(NbGraderPreprocessor):
         if (grade := graded.grade).status == "unreadable":
             self.log.warning("%s/%s: unreadable: %s", student, assignment, grade.message)
             return unreadable_notebook(grade.message), resources
-        return graded.notebook or nb, resources
+        return with_mark_schemes(graded.notebook or nb, assignment), resources
 
 
 class RecordGrade(NbGraderPreprocessor):

@@ -62,6 +62,7 @@ MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 QUESTION_MARKER = re.compile(r"<!--[ \t]*@question[ \t]+(\S+)[ \t]*-->[ \t]*\n?")
 PREDICTION_MARKER = re.compile(r"^[ \t]*#[ \t]*@predict[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 DRAWS = "draws"  # tag of a given cell that only shows something
+SOLUTION_LINE = re.compile(r"### (BEGIN|END) SOLUTION\b")  # nbgrader's
 QUESTION_TITLE = "question"  # key of a text cell's metadata
 CARRY_ON_OFF, CARRY_ON_ON = "carry_on = False", "carry_on = True"
 
@@ -180,6 +181,12 @@ def with_prediction_marker(name: str, source: str) -> str:
 def marked_predictions(source: str) -> set[str]:
     """Return the names of the predictions that the marker lines of a cell name."""
     return set(PREDICTION_MARKER.findall(source))
+
+
+def without_marks(source: str) -> str:
+    """Return the source of a solution without the lines that mark it: ours, and nbgrader's around the solution."""
+    kept = (line for line in without_question_marker(source).splitlines() if not SOLUTION_LINE.search(line))
+    return "\n".join(line for line in kept if not MARKER.match(line)).strip()
 
 
 def stub(exercise: str) -> str:

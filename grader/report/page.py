@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ from grader.report.text import SYMBOLS, check_messages, clean, clean_lines, kind
 CODE = re.compile(r"`([^`]+)`")
 
 
-def feedback_page(entry: GradebookEntry) -> str:
+def feedback_page(entry: GradebookEntry, solutions: Mapping[str, str] | None = None) -> str:
     """Return one HTML file that needs no other file: no script, font or picture.
 
     Args:
         entry: what the gradebook says of the submission, with the whole grade.
+        solutions: the worked solutions, by exercise; the page shows those of exercises with full points.
     """
     score = entry.score
     graded = entry.grade.status == "graded"
@@ -37,7 +38,7 @@ def feedback_page(entry: GradebookEntry) -> str:
             greeting=_greeting(entry),
             score=score,
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
-            exercises=[_exercise(verdict, entry) for verdict in verdicts],
+            exercises=[_exercise(verdict, entry, solutions or {}) for verdict in verdicts],
             questions=[(each, entry.cells.get(each.id)) for each in written],
             others=_others(entry, {each.id for each in (*verdicts, *written)}),
             version=__version__,
@@ -117,7 +118,7 @@ def _greeting(entry: GradebookEntry) -> str:
     )
 
 
-def _exercise(verdict: Verdict, entry: GradebookEntry) -> dict[str, Any]:
+def _exercise(verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, str]) -> dict[str, Any]:
     """Collect what the template shows of one exercise."""
     name = kind(verdict)
     said = zip(verdict.checks, check_messages(verdict), strict=True)
@@ -133,8 +134,15 @@ def _exercise(verdict: Verdict, entry: GradebookEntry) -> dict[str, Any]:
         # `escape` makes it Markup, which keeps its lines and spaces.
         "excerpt": escape(clean_lines(verdict.excerpt)) if verdict.outcome is not Outcome.FAULT else "",
         "checks": [] if without_checks else [_check(check, message) for check, message in said],
+        "solution": _solution(verdict, entry, solutions),
         "figures": [drawn for drawn in map(figure, verdict.heatmaps) if drawn is not None],
     }
+
+
+def _solution(verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, str]) -> Markup:
+    """Return the worked solution of an exercise that passed and has full points; "" of any other."""
+    passed = verdict.outcome is Outcome.PASSED and (entry.points(verdict) or 0.0) >= verdict.max_points
+    return escape(solutions.get(verdict.id, "") if passed else "")
 
 
 def _message(verdict: Verdict) -> str:

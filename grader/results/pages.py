@@ -1,8 +1,8 @@
 """Makes the feedback page of a gradebook entry, and tells whether a page on the disk is still right.
 
 The last line of a page is a comment with a digest of what the page was made from. A rerun compares it, and
-makes a page again only if the entry has changed (a person may have given points or a comment), or the code
-that makes pages, or if the file is cut off or another.
+makes a page again only if the entry has changed (a person may have given points or a comment), or a worked
+solution, or the code that makes pages, or if the file is cut off or another.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import grader
 from grader.gradebook.details import without_checks
 from grader.records import GradebookEntry
 from grader.report.page import feedback_page
+from grader.results.worked_solutions import worked
 
 
 def page_of(entry: GradebookEntry) -> str:
-    """Return the feedback page of an entry with its whole grade."""
-    return feedback_page(entry) + _last_line(entry)
+    """Return the feedback page of an entry with its whole grade, and the solutions of what was passed."""
+    return feedback_page(entry, worked(entry.assignment).answers) + _last_line(entry)
 
 
 def is_current(page: Path, entry: GradebookEntry) -> bool:
@@ -38,7 +39,10 @@ def is_current(page: Path, entry: GradebookEntry) -> bool:
 def _last_line(entry: GradebookEntry) -> str:
     """Return the comment that ends the page of an entry."""
     reduced = replace(entry, grade=without_checks(entry.grade))
-    digest = sha256(f"{_page_code_digest()}{reduced!r}".encode("utf-8", "surrogatepass")).hexdigest()
+    solutions = worked(entry.assignment).answers
+    digest = sha256(
+        f"{_page_code_digest()}{reduced!r}{solutions!r}".encode("utf-8", "surrogatepass")
+    ).hexdigest()
     return f"<!-- made from {digest} -->\n"
 
 

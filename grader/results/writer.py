@@ -18,6 +18,7 @@ from grader.records import Grade, GradebookEntry, Student
 from grader.report.jsonl import to_json
 from grader.results.folders import unreadable_notebook, write_autograded, write_feedback, write_timestamp
 from grader.results.pages import is_current, page_of
+from grader.results.worked_solutions import with_mark_schemes
 from grader.submission.file import SubmissionFile
 from grader.workers.job import Job
 
@@ -92,6 +93,8 @@ class ResultsWriter:
             notebook = unreadable_notebook(grade.message)
         if notebook is None or (grade.status == "fault" and self._notebook_path(grade).exists()):
             return
+        if grade.status == "graded":
+            with_mark_schemes(notebook, grade.assignment)
         write_autograded(self._autograded, grade.student, grade.assignment, notebook, came_in.submitted)
 
     def _write_pages(self, entry: GradebookEntry, *, anew: bool) -> None:
