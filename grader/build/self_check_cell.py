@@ -30,7 +30,7 @@ from grader.diagnosis.candidates import candidates
 from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
 from grader.records import Status
 
-LINE = 300  # characters of a line of the compressed text
+LINE = 10_000  # characters of a line of the compressed text: few lines, and no editor stumbles over one
 PROBES = "probes"
 Prints = Callable[[int], Fingerprint | None]
 # So many wrong answers of a kind the notebook knows, for one exercise; of 3.4 there are 500.
