@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import sys
+import textwrap
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import combinations, permutations
 from math import sqrt
 from typing import Any
@@ -46,7 +50,7 @@ def _variations(exercise: Exercise, trial: PlannedTrial) -> Iterator[tuple[str, 
         *_constants(arguments, exercise, trial),
     ):
         yield says, put(changed)
-    for says, changed in _scaled(inputs, arguments):
+    for says, changed in _scaled(inputs, arguments, any(map(_takes_root, exercise.reference))):
         yield says, {**inputs, **changed} if "weights" in changed else put(changed)
     if isinstance(weights := inputs.get("weights"), Mapping):
         for says, changed in _weights(weights):
@@ -86,7 +90,12 @@ def _ignored(arguments: Mapping[str, Any], defaults: Mapping[str, Any], nested: 
 def _masks(arguments: Mapping[str, Any]) -> Changes:
     """Turn a bool mask around, transpose it, or use that of the first sequence for all."""
     for name, value in arguments.items():
-        if not isinstance(value, Tensor) or value.dtype != torch.bool:
+        if not isinstance(value, Tensor):
+            continue
+        if value.is_floating_point() and value.ndim > 2 and len(value) > 1:
+            says = f"It comes out as if the `{name}` of the first one were used for the whole batch."
+            yield says, {**arguments, name: value[:1].expand_as(value).clone()}
+        if value.dtype != torch.bool:
             continue
         yield NOT_USED.format(name), {**arguments, name: torch.ones_like(value)}
         yield (
@@ -138,14 +147,45 @@ def _example_values(exercise: Exercise, name: str) -> list[float]:
     )
 
 
-def _scaled(inputs: Mapping[str, Any], arguments: Mapping[str, Any]) -> Changes:
-    """Scale the scores, by a factor on the queries or on the weights that make them."""
+@cache
+def _takes_root(definition: Any) -> bool:
+    """Tell whether a function or class, or a function that it calls, takes a root, as attention does of the width."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(definition)))
+    space, package = vars(sys.modules[definition.__module__]), definition.__module__.partition(".")[0]
+    for node in ast.walk(tree):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name in ("sqrt", "rsqrt", "scaled_dot_product_attention"):
+            return True
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Pow)
+            and ast.unparse(node.right) in ("0.5", "-0.5")
+        ):
+            return True
+        found = space.get(name)
+        own = inspect.isfunction(found) and found.__module__.partition(".")[0] == package
+        if own and found is not definition and _takes_root(found):
+            return True
+    return False
+
+
+def _scaled(inputs: Mapping[str, Any], arguments: Mapping[str, Any], scales: bool) -> Changes:
+    """Scale the scores, by a factor on the queries or on the weights that make them.
+
+    Args:
+        scales: whether the reference divides the scores by √d_k.
+    """
     query, key = arguments.get("query"), arguments.get("key")
     if isinstance(query, Tensor) and isinstance(key, Tensor) and query.is_floating_point():
         factors = _factors(
             d_k=query.shape[-1], keys=key.shape[-2] if key.ndim > 1 else 1, arguments=arguments, inputs=inputs
         )
-        for says, factor in factors:
+        root = sqrt(query.shape[-1])
+        unscaled = (
+            ("It comes out as if the queries were divided by √d_k. Nothing is scaled here.", 1 / root),
+            ("It comes out as if the queries were multiplied by √d_k. Nothing is scaled here.", root),
+        )
+        for says, factor in factors if scales else unscaled:
             yield says, {**arguments, "query": query * factor}
     weights = inputs.get("weights")
     if isinstance(weights, Mapping):

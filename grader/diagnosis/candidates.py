@@ -37,19 +37,18 @@ def candidates(
     variations = _Variations(exercise, trials)
     for says in variations.phrases():
         yield Candidate("argument", says, says, _prints(trials, _of_arguments(results, variations, says)))
-    for number, mutant in _mutants(exercise, _public_names(results)):
+    for number, mutant in enumerate(_mutants(exercise, _public_names(results)), 1):
         kind = "gradient" if mutant.effect == "gradient" else "mutant"
         yield Candidate(kind, mutant.says, mutant.says, _prints(trials, _of_mutant(results, mutant, number)))
 
 
-def _mutants(exercise: Exercise, public: frozenset[str]) -> Iterator[tuple[int, Mutant]]:
-    """Yield the mutants of the reference (0), and of each other writing of it (1, 2, …) under the name that a notebook has."""
-    for mutant in mutants(exercise.reference, public):
-        yield 0, mutant
-    for number, writing in enumerate(exercise.writings, 1):
+def _mutants(exercise: Exercise, public: frozenset[str]) -> Iterator[Mutant]:
+    """Yield the mutants of the reference, and of each other writing of it under the name that a notebook has."""
+    yield from mutants(exercise.reference, public)
+    for writing in exercise.writings:
         for mutant in mutants((writing,), public):
             (changed,) = mutant.replaces.values()
-            yield number, mutant._replace(replaces={exercise.defines[0]: changed})
+            yield mutant._replace(replaces={exercise.defines[0]: changed})
 
 
 def _public_names(results: ReferenceResults) -> frozenset[str]:
@@ -97,9 +96,7 @@ def _of_arguments(results: ReferenceResults, variations: _Variations, says: str)
 
 
 def _of_mutant(results: ReferenceResults, mutant: Mutant, number: int) -> Run:
-    return lambda trial: results.changed(
-        trial, f"mutant {mutant.says} of writing {number}", replaces=mutant.replaces
-    )
+    return lambda trial: results.changed(trial, f"mutant {number}: {mutant.says}", replaces=mutant.replaces)
 
 
 def _prints(trials: Sequence[PlannedTrial], run: Run) -> Callable[[int], Fingerprint | None]:

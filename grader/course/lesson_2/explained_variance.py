@@ -133,7 +133,7 @@ def wrong_direction(tokens: Tensor, aligned: Tensor) -> Tensor:
 
 @mistake(
     "explained_variance",
-    "Sum the squares over all dimensions before you divide. The mean of one share per dimension is something else.",
+    "Every dimension counts alike here. Sum the squares over all dimensions before you divide, and do not divide the tokens by their spread.",
 )
 def mean_over_dimensions(tokens: Tensor, aligned: Tensor) -> Tensor:
     tokens, features = tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2))

@@ -130,7 +130,10 @@ def hub_in_rows(weights: Tensor) -> str:
     return classify_pattern(weights.T) if classify_pattern(weights) == "hub" else classify_pattern(weights)
 
 
-@mistake("classify_pattern", "Ask for the diagonal before the band: a diagonal lies inside every band.")
+@mistake(
+    "classify_pattern",
+    "The band won where the diagonal fits, too: a diagonal lies inside every band. The first rule that fits decides, so ask for the diagonal earlier, and let no later rule overwrite it.",
+)
 def band_before_diagonal(weights: Tensor) -> str:
     return "local" if classify_pattern(weights) == "diagonal" else classify_pattern(weights)
 

@@ -149,7 +149,9 @@ def shape_of(node: ast.AST | None, shapes: Mapping[str, Shape]) -> Shape | None:
         return shape_of(node.operand, shapes)
     if isinstance(node, ast.Compare) and isinstance(node.comparators[0], ast.Constant):
         return shape_of(node.left, shapes)
-    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return _shape_of_product(shape_of(node.left, shapes), shape_of(node.right, shapes))
+    if isinstance(node, ast.BinOp):
         sides = (node.left, node.right)
         known = [side for side in sides if shape_of(side, shapes)]
         return (
@@ -165,6 +167,18 @@ def shape_of(node: ast.AST | None, shapes: Mapping[str, Shape]) -> Shape | None:
     if isinstance(node, ast.Call):
         return _shape_of_call(node, shapes)
     return None
+
+
+def _shape_of_product(one: Shape | None, other: Shape | None) -> Shape | None:
+    """Return the shape of a matrix product; None if it is not known, or if there is none."""
+    if not one or not other or min(len(one), len(other)) < 2 or one[-1] != other[-2]:
+        return None
+    front, short = sorted((one[:-2], other[:-2]), key=len, reverse=True)
+    pairs = list(zip(front[::-1], short[::-1], strict=False))
+    if any(a != b and 1 not in (a, b) for a, b in pairs):
+        return None
+    joined = tuple(max(a, b) for a, b in pairs)[::-1]
+    return (*front[: len(front) - len(joined)], *joined, one[-2], other[-1])
 
 
 def _shape_of_call(node: ast.Call, shapes: Mapping[str, Shape]) -> Shape | None:

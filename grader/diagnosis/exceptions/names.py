@@ -219,12 +219,20 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
         isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
         for n in ast.walk(classes[owner])
     ):
+        if not _is_set_in_init(classes[owner], name):
+            return f"`{name} = …` makes a new layer in each call, which nothing keeps. Make it once, in __init__: `self.{name} = …`."
         return f"`{name} = …` in __init__ is forgotten when __init__ ends. Keep it in the layer: `self.{name} = …`."
     if asked and kept:
         layers = [key for key, value in kept.items() if any(calls(value))] or list(kept)
         names = ", ".join(f"`{key}`" for key in layers[:5])
         return f"The task asks for an attribute `{name}`; your layer has {names}."
     return f"`{name}` is never kept in the layer: __init__ has to set `self.{name}`." if not asked else ""
+
+
+def _is_set_in_init(owner: ast.ClassDef, name: str) -> bool:
+    """Tell whether __init__ gives a value to a variable."""
+    inits = [node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    return any(isinstance(part, ast.Name) and part.id == name for init in inits for part in ast.walk(init))
 
 
 def _is_plain_list_of_layers(value: ast.expr | None) -> bool:

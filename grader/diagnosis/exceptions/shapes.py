@@ -16,6 +16,7 @@ from grader.diagnosis.code.read_code import (
     shape_of,
     text_of,
 )
+from grader.diagnosis.exceptions.fixed_sizes import fixed_size
 
 ALL_AXES = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
 NAMED_WEIGHTS = re.compile(r"weights?|attn|attention|probs?|alpha|A|w", re.I)
@@ -43,7 +44,8 @@ def batches_differ(raising: Raising, _: re.Match) -> str:
     """Say that the axes in front of the last two do not fit together in a product."""
     for one, other in _products(raising.node):
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
-        if a and b and min(len(a), len(b)) >= 2 and a[-1] == b[-2]:
+        fits = shape_of(ast.BinOp(one, ast.MatMult(), other), raising.shapes) is not None
+        if a and b and min(len(a), len(b)) >= 2 and a[-1] == b[-2] and not fits:
             front = f"In front of their last two axes `{text_of(one)}` and `{text_of(other)}` differ"
             if len(a) == len(b):
                 return f"{front}."
@@ -71,6 +73,8 @@ def _fix_of_product(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, 
         )
     if b[-1] == a[-2] and not one_turned and not other_turned:
         fits.append("change their order")
+    if mixes and not fits and b[-2] == a[-2]:
+        return f"`{first}` has a row for each key: its two axes are the wrong way round. Rows belong to queries: look at the order of query and key."
     if mixes and not fits:
         return f"`{first}` has a column for each key, and `{second}` another number of rows. Each key needs one value."
     return f"`{first}` and `{second}` cannot be multiplied as they are: {fits[0]}." if len(fits) == 1 else ""
@@ -355,6 +359,7 @@ def einsum_letter(raising: Raising, found: re.Match) -> str:
     return ""
 
 
+SIZES = r"size (?:of tensor \w )?\(?(\d+)\)? .*(?:size|tensor \w) \(?(\d+)\)?|of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 PRODUCT = (
     r"RuntimeError: (?:mat1 and mat2 shapes|Expected size for first two dimensions|.*size mismatch, got)"
 )
@@ -362,6 +367,7 @@ UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of 
 EXPANDED = r"RuntimeError: The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 
 SHAPE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+    (SIZES, fixed_size),
     (rf"{PRODUCT}|{UNEQUAL}|t\(\) expects a tensor with <= 2 dimensions", all_axes_turned),
     (f"{PRODUCT}|{UNEQUAL}|{EXPANDED}", wrong_attention),
     (PRODUCT, wrong_factors),

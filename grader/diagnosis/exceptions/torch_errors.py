@@ -177,6 +177,28 @@ def bool_arithmetic(raising: Raising, _: re.Match) -> str:
     return "A mask of bools is turned around by `~`, not by a minus."
 
 
+def whole_numbers(raising: Raising, found: re.Match) -> str:
+    """Say that floats are needed: here, or in what this line calls and hands another tensor to than is due."""
+    function = re.match(r"\"?(\w+?)(?:_cpu|_out)?\"?(?:\(\)| not implemented)", raising.message)
+    if raising.node is None or not function or any(calls(raising.node, function[1])):
+        return (
+            "This tensor holds whole numbers or bools, and the function needs floats: convert it with .to(…)."
+        )
+    read = {inner.id for inner in ast.walk(raising.node) if isinstance(inner, ast.Name)}
+    for node in ast.walk(raising.tree):
+        names = node.targets[0] if isinstance(node, ast.Assign) else None
+        if (
+            isinstance(names, ast.Tuple)
+            and isinstance(node.value, ast.Name)
+            and read & {text_of(one) for one in names.elts}
+        ):  # type: ignore[attr-defined]
+            return (
+                "What is called here gets whole numbers where it needs floats, so another tensor stands in this place."
+                f" Look at the order of the names in line {node.lineno}, `{text_of(node, 70)}`."
+            )
+    return "What is called here gets whole numbers where it needs floats. Is it the right tensor?"
+
+
 TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
     (
         r"view size is not compatible with input tensor's size and stride",
@@ -287,7 +309,7 @@ TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
     ),
     (
         r"could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)'",
-        "This tensor holds whole numbers or bools, and the function needs floats: convert it with .to(…).",
+        whole_numbers,
     ),
     (
         r"can't be cast to the desired output type (?:Long|Int|Bool)",

@@ -7,6 +7,7 @@ import inspect
 import sys
 import textwrap
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -14,13 +15,26 @@ from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from grader.diagnosis.mutants.calls import call_changes
+from grader.diagnosis.mutants.formulas import formula_changes
 from grader.diagnosis.mutants.indexing import index_changes
 from grader.diagnosis.mutants.operators import Change, Place, changes
 from grader.diagnosis.mutants.phrases import Words, called
 from grader.diagnosis.mutants.slips import slips
 from grader.diagnosis.mutants.statements import parameters_of, statement_changes
+from grader.diagnosis.mutants.whole_functions import function_changes
 
 MOST = 150  # of one exercise
+ONE_PLACE = ", in one place of several."
+MOST_ALIKE = 4  # with the same sentence: one slip in one place of several
+OPERATORS = (
+    changes,
+    index_changes,
+    call_changes,
+    slips,
+    statement_changes,
+    formula_changes,
+    function_changes,
+)
 
 
 class Mutant(NamedTuple):
@@ -96,17 +110,20 @@ def _mutants(definitions: tuple[Any, ...], public: frozenset[str]) -> tuple[Muta
             if len(together) == 1 and (id(together[0].node), says) in in_groups:
                 if change.cost > 1:  # a far-fetched slip in one place of several is no explanation
                     continue
-                says = says.removesuffix(".") + ", in one place of several."
+                says = says.removesuffix(".") + ONE_PLACE
             if code := _compiled(together, part.tree):
                 if inside and any(one[1] == says for one in found):
                     says = says.removesuffix(".") + inside
                 found.append((change.cost + part.depth, says, change.effect, code, part))
     found.sort(key=lambda one: one[0])
-    made: dict[str, Mutant] = {}
+    made: list[Mutant] = []
+    alike: Counter[str] = Counter()
     for cost, says, effect, code, part in found:
-        if says not in made and len(made) < MOST:
-            made[says] = Mutant(says, program.run(code, part), effect, cost)
-    return tuple(made.values())
+        most = MOST_ALIKE if says.endswith(ONE_PLACE) else 1
+        if alike[says] < most and len(made) < MOST:
+            made.append(Mutant(says, program.run(code, part), effect, cost))
+            alike[says] += 1
+    return tuple(made)
 
 
 def _joint(found: Sequence[Edit]) -> Iterator[list[Edit]]:
@@ -139,7 +156,7 @@ def edits(
         layers = _layers(definition)
         for node, above, replace in _walk(definition, [tree], _in_list(tree.body, definition), checks):
             place = Place(above, words, _parameters(above), layers, takes_dim)
-            for operator in (changes, index_changes, call_changes, slips, statement_changes):
+            for operator in OPERATORS:
                 for change in operator(node, place):
                     yield Edit(change, node, replace)
 
