@@ -16,6 +16,7 @@ from grader.diagnosis.observed import (
     of_arguments,
     of_batch,
     of_conduct,
+    of_draws,
     of_exception,
     of_form,
     of_order,
@@ -88,6 +89,7 @@ def _of_check(
         lambda: of_values(wrong, seen, source, sure=False),
         lambda: of_form(wrong, source, sure=False),
         lambda: of_unused(wrong, source, IDLE),
+        lambda: of_draws(wrong, source),
     )
     return next((found for layer in layers if (found := layer())), None)
 

@@ -15,7 +15,9 @@ from grader.diagnosis.code.clues import (
     FLOAT64,
     GRADIENT,
     IN_PLACE,
+    MODES,
     PART,
+    RANDOM,
     ROUNDED,
     UNUSED,
     VALUES,
@@ -72,6 +74,9 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
         return None
     if all(trial.got.get("inputs unchanged") is False for trial in wrong):
         return _of_changed_inputs(wrong[0], source)
+    changed = [name for name, got in wrong[0].got.items() if "mode is as before" in name and got is False]
+    if changed and wrong[0].expected.get(changed[0]) is True and (found := clue(MODES, source)):
+        return _with_line("conduct", "", found)
     lost = [name for name in _gradients(wrong[0]) if wrong[0].got.get(name) is None]
     if lost:
         name = lost[0].removeprefix(OF_GRADIENT)
@@ -111,6 +116,12 @@ def of_unused(wrong: Sequence[Seen], source: str, effect: str = UNUSED) -> Expla
     """Name an argument or a layer that the answer never uses; with IDLE, a layer without parameters."""
     found = "" if any(trial.error for trial in wrong) else clue(effect, source)
     return _with_line("unused", "", found) if found else None
+
+
+def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Name a line that draws random numbers, where nothing else explains other values."""
+    found = "" if any(trial.error for trial in wrong) else clue(RANDOM, source)
+    return _with_line("relation", "", found) if found else None
 
 
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:

@@ -13,6 +13,7 @@ from grader.diagnosis.code.effects import (
     GRADIENT,
     IDLE,
     IN_PLACE,
+    MODES,
     PART,
     RANDOM,
     ROUNDED,
@@ -22,6 +23,7 @@ from grader.diagnosis.code.effects import (
     WITHOUT_BATCH,
 )
 from grader.diagnosis.code.of_gradients import cut_off, cut_off_in_part, in_place, narrow, on_cpu, wide
+from grader.diagnosis.code.of_steps import added_twice, put_back
 from grader.diagnosis.code.of_values import draws, from_front, idle, rounded, slips, unused
 
 CLUES = {
@@ -34,7 +36,8 @@ CLUES = {
     WITH_BATCH: from_front,
     RANDOM: draws,
     ROUNDED: rounded,
-    VALUES: slips,
+    VALUES: lambda flow: [*added_twice(flow), *slips(flow)],
+    MODES: put_back,
     UNUSED: unused,
     IDLE: idle,
 }

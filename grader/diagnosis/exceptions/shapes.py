@@ -11,6 +11,7 @@ from grader.diagnosis.code.read_code import (
     Shape,
     called_name,
     calls,
+    parameters_of,
     parts_of,
     self_attributes,
     shape_of,
@@ -73,7 +74,13 @@ def _fix_of_product(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, 
         )
     if b[-1] == a[-2] and not one_turned and not other_turned:
         fits.append("change their order")
-    if mixes and not fits and b[-2] == a[-2]:
+    given = {
+        name
+        for node in ast.walk(raising.tree)
+        if isinstance(node, ast.FunctionDef)
+        for name in parameters_of(node)
+    }
+    if mixes and not fits and b[-2] == a[-2] and second in given and first not in given:
         return f"`{first}` has a row for each key: its two axes are the wrong way round. Rows belong to queries: look at the order of query and key."
     if mixes and not fits:
         return f"`{first}` has a column for each key, and `{second}` another number of rows. Each key needs one value."

@@ -179,7 +179,7 @@ def bool_arithmetic(raising: Raising, _: re.Match) -> str:
 
 def whole_numbers(raising: Raising, found: re.Match) -> str:
     """Say that floats are needed: here, or in what this line calls and hands another tensor to than is due."""
-    function = re.match(r"\"?(\w+?)(?:_cpu|_out)?\"?(?:\(\)| not implemented)", raising.message)
+    function = re.match(r"(\w+)\(\): could not infer", raising.message)
     if raising.node is None or not function or any(calls(raising.node, function[1])):
         return (
             "This tensor holds whole numbers or bools, and the function needs floats: convert it with .to(…)."

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from grader.diagnosis.repairs.edits import Change, become, becomes_constant, puts, sets
+from grader.diagnosis.repairs.sizes import of_sizes
 
 Changes = Iterator[tuple[int, str, int, Change]]  # rank, what the student reads, line, change
 Piece = Callable[[Any], str]  # the source of a node
@@ -28,6 +29,7 @@ OTHER_NAME = "look at `{}`: another variable belongs here."
 def of_expressions(node: Any, piece: Piece) -> Changes:
     """Yield changes of one expression."""
     line = getattr(node, "lineno", 0)
+    yield from of_sizes(node, piece)
     if isinstance(node, ast.BinOp):
         yield from _sums(node, piece)
     elif isinstance(node, ast.Call):
@@ -277,9 +279,9 @@ def other_constants(value: object) -> list:
     if isinstance(value, int):
         return [other for other in (-1, -2, 0, 1, value + 1, value - 1, -value) if other != value]
     if isinstance(value, float):
-        return [
-            other for other in (-value, 1.0 / value if value else 1.0, value / 2, 0.0, 1.0) if other != value
-        ]
+        tenfold = round(1 + (value - 1) / 10, 6)  # 1.01 for 1.1
+        inverse = 1.0 / value if value else 1.0
+        return [other for other in (-value, inverse, value / 2, 0.0, 1.0, tenfold) if other != value]
     if isinstance(value, str) and "_" in value:
         return [value.replace("_", " ")]
     return []

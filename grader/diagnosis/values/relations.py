@@ -29,6 +29,7 @@ from grader.diagnosis.values.transforms import (
     offset,
     rows_scaled,
     scaled,
+    shifted_rows,
     unmoved,
     with_inputs,
 )
@@ -41,6 +42,7 @@ RELATIONS: tuple[Callable[[Pair], Iterator[Phrase]], ...] = (
     overflow,
     scaled,
     offset,
+    shifted_rows,
     elementwise,
     along_rows,
     weights,

@@ -206,6 +206,18 @@ def offset(pair: Pair) -> Iterator[Phrase]:
             yield Phrase(f"All numbers of {pair.the} are too {way} by one and the same amount.", vague=True)
 
 
+def shifted_rows(pair: Pair) -> Iterator[Phrase]:
+    """Find one vector that was added to every row, as a bias is."""
+    if pair.few or pair.discrete or pair.passed or pair.want.ndim < 2 or not pair.got.isfinite().all():
+        return
+    rows = (pair.got - pair.want).flatten(0, -2)
+    same = agree(rows, rows[:1].expand_as(rows), pair.near) if len(rows) > 1 and rows.shape[-1] > 1 else False
+    if same and not agree(rows[0], rows[0].mean().expand_as(rows[0]), pair.near):
+        yield Phrase(
+            f"In {pair.the}, every row is off by the same vector: is there a bias that nobody asked for?"
+        )
+
+
 def rows_scaled(pair: Pair) -> Iterator[Phrase]:
     """Find a factor for each row, or for each column, between what came and what is due."""
     if pair.few or pair.discrete or pair.passed or pair.want.ndim < 2:
