@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from torch import Tensor
+
 from grader.diagnosis.code.effects import IDLE
 from grader.diagnosis.fingerprint import alike, fingerprint
 from grader.diagnosis.match import nearest, print_of
@@ -23,6 +25,7 @@ from grader.diagnosis.observed import (
     of_spelling,
     of_unused,
     of_values,
+    with_slip,
 )
 from grader.diagnosis.repairs.repairs import Repair
 from grader.diagnosis.seen import Candidate, Explanation, Seen
@@ -47,7 +50,11 @@ def explain(
     failed = next((trial.check for trial in seen if not trial.passed), None)
     if failed is None:
         return None
-    found = _of_check(seen, failed, candidates, source) or _of_later_checks(seen, failed, source)
+    found = _of_check(seen, failed, candidates, source)
+    if found is None or _came_empty(seen, failed):
+        found = _of_later_checks(seen, failed, source) or found
+    if found is not None:
+        found = with_slip(found, source)
     if found is not None and (found.line or found.kind in SAYS_ENOUGH):
         return found
     repair = repaired()
@@ -79,7 +86,7 @@ def _of_check(
         lambda: of_form(wrong, source, sure=True) or of_order(seen),
         lambda: of_conduct(wrong, source),
         lambda: of_kind("argument"),
-        lambda: of_unused(wrong, source),
+        lambda: _with_mutant(of_unused(wrong, source), of_kind),
         lambda: of_batch(wrong, seen, source),
         lambda: of_values(wrong, seen, source, sure=True),
         lambda: of_kind("gradient") if gradients else None,
@@ -92,6 +99,30 @@ def _of_check(
         lambda: of_draws(wrong, source),
     )
     return next((found for layer in layers if (found := layer())), None)
+
+
+def _with_mutant(
+    unused: Explanation | None, of_kind: Callable[[str], Explanation | None]
+) -> Explanation | None:
+    """Say what comes out, too, where something is never used and another thing stands in its place."""
+    mutant = of_kind("mutant") if unused else None
+    return unused._replace(says=f"{mutant.says} {unused.says}") if unused and mutant else unused
+
+
+def _came_empty(seen: Sequence[Seen], failed: str) -> bool:
+    """Tell whether nothing but zeros came: the grader sets parameters to 0 that it does not know."""
+    wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+    values = [
+        value
+        for trial in wrong
+        for value in trial.got.values()
+        if isinstance(value, Tensor) and value.is_floating_point()
+    ]
+    return (
+        bool(values)
+        and not any(trial.error for trial in wrong)
+        and not any(bool(value.any()) for value in values[:1])
+    )
 
 
 def _of_later_checks(seen: Sequence[Seen], failed: str, source: str) -> Explanation | None:

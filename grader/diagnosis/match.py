@@ -44,14 +44,16 @@ def nearest(
     ]
     if not matching:
         return None
-    if not is_telling(seen, seen[chosen[0]].check) and matching[0].kind != "mistake":
-        matching = [
+    if not is_telling(seen, seen[chosen[0]].check):
+        declared = matching[0].kind == "mistake"
+        whole = [
             candidate
             for candidate in matching
             if all(_gives(candidate, index, own) for index, own in enumerate(prints))
         ]
-        if len({candidate.says for candidate in matching}) != 1:
+        if not (whole or declared) or (len({candidate.says for candidate in whole}) != 1 and not declared):
             return None
+        matching = whole or matching
     if len(matching) > 1:
         elsewhere = [index for index in range(len(seen)) if index not in chosen]
         agreeing = [

@@ -11,10 +11,12 @@ from torch import Tensor, float32, float64
 
 from grader.checks.compare import difference
 from grader.diagnosis.code.clues import (
+    FLATTENED,
     FLOAT32,
     FLOAT64,
     GRADIENT,
     IN_PLACE,
+    LAYERS,
     MODES,
     PART,
     RANDOM,
@@ -58,7 +60,7 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
     says = form_of(wrong, sure)
     if not says:
         return None
-    effect = next((effect for trial in wrong for effect in _dtype_effects(trial)), "")
+    effect = next((effect for trial in wrong for effect in (*_dtype_effects(trial), *_lost_axes(trial))), "")
     return _with_line("structure", says, clue(effect, source) if effect else "")
 
 
@@ -165,6 +167,18 @@ def of_spelling(wrong: Sequence[Seen]) -> Explanation | None:
     return None
 
 
+def with_slip(found: Explanation, source: str) -> Explanation:
+    """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
+    effects = {"mistake": VALUES, "argument": VALUES, "structure": VALUES, "exception": LAYERS}
+    effect = effects.get(found.kind, "")
+    line = (clue(effect, source) if effect else "") or (
+        clue(LAYERS, source) if found.kind == "structure" else ""
+    )
+    if found.line or not line or line in found.says:
+        return found
+    return _with_line(found.kind, found.says, line)._replace(name=found.name)
+
+
 def _of_missing_refusal(trial: Seen) -> str:
     """Say that an input had to be refused, where a computation that was tried all the same raised something else."""
     for name, want in trial.expected.items():
@@ -205,6 +219,14 @@ def _dtype_effects(trial: Seen) -> Iterator[str]:
         got = trial.got.get(name)
         if isinstance(got, Tensor) and isinstance(want, Tensor) and got.shape == want.shape:
             yield from effects.get((got.dtype, want.dtype), ())
+
+
+def _lost_axes(trial: Seen) -> Iterator[str]:
+    """Yield the effect of a tensor that came back with fewer axes."""
+    for name, want in trial.expected.items():
+        got = trial.got.get(name)
+        if isinstance(got, Tensor) and isinstance(want, Tensor) and got.ndim < want.ndim:
+            yield FLATTENED
 
 
 def _batch_axes(trial: Seen) -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from grader.diagnosis.code.data_flow import Flow
 from grader.diagnosis.code.effects import (
     DEVICE,
+    FLATTENED,
     FLOAT32,
     FLOAT64,
     GRADIENT,
     IDLE,
     IN_PLACE,
+    LAYERS,
     MODES,
     PART,
     RANDOM,
@@ -23,8 +25,8 @@ from grader.diagnosis.code.effects import (
     WITHOUT_BATCH,
 )
 from grader.diagnosis.code.of_gradients import cut_off, cut_off_in_part, in_place, narrow, on_cpu, wide
-from grader.diagnosis.code.of_steps import added_twice, put_back
-from grader.diagnosis.code.of_values import draws, from_front, idle, rounded, slips, unused
+from grader.diagnosis.code.of_steps import added_twice, flattened, put_back, wasted
+from grader.diagnosis.code.of_values import draws, from_front, idle, idle_layers, rounded, slips, unused
 
 CLUES = {
     GRADIENT: cut_off,
@@ -36,9 +38,11 @@ CLUES = {
     WITH_BATCH: from_front,
     RANDOM: draws,
     ROUNDED: rounded,
-    VALUES: lambda flow: [*added_twice(flow), *slips(flow)],
+    VALUES: lambda flow: [*added_twice(flow), *wasted(flow), *slips(flow)],
     MODES: put_back,
     UNUSED: unused,
+    LAYERS: idle_layers,
+    FLATTENED: flattened,
     IDLE: idle,
 }
 

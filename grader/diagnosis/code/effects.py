@@ -14,5 +14,7 @@ RANDOM = "results differ from call to call"
 ROUNDED = "values are rounded"
 VALUES = "values differ"  # what is nearly surely not meant, whatever the values
 IDLE = "a layer without parameters is never used"
+FLATTENED = "axes are missing"
+LAYERS = "a layer is never used"
 MODES = "modes or flags were left changed"
 UNUSED = "values differ, and nothing else explains them"  # an argument or a layer that nothing reads

@@ -29,6 +29,59 @@ def added_twice(flow: Flow) -> Iterator[Found]:
                 )
 
 
+def wasted(flow: Flow) -> Iterator[Found]:
+    """Find a method that is named and not called, one layer under two names, and what the next round needs and this one overwrites."""
+    for node in ast.walk(flow.tree):
+        value = getattr(node, "value", None)
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(value, ast.Attribute)
+            and isinstance(value.value, ast.Name)
+        ):
+            yield node.lineno, f"`{text_of(value)}` names a method and does not call it: brackets are missing"
+        elif (
+            isinstance(node, ast.Assign)
+            and isinstance(value, ast.Attribute)
+            and text_of(value).startswith("self.")
+        ):
+            target = text_of(node.targets[0])
+            layers = {
+                text_of(one.targets[0])
+                for one in ast.walk(flow.tree)
+                if isinstance(one, ast.Assign)
+                and isinstance(one.value, ast.Call)
+                and text_of(one.targets[0]).startswith("self.")
+            }
+            if target.startswith("self.") and text_of(value) in layers:
+                yield (
+                    node.lineno,
+                    f"`{target}` and `{text_of(value)}` are one and the same layer here; each needs its own",
+                )
+        elif isinstance(node, ast.For):
+            yield from _needed_again(node, flow)
+
+
+def _needed_again(loop: ast.For, flow: Flow) -> Iterator[Found]:
+    """Find a name that a call in a loop reads and overwrites, and that nothing else reads."""
+    reads = [
+        one for one in ast.walk(flow.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
+    ]
+    for node in loop.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if not isinstance(target, ast.Tuple) or not isinstance(node.value, ast.Call):  # type: ignore[attr-defined]
+            continue
+        step = text_of(node.value.func)  # type: ignore[attr-defined]
+        within = {id(part) for part in ast.walk(node.value)}  # type: ignore[attr-defined]
+        for one in target.elts[1:]:
+            used = [part for part in reads if isinstance(one, ast.Name) and part.id == one.id]
+            after = [part for part in used if part.lineno >= node.lineno]
+            if after and all(id(part) in within for part in after):
+                yield (
+                    node.lineno,
+                    f"`{text_of(one)}` is overwritten by what `{step}` returns, and the next round needs it as it was",
+                )
+
+
 def _adds_its_input(function: ast.FunctionDef) -> bool:
     """Tell whether a function returns the sum of its first parameter and something else."""
     first = parameters_of(function)[:1]
@@ -58,3 +111,13 @@ def _puts_back(node: ast.AST) -> bool:
     if isinstance(node, ast.Assign):
         return text_of(node.targets[0]).endswith(".training") and not isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Expr) and any(calls(node.value, "train"))
+
+
+def flattened(flow: Flow) -> Iterator[Found]:
+    """Find where a condition in square brackets picks numbers into one long row."""
+    for line, node in flow.expressions():
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Compare) and flow.holds(node.value):
+            yield (
+                line,
+                f"`{text_of(node)}` picks numbers into one long row, and their rows are lost: torch.where keeps them",
+            )

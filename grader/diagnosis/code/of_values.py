@@ -260,6 +260,12 @@ def unused(flow: Flow) -> Iterator[Found]:
             for name in parameters_of(function):
                 if name not in read and not name.startswith("_") and not _only_raises(function):
                     yield function.lineno, f"`{name}` is never used"
+    yield from idle_layers(flow)
+
+
+def idle_layers(flow: Flow) -> Iterator[Found]:
+    """Find a layer with parameters that nothing reads."""
+    for top in flow.tree.body:
         if isinstance(top, ast.ClassDef):
             yield from ((line, says) for line, says, made in _idle(top) if not made <= WITHOUT_PARAMETERS)
 

@@ -53,6 +53,19 @@ def formula(code: str, **parts: ast.expr) -> ast.expr:
 def _divided_otherwise(node: ast.BinOp, place: Place) -> Iterator[Change]:
     """Divide by something else than a root, or than a sum that makes weights of numbers."""
     width = _under_root(node.right)
+    column = (
+        node.left.func.value
+        if called(node.left) == "max" and isinstance(node.left.func, ast.Attribute)
+        else None
+    )  # type: ignore[attr-defined]
+    if isinstance(column, ast.Call) and called(column) == "sum" and isinstance(column.func, ast.Attribute):
+        single = formula("X.max()", X=column.func.value)
+        yield Change(
+            "largest number",
+            single,
+            sentence("a single large weight were enough, where those of a column have to be added up"),
+            cost=1,
+        )
     parameters = [name for name in ("query", "key") if name in place.parameters]
     if width is not None:
         forms = [

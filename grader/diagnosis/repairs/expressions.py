@@ -279,9 +279,8 @@ def other_constants(value: object) -> list:
     if isinstance(value, int):
         return [other for other in (-1, -2, 0, 1, value + 1, value - 1, -value) if other != value]
     if isinstance(value, float):
-        tenfold = round(1 + (value - 1) / 10, 6)  # 1.01 for 1.1
         inverse = 1.0 / value if value else 1.0
-        return [other for other in (-value, inverse, value / 2, 0.0, 1.0, tenfold) if other != value]
+        return [other for other in (-value, inverse, value / 2, 0.0, 1.0) if other != value]
     if isinstance(value, str) and "_" in value:
         return [value.replace("_", " ")]
     return []

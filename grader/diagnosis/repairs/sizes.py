@@ -38,6 +38,12 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
             yield 3, RECUT, node.lineno, lambda n: become(n, ast.Attribute(n.func.value, "mT", ast.Load()))
     elif isinstance(node, ast.Subscript):
         yield from _indices_from_front(node, piece)
+        yield from _from_minus_zero(node, piece)
+    elif isinstance(node, ast.Compare):
+        yield from _compared_in_place(node, piece)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
+        tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
+        yield 3, f"look at the `{piece(node)}`; all else is right.", node.lineno, sets("value", tenth)
     elif isinstance(node, ast.Assign):
         yield from _overwritten(node)
     elif isinstance(node, ast.FunctionDef):
@@ -66,6 +72,9 @@ def _fixed(function: ast.FunctionDef) -> Changes:
 
 def _sizes(function: ast.FunctionDef) -> Iterator[str]:
     """Yield what may be meant by a number: a count that is handed in, one of a layer's, the length of an axis."""
+    names = [argument.arg for argument in function.args.args]
+    if "num_heads" in names and "tokens" in names:
+        yield "tokens.shape[-1] // num_heads"
     for argument in (*function.args.args, *function.args.kwonlyargs):
         kind = ast.unparse(argument.annotation) if argument.annotation else ""
         if argument.arg in ("num_heads", "n", "patch_size") or kind == "int":
@@ -134,6 +143,35 @@ def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
     for behind in (0, 1, 2):
         whole = [ast.Constant(...), *parts[front:], *(ast.Slice() for _ in range(behind))]
         yield 2, FROM_FRONT.format(piece(node)), node.lineno, sets("slice", ast.Tuple(whole, ast.Load()))
+
+
+def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
+    """Let a slice begin at the end, where it begins at minus a count that may be 0."""
+    last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
+    start = last.lower if isinstance(last, ast.Slice) and last.upper is None else None
+    if (
+        isinstance(start, ast.UnaryOp)
+        and isinstance(start.op, ast.USub)
+        and not isinstance(start.operand, ast.Constant)
+    ):
+        length = ast.Subscript(ast.Attribute(node.value, "shape", ast.Load()), ast.Constant(-1), ast.Load())
+        new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
+        whole = (
+            ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
+        )
+        says = f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front: it takes everything."
+        yield 1, says, node.lineno, sets("slice", whole)
+
+
+def _compared_in_place(node: ast.Compare, piece: Piece) -> Changes:
+    """Compare each number of the left with each of the right, or with those below it."""
+    right = ast.Call(ast.Attribute(node.left, "unsqueeze", ast.Load()), [ast.Constant(-1)], [])
+    says = f"`{piece(node)}` compares place by place. For each with each, one side needs a second axis."
+    yield 3, says, node.lineno, sets("left", right)
+    if isinstance(node.ops[0], ast.Eq):
+        for new in (ast.Lt(), ast.LtE()):
+            says = f"look at the comparison in `{piece(node)}`; all else is right."
+            yield 3, says, node.lineno, puts("ops", 0, new)
 
 
 def _overwritten(node: ast.Assign) -> Changes:

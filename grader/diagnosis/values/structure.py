@@ -336,7 +336,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
         if start or end:
             yield (
                 f"{sentence(the)} came right, but with more {'behind' if start else 'in front of'} it along {word}.",
-                want,
+                None,
             )
         elif came == 2 * due:
             yield (
@@ -350,7 +350,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
     elif start or end:
         yield (
             f"{sentence(the)} came right as far as it goes, but the {'last' if start else 'first'} are missing along {word}.",
-            want,
+            None,
         )
     else:
         if came == due - 1:
