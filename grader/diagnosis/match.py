@@ -51,7 +51,7 @@ def nearest(
             for candidate in matching
             if all(_gives(candidate, index, own) for index, own in enumerate(prints))
         ]
-        if not (whole or declared) or (len({candidate.says for candidate in whole}) != 1 and not declared):
+        if not declared and len({candidate.says for candidate in whole}) != 1:
             return None
         matching = whole or matching
     if len(matching) > 1:

@@ -43,6 +43,9 @@ def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
         return Explanation("exception", first.error, says)
     says = meaning(first.error, first.message, first.line, first.shapes, source) if first.error else ""
     kind = "structure" if first.error == "WrongForm" else "exception"  # the former is a finding of the probe
+    if not says and first.error and first.line:
+        says = clue(LAYERS, source)
+        return _with_line(kind, "", says) if says else None
     return Explanation(kind, first.error, says) if says else None
 
 

@@ -184,7 +184,8 @@ def one_place_too_far(model, batch):
 
 
 @mistake(
-    "diagnose", "The rows of all positions are measured. Take those at the last position of each prompt."
+    "diagnose",
+    "Rows of other positions are measured, too. Take from each scene the row at the last position of its own prompt.",
 )
 def every_position(model, batch):
     return _changed_diagnosis(model, batch, rows=lambda maps, lengths: maps[-1].detach())

@@ -138,7 +138,8 @@ def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
     front = 0
     while front < len(parts) and isinstance(parts[front], ast.Slice) and ast.unparse(parts[front]) == ":":
         front += 1
-    if not front or front == len(parts):
+    # A slice, such as W[:, a:b], is of something with as many axes as that.
+    if not front or front == len(parts) or isinstance(parts[front], ast.Slice):
         return
     for behind in (0, 1, 2):
         whole = [ast.Constant(...), *parts[front:], *(ast.Slice() for _ in range(behind))]
@@ -165,13 +166,17 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
 
 def _compared_in_place(node: ast.Compare, piece: Piece) -> Changes:
     """Compare each number of the left with each of the right, or with those below it."""
-    right = ast.Call(ast.Attribute(node.left, "unsqueeze", ast.Load()), [ast.Constant(-1)], [])
     says = f"`{piece(node)}` compares place by place. For each with each, one side needs a second axis."
-    yield 3, says, node.lineno, sets("left", right)
+    yield 3, says, node.lineno, lambda n: setattr(n, "left", _in_columns(n.left))
+    yield 3, says, node.lineno, lambda n: n.comparators.__setitem__(0, _in_columns(n.comparators[0]))
     if isinstance(node.ops[0], ast.Eq):
         for new in (ast.Lt(), ast.LtE()):
             says = f"look at the comparison in `{piece(node)}`; all else is right."
             yield 3, says, node.lineno, puts("ops", 0, new)
+
+
+def _in_columns(node: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(node, "unsqueeze", ast.Load()), [ast.Constant(-1)], [])
 
 
 def _overwritten(node: ast.Assign) -> Changes:
