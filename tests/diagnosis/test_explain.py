@@ -114,3 +114,49 @@ def test_what_is_seen_in_another_check_alone_is_said_of_that_check():
     found = explain([trial(odd), trial(None, check="batch")], [])
     assert found is not None
     assert found.says == "In the check “batch”: Nothing came back for the y: is a `return` missing?"
+
+
+BLOCK = "class Layer(nn.Module):\n    def __init__(self):\n        self.W_K = nn.Linear(2, 2)\n"
+
+
+def test_zeros_are_explained_by_a_parameter_that_the_grader_does_not_know():
+    zeros = torch.zeros(2, 3)
+    more = Seen(
+        "parameters", False, {"parameters": ["W_K.weight", "W_O.weight"]}, {"parameters": ["W_K.weight"]}
+    )
+    assert "W_O.weight" in explain([trial(zeros), more], []).says
+    other = explain([trial(2 * EXPECTED), more], [])
+    assert "W_O.weight" not in other.says
+
+
+@pytest.mark.parametrize(("line", "added"), [("optimizer.step", True), ("optimizer.step()", False)])
+def test_a_careless_line_is_added_to_what_names_none(line, added):
+    odd = torch.tensor([[3.1, 0.2, -7.7], [0.05, 1.9, 4.2]])
+    source = f"def f(optimizer):\n    {line}\n"
+    found = explain([trial(odd)], [candidate(odd, says="The weights never change.")], source)
+    assert found.says.startswith("The weights never change.")
+    assert ("brackets are missing" in found.says) is added
+
+
+def test_a_layer_that_is_never_used_explains_an_exception_that_nothing_else_does():
+    seen = [
+        Seen(
+            "values",
+            False,
+            {},
+            {"y": EXPECTED},
+            error="RuntimeError",
+            message="odd",
+            line="return x",
+            shapes={},
+        )
+    ]
+    unused = BLOCK + "    def forward(self, x):\n        return x\n"
+    assert "`self.W_K` is made and never used" in explain(seen, [], unused).says
+    assert explain(seen, [], unused.replace("return x", "return self.W_K(x)")) is None
+
+
+def test_random_numbers_are_named_where_nothing_else_is():
+    odd = torch.tensor([[3.1, 0.2, -7.7], [0.05, 1.9, 4.2]])
+    assert "`multinomial` draws" in explain([trial(odd)], [], "def f(x):\n    return x.multinomial(1)\n").says
+    assert explain([trial(odd)], [], "def f(x):\n    return x.argmax(1)\n") is None

@@ -36,6 +36,11 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
             "Every number of the scores has the wrong sign, and is √d_k times too small.",
         ),
         (lambda x: x + 2.5, "Every number of the scores is 2.5 too large."),
+        (
+            lambda x: x + SCORES[0, 0],
+            "In the scores, every row is off by the same vector: is there a bias that nobody asked for?",
+        ),
+        (lambda x: x + SCORES[0, :, :1], "and each row by its own"),
         (lambda x: x - 2.5, "Every number of the scores is 2.5 too small."),
         (lambda x: 1 - x, "Every number of the scores is 1 minus what is due."),
         (lambda x: 4.5 - x, "Every number of the scores is a constant minus what is due."),
