@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from grader.diagnosis.mutants.calls import call_changes
 from grader.diagnosis.mutants.formulas import formula_changes
 from grader.diagnosis.mutants.indexing import index_changes
-from grader.diagnosis.mutants.operators import Change, Place, changes
+from grader.diagnosis.mutants.operators import Change, Place, changes, parameters_of
 from grader.diagnosis.mutants.phrases import Words, called
 from grader.diagnosis.mutants.slips import slips
-from grader.diagnosis.mutants.statements import parameters_of, statement_changes
+from grader.diagnosis.mutants.statements import statement_changes
 from grader.diagnosis.mutants.whole_functions import function_changes
 
 MOST = 150  # of one exercise

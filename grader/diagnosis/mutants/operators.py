@@ -109,6 +109,16 @@ def changed(node: Any, **fields: Any) -> Any:
     return new
 
 
+def parameters_of(node: ast.FunctionDef) -> dict[str, str]:
+    """Return the parameters of a function, with their annotations."""
+    listed = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return {
+        each.arg: ast.unparse(each.annotation) if each.annotation else "Tensor"
+        for each in listed
+        if each.arg != "self"
+    }
+
+
 def literal(number: float) -> ast.expr:
     """Return the node of a number."""
     return ast.UnaryOp(ast.USub(), ast.Constant(-number)) if number < 0 else ast.Constant(number)

@@ -7,7 +7,16 @@ import copy
 from collections.abc import Iterator
 
 from grader.diagnosis.mutants.calls import method
-from grader.diagnosis.mutants.operators import AFTER, BESIDE, Change, Place, assigned_layer, changed, literal
+from grader.diagnosis.mutants.operators import (
+    AFTER,
+    BESIDE,
+    Change,
+    Place,
+    assigned_layer,
+    changed,
+    literal,
+    parameters_of,
+)
 from grader.diagnosis.mutants.phrases import STEPS, called, is_library, sentence
 
 SAME_LAYERS = {"Linear", "LayerNorm", "MultiHeadAttention", "PositionEmbedding"}
@@ -214,16 +223,6 @@ def _statements(node: ast.AST, place: Place) -> Iterator[Change]:
                     cost=1,
                     joint=joint,
                 )
-
-
-def parameters_of(node: ast.FunctionDef) -> dict[str, str]:
-    """Return the parameters of a function, with their annotations."""
-    listed = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    return {
-        each.arg: ast.unparse(each.annotation) if each.annotation else "Tensor"
-        for each in listed
-        if each.arg != "self"
-    }
 
 
 def _norms_apart(node: ast.If | ast.FunctionDef, place: Place) -> Iterator[Change]:

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from grader.diagnosis.mutants.formulas import formula
-from grader.diagnosis.mutants.operators import Change, Place, changed, literal
+from grader.diagnosis.mutants.operators import Change, Place, changed, literal, parameters_of
 from grader.diagnosis.mutants.phrases import called, number_of, sentence
-from grader.diagnosis.mutants.statements import parameters_of
 
 POOLED = "each part of the batch were treated on its own, where all tokens have to be pooled first"
 RATIOS = "each row were divided by its own sum and the ratios averaged: add up over all rows, then divide"
