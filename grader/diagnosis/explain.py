@@ -59,7 +59,9 @@ def explain(
         return found
     repair = repaired()
     if repair is None:
-        return found
+        return found or of_draws(
+            [trial for trial in seen if trial.check == failed and not trial.passed], source
+        )
     if found is None:
         return Explanation("repair", repair.what, repair.says, repair.line)
     return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
@@ -96,7 +98,6 @@ def _of_check(
         lambda: of_values(wrong, seen, source, sure=False),
         lambda: of_form(wrong, source, sure=False),
         lambda: of_unused(wrong, source, IDLE),
-        lambda: of_draws(wrong, source),
     )
     return next((found for layer in layers if (found := layer())), None)
 

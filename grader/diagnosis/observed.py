@@ -173,7 +173,7 @@ def of_spelling(wrong: Sequence[Seen]) -> Explanation | None:
 def with_slip(found: Explanation, source: str) -> Explanation:
     """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
     effects = {"mistake": VALUES, "argument": VALUES, "structure": VALUES, "exception": LAYERS}
-    effect = effects.get(found.kind, "")
+    effect = effects.get(found.kind, "") if found.name not in ("AttributeError", "NameError") else ""
     line = (clue(effect, source) if effect else "") or (
         clue(LAYERS, source) if found.kind == "structure" else ""
     )

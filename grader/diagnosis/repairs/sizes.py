@@ -57,7 +57,7 @@ def _name(node: ast.Call) -> str:
 def _fixed(function: ast.FunctionDef) -> Changes:
     """Put a size of what is handed in, or an attribute of it, in the place of a number, wherever that number stands."""
     numbers: dict[int, int] = {}
-    for node in ast.walk(function):
+    for node in (part for statement in function.body for part in ast.walk(statement)):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 2:
             numbers.setdefault(node.value, node.lineno)
     read = {
