@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.build.provided import extract
+from grader.notebook.source_names import names_bound_by
 
 PROJECT = ("grader", "attention")
 
@@ -34,6 +35,7 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
         ValueError: a module or name does not exist, or modules import one another.
     """
     names: dict[str, set[str]] = {}  # of each module; an empty set: all of its names
+    imports: dict[str, dict[str, tuple[str, str]]] = {}
     todo = [(module, set(some.split())) for module, _, some in (what.partition(":") for what in wanted)]
     while todo:
         module, some = todo.pop()
@@ -41,13 +43,12 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
         if known is not None and (not known or (some and some <= known)):
             continue
         names[module] = (known or set()) | some if some else set()
-        todo += [
-            (there, {name}) for there, name in _used_imports(module, _source(module, names[module])).values()
-        ]
-    sources = {module: _source(module, some) for module, some in names.items()}
-    imports = {module: _used_imports(module, source) for module, source in sources.items()}
+        imports[module] = _used_imports(module, names[module])
+        todo += [(there, {name}) for there, name in imports[module].values()]
     needs = {module: {there for there, _ in found.values()} for module, found in imports.items()}
-    return tuple(Part(module, slim(sources[module]), imports[module]) for module in _in_order(needs))
+    return tuple(
+        Part(module, slim(_source(module, names[module])), imports[module]) for module in _in_order(needs)
+    )
 
 
 def _source(module: str, some: set[str]) -> str:
@@ -76,10 +77,28 @@ def _home(module: str, name: str) -> tuple[str, str]:
     return _imports(module).get(name, (module, name))
 
 
-def _used_imports(module: str, source: str) -> dict[str, tuple[str, str]]:
-    """Return the part of a module's imports from this project that some of its source uses."""
-    used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
-    return {name: home for name, home in _imports(module).items() if name in used}
+def _used_imports(module: str, some: set[str]) -> dict[str, tuple[str, str]]:
+    """Return the imports from this project that some names of a module need; that all need, if `some` is empty."""
+    uses = _uses(module)
+    reached: set[str] = set()
+    todo = list(some or uses)
+    while todo:
+        name = todo.pop()
+        if name not in reached:
+            reached.add(name)
+            todo += uses.get(name, ())
+    return {name: home for name, home in _imports(module).items() if name in reached}
+
+
+@cache
+def _uses(module: str) -> dict[str, frozenset[str]]:
+    """Map each name that a module defines to the names in its definition."""
+    found: dict[str, frozenset[str]] = {}
+    for node in ast.parse(_text(module)).body:
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            used = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+            found.update((name, used) for name in names_bound_by(node))
+    return found
 
 
 def slim(source: str) -> str:

@@ -57,13 +57,20 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
         if node is not None and node not in keep:
             keep.add(node)
             todo += [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+    used = {
+        inner.id
+        for node in keep
+        if not isinstance(node, (ast.Import, ast.ImportFrom))
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name)
+    }
     imports, body = [], []
     for node in statements:
         if node not in keep:
             continue
         text = "\n".join(lines[_first_line(node) - 1 : _last_line(node, lines)])
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.append(_used_imports(node, keep))
+            imports.append(_used_imports(node, used))
         else:
             body.append((text, isinstance(node, (ast.FunctionDef, ast.ClassDef))))
     future = (
@@ -87,15 +94,8 @@ def _join(parts: list[tuple[str, bool]]) -> str:
     return text
 
 
-def _used_imports(node: ast.Import | ast.ImportFrom, keep: set[ast.stmt]) -> str:
-    """Return the text of an import, reduced to the names that the kept statements use."""
-    used = {
-        inner.id
-        for statement in keep
-        if not isinstance(statement, (ast.Import, ast.ImportFrom))
-        for inner in ast.walk(statement)
-        if isinstance(inner, ast.Name)
-    }
+def _used_imports(node: ast.Import | ast.ImportFrom, used: set[str]) -> str:
+    """Return the text of an import, reduced to the names that are used."""
     names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
     slim = type(node)(**{**{field: getattr(node, field) for field in node._fields}, "names": names})
     return ast.unparse(slim)

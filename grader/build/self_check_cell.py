@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import bz2
 import json
+import lzma
+import zlib
 from base64 import b85encode
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,14 +30,17 @@ from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import PublicSampler
 from grader.diagnosis.candidates import candidates
 from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+from grader.diagnosis.match import is_telling
+from grader.diagnosis.mutants.defaults import asked_defaults
+from grader.diagnosis.seen import Candidate, Seen
 from grader.records import Status
 
 LINE = 10_000  # characters of a line of the compressed text: few lines, and no editor stumbles over one
 PROBES = "probes"
 Prints = Callable[[int], Fingerprint | None]
 # So many wrong answers of a kind the notebook knows, for one exercise; of 3.4 there are 500.
-MOST = {"argument": 60, "gradient": 20, "mutant": 150}
-FEW = 100  # numbers that a hidden trial may have for the notebook to have it, too
+MOST = {"argument": 200, "gradient": 60, "mutant": 600}
+LARGE = 700  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
 CELL = """\
 from __future__ import annotations
 
@@ -43,6 +48,7 @@ import bz2
 import inspect
 import json
 import linecache
+import lzma
 import math
 from base64 import b85decode
 from collections.abc import Callable, Iterator, Mapping
@@ -66,7 +72,7 @@ def self_check_texts():
     packed = b85decode("".join(SELF_CHECK.split()))
     end = 4 + int.from_bytes(packed[:4], "big")
     code, _, exercises = bz2.decompress(packed[4:end]).decode().partition("\\n#: exercises\\n")
-    return code, json.loads(exercises), bz2.decompress(packed[end:])
+    return code, json.loads(exercises), lzma.decompress(packed[end:])
 
 
 def self_check_source():
@@ -108,7 +114,8 @@ def self_check_source(lesson: Lesson) -> str:
     finally:
         torch.set_num_threads(threads)
     compressed = bz2.compress(text)
-    packed = b85encode(len(compressed).to_bytes(4, "big") + compressed + bz2.compress(data)).decode()
+    bytes_of_data = lzma.compress(data, lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME)
+    packed = b85encode(len(compressed).to_bytes(4, "big") + compressed + bytes_of_data).decode()
     lines = [packed[start : start + LINE] for start in range(0, len(packed), LINE)]
     return CELL.format(example=lesson.exercises[0].id, text="\n".join(lines))
 
@@ -116,7 +123,8 @@ def self_check_source(lesson: Lesson) -> str:
 def _code_and_data(lesson: Lesson) -> tuple[bytes, bytes]:
     """Return the code of the self-checks, with what they know as JSON below it, and the bytes that belong to it."""
     writer = Writer()
-    trials = {exercise.id: chosen_trials(lesson, exercise) for exercise in lesson.exercises}
+    results = ReproducibleResults(lesson.reference)
+    trials = {exercise.id: chosen_trials(lesson, exercise, results) for exercise in lesson.exercises}
     probes = probes_part(trial.check for some in trials.values() for trial in some)
     parts = (*bundle("grader.build.self_check"), probes)
     code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
@@ -128,16 +136,15 @@ def _code_and_data(lesson: Lesson) -> tuple[bytes, bytes]:
     return f"{code}\n#: exercises\n{told}".encode(), bytes(writer.data)
 
 
-def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
-    """Choose trials for the notebook.
+def chosen_trials(lesson: Lesson, exercise: Exercise, results: ReproducibleResults) -> list[PlannedTrial]:
+    """Choose trials for the notebook: all that can run there and take few bytes, and of the others those that show something.
 
-    These are the public trials, those of few numbers, the smallest of each check that has none of these, and what shows every
-    declared mistake and tells it from the others.
+    Of the others, these are the public ones, the smallest of each check that has none yet, and what shows a declared mistake
+    or tells it from another.
     """
-    results = ReproducibleResults(lesson.reference)
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
-    sizes = [count(_expected(trial, results)) + stored(trial) for trial in there]
-    chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= FEW}
+    sizes = [2 * count(_expected(trial, results)) + stored(trial) for trial in there]
+    chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
     by_size = sorted(range(len(there)), key=sizes.__getitem__)
     for check in {trial.check.name for trial in there}:
         of_check = [index for index in by_size if there[index].check.name == check]
@@ -145,8 +152,26 @@ def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
         wanted = 2 if count(_expected(there[of_check[0]], results)) < 3 else 1
         missing = max(wanted - len(set(of_check) & chosen), 0)
         chosen.update([index for index in of_check if index not in chosen][:missing])
+    if len(chosen) < len(there):
+        chosen |= telling_trials(exercise, there, by_size, chosen, results)
+    return [as_packed(trial) for index, trial in enumerate(there) if index in chosen]
+
+
+def telling_trials(
+    exercise: Exercise,
+    there: Sequence[PlannedTrial],
+    by_size: Sequence[int],
+    chosen: Collection[int],
+    results: ReproducibleResults,
+) -> set[int]:
+    """Return the trials, besides the chosen ones, that are needed to show each declared mistake and to tell it from others.
+
+    Args:
+        by_size: the indices of all trials, the smallest first.
+    """
     right = [fingerprint(_expected(trial, results)) for trial in there]
     mistakes = [wrong for wrong in candidates(exercise, there, results) if wrong.kind == "mistake"]
+    needed: set[int] = set()
 
     def tells(index: int, one: Prints, other: Prints) -> bool:
         if there[index].check.expects:
@@ -162,16 +187,16 @@ def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
         telling = [index for index in by_size if tells(index, one, other)]
         first = min(telling, default=0)  # explanations look at the first check that fails
         of_check = [index for index in telling if there[index].check.name == there[first].check.name]
-        if of_check and not set(of_check) & chosen:
-            chosen.add(of_check[0])
-    return [as_packed(trial) for index, trial in enumerate(there) if index in chosen]
+        if of_check and not needed.union(chosen).intersection(of_check):
+            needed.add(of_check[0])
+    return needed
 
 
 def stored(trial: PlannedTrial) -> int:
     """Count the bytes of the inputs that a notebook cannot draw again."""
     writer = Writer()
     packed_inputs(trial, writer)
-    return len(writer.data)
+    return len(zlib.compress(bytes(writer.data))) if writer.data else 0
 
 
 def packed_inputs(trial: PlannedTrial, writer: Writer) -> Any:
@@ -242,18 +267,21 @@ def exercise_data(
     checks = list(dict.fromkeys(trial.check.name for trial in trials))
     start = len(writer.data)
     packed = [_trial_data(trial, checks.index(trial.check.name), results, writer) for trial in trials]
-    answers = _prints(exercise, trials, results)
+    wrong = _prints(exercise, trials, results)
     right = [fingerprint(_expected(trial, results)) for trial in trials]
     return {
         "name": exercise.name,
         "defines": list(exercise.defines),
         "bans": sorted(frozenset().union(*(BUILTINS[ban] for ban in exercise.bans))),
         "also": [check.title for check in exercise.checks if check.name not in checks],
+        "defaults": asked_defaults(exercise.reference),
         "start": start,
         "checks": [_check_data(check) for check in exercise.checks if check.name in checks],
         "trials": packed,
-        "wrong answers": [known for known, _ in answers],
-        "forms": writer.briefs([prints for _, prints in answers], right),
+        "wrong answers": [
+            [known.kind, "" if known.name == known.says else known.name, known.says] for known, _ in wrong
+        ],
+        "forms": writer.briefs([[own.get(index) for index in range(len(trials))] for _, own in wrong], right),
     }
 
 
@@ -293,44 +321,91 @@ def _expected(trial: PlannedTrial, results: ReproducibleResults) -> Mapping[str,
     return right.values
 
 
-def _prints(exercise: Exercise, trials: Sequence[PlannedTrial], results: ReproducibleResults) -> list:
-    """List the wrong answers that an answer is compared with, and what they give on each trial."""
-    found: list[tuple[list[str], list[Fingerprint | None]]] = []
-    left = dict(MOST)
+class _Wrong(NamedTuple):
+    """A wrong answer, and what it gives on each trial: None where that is not known, nothing where it was not asked."""
+
+    known: Candidate
+    prints: dict[int, Fingerprint | None]
+
+
+def _prints(exercise: Exercise, trials: Sequence[PlannedTrial], results: ReproducibleResults) -> list[_Wrong]:
+    """List the wrong answers that an answer is compared with, and what they give on each trial.
+
+    Of a declared mistake that is everything. Of the others it ends with the first check that fails: an explanation looks at
+    that one. More is needed only to tell those apart that give the same there.
+    """
     right = [fingerprint(_expected(trial, results)) for trial in trials]
-    for wrong in candidates(exercise, trials, results):
-        if not left.get(wrong.kind, 1):
+    asking = _Asking(trials, right, results)
+    found: list[_Wrong] = []
+    alone: dict[tuple[str, int], list[_Wrong]] = {}  # by kind, and the last trial that is known
+    left = dict(MOST)
+    for known in candidates(exercise, trials, results):
+        if not left.get(known.kind, 1):
             continue
-        prints: list[Fingerprint | None] = []
-        for index, trial in enumerate(trials):
-            results.unsure = wrong.kind != "mistake" and trial.check.expects is not None  # random, and slow
-            own = None if results.unsure else wrong.prints(index)
-            prints.append(None if results.unsure else own)
-        if all(own is None or alike(own, expected) for own, expected in zip(prints, right, strict=True)):
+        wrong = _Wrong(known, {})
+        failing = asking.to_first_failure(wrong)
+        if not failing:
             continue  # nothing here shows it
-        if wrong.kind != "mistake":
-            prints = _up_to_first_failure(trials, prints, right)
-        left[wrong.kind] = left.get(wrong.kind, 0) - 1
-        found.append(([wrong.kind, "" if wrong.name == wrong.says else wrong.name, wrong.says], prints))
+        # Where values say little, such as a yes or a no, an explanation must fit all trials.
+        telling = is_telling(failing, failing[0].check)
+        others = alone.setdefault((known.kind, max(wrong.prints)), [])
+        twins = [one for one in others if _same(one, wrong, max(wrong.prints))]
+        for one in (*twins, wrong) if twins or not telling or known.kind == "mistake" else ():
+            asking.to_the_end(one)
+        others.append(wrong)
+        if telling and any(_same(one, wrong, len(trials) - 1) for one in twins):
+            continue  # of two that nothing tells apart, the first is said
+        left[known.kind] = left.get(known.kind, 0) - 1
+        found.append(wrong)
     return found
 
 
-def _up_to_first_failure(
-    trials: Sequence[PlannedTrial], prints: Sequence[Fingerprint | None], right: Sequence[Fingerprint]
-) -> list[Fingerprint | None]:
-    """Forget what a wrong answer gives in the checks after the first that fails: an explanation looks at that one.
+@dataclass(frozen=True)
+class _Asking:
+    """Computes what wrong answers give on trials, and keeps it in their `prints`."""
 
-    Where that check gives no numbers, such as a yes or a no alone, all others must agree, so nothing is forgotten.
-    """
-    wrong = [
-        own is not None and not alike(own, expected) for own, expected in zip(prints, right, strict=True)
-    ]
-    first = wrong.index(True)
-    if not right[first].numbers:
-        return list(prints)
-    checks = [trial.check.name for trial in trials]
-    last = max(index for index, check in enumerate(checks) if check == checks[first])
-    return [own if index <= last else None for index, own in enumerate(prints)]
+    trials: Sequence[PlannedTrial]
+    right: Sequence[Fingerprint]
+    results: ReproducibleResults
+
+    def to_first_failure(self, wrong: _Wrong) -> list[Seen]:
+        """Ask to the end of the first check that fails; return its trials that do, or nothing if none fails."""
+        failing: list[Seen] = []
+        for index, trial in enumerate(self.trials):
+            if failing and trial.check.name != failing[0].check:
+                break
+            own = self.ask(wrong, index)
+            if own is not None and not alike(own, self.right[index]):
+                failing.append(self.last_seen(trial))
+        return failing
+
+    def to_the_end(self, wrong: _Wrong) -> None:
+        """Ask what is not known yet."""
+        for index in range(len(self.trials)):
+            if index not in wrong.prints:
+                self.ask(wrong, index)
+
+    def ask(self, wrong: _Wrong, index: int) -> Fingerprint | None:
+        # With values that an `expects` gives, what comes back is random, and slow.
+        asked = wrong.known.kind == "mistake" or not self.trials[index].check.expects
+        self.results.unsure = False
+        own = wrong.known.prints(index) if asked else None
+        wrong.prints[index] = None if self.results.unsure else own
+        return wrong.prints[index]
+
+    def last_seen(self, trial: PlannedTrial) -> Seen:
+        """Return what the last question showed."""
+        got, expected = self.results.last, dict(flatten(_expected(trial, self.results)))
+        return Seen(trial.check.name, False, dict(flatten(got.values or {})), expected, error=got.error)
+
+
+def _same(one: _Wrong, other: _Wrong, last: int) -> bool:
+    """Tell whether two wrong answers give the same on all trials up to the last one."""
+    pairs = ((one.prints.get(index), other.prints.get(index)) for index in range(last + 1))
+    return all(
+        first is second or (first is not None and second is not None and alike(first, second))
+        for first, second in pairs
+    )
 
 
 def _definitions(*sources: str) -> str:

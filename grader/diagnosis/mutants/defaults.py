@@ -5,13 +5,27 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.diagnosis.mutants.mutants import Mutant
 
 SAYS = "The default of `{}` is {}; the task asks for {}."
+
+
+class Default(NamedTuple):
+    """A default value that is another than the task asks for."""
+
+    definition: str
+    parameter: str
+    value: float
+    asked: float
+
+    @property
+    def says(self) -> str:
+        """What a student reads."""
+        return SAYS.format(self.parameter, _written(self.value), _written(self.asked))
 
 
 def other_defaults(definitions: Sequence[Any], source: str) -> Iterator[Mutant]:
@@ -21,22 +35,56 @@ def other_defaults(definitions: Sequence[Any], source: str) -> Iterator[Mutant]:
         definitions: functions and classes; of a class, `__init__` is looked at.
         source: the student's code.
     """
+    by_name = {definition.__name__: definition for definition in definitions}
+    for other in differing(asked_defaults(definitions), source):
+        changed = _with_default(by_name[other.definition], other.parameter, other.value)
+        yield Mutant(other.says, {other.definition: changed}, "values", 1)
+
+
+def asked_defaults(definitions: Sequence[Any]) -> dict[str, dict[str, float]]:
+    """Return the defaults that are numbers, by the names of definition and parameter."""
+    asked = {}
+    for definition in definitions:
+        function = definition.__init__ if inspect.isclass(definition) else definition
+        if isinstance(function, FunctionType):
+            asked[definition.__name__] = {
+                name: parameter.default
+                for name, parameter in inspect.signature(function).parameters.items()
+                if isinstance(parameter.default, (int, float))
+            }
+    return asked
+
+
+def differing(asked: Mapping[str, Mapping[str, float]], source: str) -> Iterator[Default]:
+    """Yield the numbers that a student's code has as another default than is asked."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return
     written = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    for definition in definitions:
-        own = _function(written.get(definition.__name__))
-        function = definition.__init__ if inspect.isclass(definition) else definition
-        if own is None or not isinstance(function, FunctionType):
-            continue
-        defaults = _defaults(own)
-        for name, parameter in inspect.signature(function).parameters.items():
-            value, asked = defaults.get(name), parameter.default
-            if isinstance(value, (int, float)) and isinstance(asked, (int, float)) and value != asked:
-                says = SAYS.format(name, _written(value), _written(asked))
-                yield Mutant(says, {definition.__name__: _with_default(definition, name, value)}, "values", 1)
+    for definition, wanted in asked.items():
+        own = _function(written.get(definition))
+        defaults = _defaults(own) if own else {}
+        for name, due in wanted.items():
+            value = defaults.get(name)
+            if isinstance(value, (int, float)) and value != due:
+                yield Default(definition, name, value, due)
+
+
+def with_asked(source: str, default: Default) -> str:
+    """Return a student's code with the default that is asked for."""
+    tree = ast.parse(source)
+    for node in tree.body:
+        own = _function(node)
+        if own is not None and getattr(node, "name", "") == default.definition:
+            plain, due = own.args.args[::-1], ast.Constant(default.asked)
+            for index, parameter in enumerate(plain[: len(own.args.defaults)], 1):
+                if parameter.arg == default.parameter:
+                    own.args.defaults[-index] = due
+            for index, parameter in enumerate(own.args.kwonlyargs):
+                if parameter.arg == default.parameter:
+                    own.args.kw_defaults[index] = due
+    return ast.unparse(tree)
 
 
 def _function(node: ast.stmt | None) -> ast.FunctionDef | None:

@@ -70,13 +70,8 @@ def make_pair(
     sizes: Mapping[str, Any],
     inputs: Mapping[str, Tensor] | None = None,
     passed: bool = False,
-    near: float = 0.0,
 ) -> Pair | None:
-    """Return the pair of two leaves; None unless they are numbers or tensors of the same shape and dtype.
-
-    Args:
-        near: how far two numbers may be apart and still count as the same, relative to the largest; 0: by dtype.
-    """
+    """Return the pair of two leaves; None unless they are numbers or tensors of the same shape and dtype."""
     if _are_floats(got) and _are_floats(want):
         got, want = torch.tensor(got), torch.tensor(want)
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
@@ -86,7 +81,7 @@ def make_pair(
     if got.shape != want.shape or got.dtype != want.dtype or not want.numel():
         return None
     discrete = not want.is_floating_point()
-    near = 1e-9 if discrete else near or NEAR.get(want.dtype, 1e-4)
+    near = 1e-9 if discrete else NEAR.get(want.dtype, 1e-4)
     yes_or_no = want.dtype == torch.bool
     got, want = got.detach().cpu().double(), want.detach().cpu().double()
     few = (

@@ -79,33 +79,31 @@ def relations(
     want: Any,
     sizes: Mapping[str, Any],
     inputs: Mapping[str, Tensor] | None = None,
-    near: float = 0.0,
 ) -> list[str]:
     """Return the phrases that hold of one leaf of one trial, the most telling first; [] if none is found.
 
     Args:
         name: of the leaf: "output", "gradient of key".
-        near: how far two numbers may be apart and still count as the same, relative to the largest; 0: by dtype.
     """
-    pair = make_pair(name, got, want, sizes, inputs, near=near)
+    pair = make_pair(name, got, want, sizes, inputs)
     if pair is None:
         return []
     return [phrase.says for _, phrase in _ranked(pair) if phrase.says and phrase.needs < 2]
 
 
-def shared_relations(name: str, leaves: Sequence[Leaf], near: float = 0.0) -> list[str]:
+def shared_relations(name: str, leaves: Sequence[Leaf]) -> list[str]:
     """Return the phrases that hold of one leaf in every failing trial and that no passing trial denies.
 
     A number alone shows a relation only in two failing trials; so does a constant that could have two names. Of
     phrases of which one alone can be true, none is returned where several remain.
     """
-    return [phrase.says for _, phrase in _shared(name, leaves, near)]
+    return [phrase.says for _, phrase in _shared(name, leaves)]
 
 
-def _shared(name: str, leaves: Sequence[Leaf], near: float) -> list[tuple[int, Phrase]]:
+def _shared(name: str, leaves: Sequence[Leaf]) -> list[tuple[int, Phrase]]:
     """Return what `shared_relations` does, each with its rank: the lower, the more it says about the cause."""
     pairs = [
-        make_pair(name, leaf.got, leaf.want, leaf.sizes, leaf.inputs, leaf.passed, near) for leaf in leaves
+        make_pair(name, leaf.got, leaf.want, leaf.sizes, leaf.inputs, leaf.passed) for leaf in leaves
     ]
     if any(pair is None and not leaf.passed for pair, leaf in zip(pairs, leaves, strict=True)):
         return []
@@ -150,7 +148,7 @@ def relation_of(trials: Sequence[Trial], sure: bool = False) -> str:
     failing = [trial for trial in trials if not trial.passed]
     if not failing or any(trial.error for trial in failing):
         return ""
-    near = max(trial.near for trial in trials)
+    rounded = max(trial.near for trial in trials)
     found: list[tuple[int, str]] = []
     for name in failing[0].expected:
         leaves = [
@@ -163,18 +161,18 @@ def relation_of(trials: Sequence[Trial], sure: bool = False) -> str:
             )
             for trial in trials
         ]
-        wrong = [leaf for leaf in leaves if not leaf.passed and not _is_right(name, leaf, near)]
+        wrong = [leaf for leaf in leaves if not leaf.passed and not _is_right(name, leaf, rounded)]
         if wrong:
-            passed = [leaf for leaf in leaves if leaf.passed or _is_right(name, leaf, near)]
+            passed = [leaf for leaf in leaves if leaf.passed or _is_right(name, leaf, rounded)]
             kept = [*wrong, *(leaf._replace(passed=True) for leaf in passed)]
-            shared = [entry for entry in _shared(name, kept, near) if not (sure and entry[1].vague)]
+            shared = [entry for entry in _shared(name, kept) if not (sure and entry[1].vague)]
             found += [(rank + len(RELATIONS) * phrase.vague, phrase.says) for rank, phrase in shared]
     return min(found, key=lambda ranked: ranked[0])[1] if found else ""
 
 
-def _is_right(name: str, leaf: Leaf, near: float) -> bool:
-    pair = make_pair(name, leaf.got, leaf.want, leaf.sizes, near=near)
-    return pair is not None and agree(pair.got, pair.want, pair.near if near else pair.near / 10)
+def _is_right(name: str, leaf: Leaf, rounded: float) -> bool:
+    pair = make_pair(name, leaf.got, leaf.want, leaf.sizes)
+    return pair is not None and agree(pair.got, pair.want, max(pair.near / 10, rounded))
 
 
 def _tensors(inputs: Mapping[str, Any]) -> dict[str, Tensor]:
