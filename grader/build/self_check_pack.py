@@ -57,7 +57,7 @@ class Writer:
                         return self._drawn(recipe)
                     if leaf.is_floating_point() and (packed := self._from_drawn(leaf, same, recipe)):
                         return packed
-            if leaf.is_floating_point() and leaf.numel() > max(MOST_EXACT, REPEATED * len(leaf.unique())):
+            if leaf.is_floating_point() and MOST_EXACT < leaf.numel() < REPEATED * len(leaf.unique()):
                 return self._hundredths(leaf) or self._rounded(leaf, 2)
             if leaf.is_floating_point():
                 bits = leaf.detach().contiguous().view(BITS[leaf.dtype])

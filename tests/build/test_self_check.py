@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 import torch
 
+from grader.build.self_check import is_unsolved
 from grader.build.self_check_cell import self_check_source
 from grader.course.lesson_1 import LESSON
 
@@ -54,7 +55,7 @@ def scaled_scores(query, key):
 
 def test_a_right_answer_is_told_so(said) -> None:
     right = SCALED.format("query @ key.mT / d_k ** 0.5")
-    assert said("1.2", right) == "✔ 1.2 scaled_scores: right on 6 small examples.\n"
+    assert said("1.2", right) == "✔ 1.2 scaled_scores: right on 8 small examples.\n"
 
 
 def test_it_shows_what_came_what_was_expected_and_what_went_in(said) -> None:
@@ -104,7 +105,7 @@ def test_what_the_notebook_cannot_check_is_said(said) -> None:
         "def pointer_loss(weights, target):\n    return -weights.gather(-1, target[..., None]).log().mean()\n"
     )
     assert said("1.9", cell) == (
-        "✔ 1.9 pointer_loss: right on 7 small examples. The grade also looks at this: "
+        "✔ 1.9 pointer_loss: right on 10 small examples. The grade also looks at this: "
         "the pointer that you trained looks at the right patch of scenes it has never seen.\n"
     )
 
@@ -113,6 +114,38 @@ def test_a_number_that_is_off_by_little_is_related_to_nothing(said) -> None:
     text = said("1.2", SCALED.format("query @ key.mT / d_k ** 0.5 * 1.00015"))
     assert ", expected " in text
     assert "Every number" not in text
+
+
+SOFTMAX = """\
+# @exercise 1.3
+def stable_softmax(scores, dim={}):
+    largest = scores.amax(dim, keepdim=True){}
+    exps = (scores - largest.masked_fill(largest == -torch.inf, 0.0)).exp()
+    total = exps.sum(dim, keepdim=True)
+    return exps / torch.where(total == 0, 1.0, total)
+"""
+
+
+def test_what_only_a_hidden_trial_of_the_grade_shows_is_seen(said) -> None:
+    assert said("1.3", SOFTMAX.format(-1, "")).startswith("✔")
+    text = said("1.3", SOFTMAX.format(-1, ".clamp(min=0)"))
+    assert text.startswith(
+        "✘ 1.3 stable_softmax — 5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64"
+    )
+    assert "It comes out as if the maximum were never below 0." in text
+
+
+def test_another_default_is_named(said) -> None:
+    assert "The default of `dim` is 0; the task asks for −1." in said("1.3", SOFTMAX.format(0, ""))
+    twice = SOFTMAX.format(0, "").replace("return exps", "return 2 * exps")
+    assert "The default" not in said("1.3", twice)
+
+
+def test_a_forward_that_is_missing_is_no_unfinished_answer() -> None:
+    with pytest.raises(NotImplementedError) as missing:
+        torch.nn.Module()(1)
+    assert not is_unsolved(missing.value)
+    assert is_unsolved(NotImplementedError("TODO 1.7"))
 
 
 def test_random_numbers_and_warnings_stay_as_they_are(said, recwarn) -> None:

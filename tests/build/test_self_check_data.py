@@ -4,8 +4,10 @@ import pytest
 import torch
 
 from grader.build.reproducible import ReproducibleResults, is_rounding
-from grader.build.self_check_data import Brief, Reader, gives
+from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import Writer
+from grader.checks.plan import shown
+from grader.course.lesson_1 import LESSON
 from grader.declaration.sampler import PublicSampler
 from grader.diagnosis.fingerprint import fingerprint, fingerprint_of_error
 
@@ -28,6 +30,20 @@ def test_expected_numbers_are_rounded_far_below_the_tolerance(dtype: torch.dtype
     assert got[0, 2] == 0
 
 
+def test_a_few_expected_numbers_come_back_as_they_are() -> None:
+    want = torch.tensor([0.7, 3e-7, 1e-20, inf, nan])
+    torch.testing.assert_close(
+        there_and_back({"x": want})["x"],
+        want * torch.tensor([1.0, 1, 0, 1, 1]),
+        rtol=0,
+        atol=0,
+        equal_nan=True,
+    )
+    assert not is_rounded({"x": want})
+    assert is_rounded({"x": torch.rand(5, 11)})
+    assert not is_rounded({"x": torch.rand(5, 11).double(), "y": torch.arange(99)})
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -48,6 +64,11 @@ def test_inputs_are_exact_and_large_ones_rounded_once() -> None:
     rounded = there_and_back({"x": large}, "inputs")["x"]
     assert not torch.equal(rounded, large)
     assert torch.allclose(rounded, large, atol=2e-4)
+
+
+def test_large_inputs_whose_numbers_repeat_are_exact() -> None:
+    maps = torch.rand(7)[torch.arange(700) % 7].reshape(70, 10)
+    assert torch.equal(there_and_back({"x": maps}, "inputs")["x"], maps)
 
 
 def test_columns_that_repeat_one_another_still_do() -> None:
@@ -77,6 +98,20 @@ def test_briefs_tell_wrong_answers_apart_as_fingerprints_do() -> None:
     for row, wrong in enumerate(wrongs):
         same = [gives(briefs[0], fingerprint({"y": right}), fingerprint({"y": wrong})) for briefs in read]
         assert [index for index, yes in enumerate(same) if yes] == [row]
+
+
+def test_after_the_first_wrong_trial_one_number_is_enough() -> None:
+    right, first, second, third = (
+        fingerprint({"y": torch.tensor([1.0, 2.0, number])}) for number in range(4)
+    )
+    answers = [[right, first, second], [first, right, None]]
+    writer = Writer()
+    forms = writer.briefs(answers, [right] * 3)
+    assert len(writer.data) == 2 * (forms + 6 + 3 + 2)
+    read = Reader(bytes(writer.data)).briefs(forms, 2, 3)
+    assert [gives(brief, right, own) for brief, own in zip(read[0], answers[0], strict=True)] == [True] * 3
+    assert [gives(brief, right, third) for brief in read[0] + read[1]] == [False] * 6
+    assert (read[0][1].second is None, read[0][2].second is None) == (False, True)
 
 
 def test_an_exception_is_told_from_another() -> None:
@@ -109,6 +144,23 @@ def test_results_have_the_digits_of_float64_in_the_dtype_of_the_first_run() -> N
         results._prefer_exact({"a": torch.tensor([1.0])}, {"a": torch.tensor([2.0]).double()})["a"].item()
         == 1
     )
+    assert results.unsure
+
+
+def test_what_float32_alone_gives_is_sure_unless_the_last_digit_of_an_input_decides() -> None:
+    trial = shown(LESSON.exercise("1.2"))[0]
+    number = trial.inputs["arguments"]["query"][0, 0].item()
+
+    def in_float32(query, key):
+        return query * float(query.dtype == torch.float32)
+
+    def for_this_number(query, key):
+        return in_float32(query, key) * float(query[0, 0] == number)
+
+    results = ReproducibleResults(LESSON.reference)
+    results.changed(trial, "underflows in float32, say", replaces={"scaled_scores": in_float32})
+    assert not results.unsure
+    results.changed(trial, "a matter of rounding", replaces={"scaled_scores": for_this_number})
     assert results.unsure
 
 

@@ -3,7 +3,7 @@
 import pytest
 from torch import nn
 
-from grader.diagnosis.mutants.defaults import other_defaults
+from grader.diagnosis.mutants.defaults import asked_defaults, differing, other_defaults, with_asked
 
 
 def loss(aligned, temperature=0.1, *, margin=2):
@@ -49,3 +49,15 @@ def test_a_class_with_another_default():
 )
 def test_no_other_default(source):
     assert not list(other_defaults((loss,), source))
+
+
+def test_the_answer_with_the_default_that_is_asked_for():
+    asked = asked_defaults((loss, Layer))
+    assert asked == {"loss": {"temperature": 0.1, "margin": 2}, "Layer": {"heads": 4}}
+    source = "def loss(aligned, temperature=0.5, *, margin=3):\n    return 1"
+    temperature, margin = differing(asked, source)
+    assert with_asked(source, temperature).startswith("def loss(aligned, temperature=0.1, *, margin=3):")
+    assert with_asked(source, margin).startswith("def loss(aligned, temperature=0.5, *, margin=2):")
+    layer = "class Layer:\n    def __init__(self, width, heads=8):\n        self.heads = heads"
+    (heads,) = differing(asked, layer)
+    assert "heads=4" in with_asked(layer, heads)
