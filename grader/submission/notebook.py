@@ -7,12 +7,11 @@ import re
 from hashlib import sha256
 
 from grader.submission.file import Cell, Submission, Unreadable
+from grader.submission.limits import refuse_many_objects
 from grader.submission.written import questions_of
 
 MAX_CELLS = 2_000
 MAX_SOURCE = 4 << 20  # characters, over all cells
-# Signs in the file's bytes that make Python objects when JSON is read. A megabyte of `{},` would take 25 MB of memory.
-MOST_SIGNS = {b"{": 500_000, b"[": 500_000, b",": 5_000_000}
 
 
 def parse(content: bytes) -> Submission:
@@ -23,12 +22,7 @@ def parse(content: bytes) -> Submission:
     """
     if not content.strip():
         raise Unreadable("the file is empty. Save the notebook again and submit that.")
-    for sign, most in MOST_SIGNS.items():
-        if content.count(sign) > most:
-            raise Unreadable(
-                f"the file has more than {most:,} times {sign.decode()!r}: outputs with very much data, or no notebook. "
-                "Clear the outputs (Edit, Clear all outputs) and save it again."
-            )
+    refuse_many_objects(content)
     digest = sha256(content).hexdigest()
     try:
         text = content.decode("utf-8-sig")

@@ -5,7 +5,6 @@ So are its predictions and its texts for questions. Nothing else of the submitte
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -29,14 +28,10 @@ from grader.notebook.cells import (
 )
 from grader.records import Written
 from grader.submission.file import Cell, Submission, Unreadable
+from grader.submission.limits import refuse_much_code
 from grader.submission.parts import defined, is_rest, join
 from grader.submission.written import shown, written_texts
 
-# What a student may write, over all cells: a whole lesson has 0.1 MiB and 25,000 words and signs. The grader parses it
-# some twenty times, and a syntax tree takes up to 2 KB of memory for each word.
-MAX_OWN_CODE = 512 << 10  # characters
-MAX_OWN_WORDS = 150_000  # words and signs
-WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
 
 
@@ -62,7 +57,8 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
         Unreadable: no cell belongs to any exercise, or the student's code is too long.
     """
     given = _given_cells(master)
-    _refuse_too_much(submission.cells, given)
+    released = {cell.source.strip() for cell in given}
+    refuse_much_code(cell.source for cell in submission.cells if cell.source.strip() not in released)
     predictions, cells = _predictions(submission.cells, master)
     submission = replace(submission, cells=cells)
     owners = _owners(submission.cells, lesson.exercises)
@@ -115,25 +111,6 @@ def _with_students_words(
     for cell in rebuilt.notebook.cells:
         cell.source = {**predictions, **texts}.get(cell.id, cell.source)
     return replace(rebuilt, own=(*rebuilt.own, *predictions), written=written)
-
-
-def _refuse_too_much(cells: Sequence[Cell], given: Sequence[NotebookNode]) -> None:
-    """Refuse code that takes minutes to analyse.
-
-    Raises:
-        Unreadable: the cells that are no copies of released ones hold too much code.
-    """
-    released = {cell.source.strip() for cell in given}
-    own = [cell.source for cell in cells if cell.source.strip() not in released]
-    characters = sum(map(len, own))
-    words = (
-        0 if characters > MAX_OWN_CODE else sum(1 for source in own for _ in WORD_OR_SIGN.finditer(source))
-    )
-    if characters > MAX_OWN_CODE or words > MAX_OWN_WORDS:
-        raise Unreadable(
-            f"your cells hold more code than a lesson needs ({MAX_OWN_CODE >> 10} KiB, or {MAX_OWN_WORDS:,} words and "
-            "signs). Remove numbers that were pasted into the code, and submit again."
-        )
 
 
 def _owners(cells: Sequence[Cell], exercises: Sequence[Exercise]) -> list[set[str]]:

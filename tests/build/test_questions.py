@@ -58,7 +58,7 @@ def test_the_declaration_gives_points() -> None:
     asked, written = notebook(replace(LESSON, questions={"1.Q1": 1})).cells
     assert asked.source.startswith("### Question 1.Q1 · Why three? — in words, 1 point\n")
     assert written.metadata.nbgrader.points == 1
-    with pytest.raises(DeclarationError, match="questions: 1.1 is an exercise"):
+    with pytest.raises(DeclarationError, match=r"questions: 1\.1 is an exercise"):
         replace(LESSON, questions={"1.1": 1})
     with pytest.raises(DeclarationError, match="has -1 points"):
         replace(LESSON, questions={"1.Q1": -1})

@@ -102,9 +102,7 @@ def shared_relations(name: str, leaves: Sequence[Leaf]) -> list[str]:
 
 def _shared(name: str, leaves: Sequence[Leaf]) -> list[tuple[int, Phrase]]:
     """Return what `shared_relations` does, each with its rank: the lower, the more it says about the cause."""
-    pairs = [
-        make_pair(name, leaf.got, leaf.want, leaf.sizes, leaf.inputs, leaf.passed) for leaf in leaves
-    ]
+    pairs = [make_pair(name, leaf.got, leaf.want, leaf.sizes, leaf.inputs, leaf.passed) for leaf in leaves]
     if any(pair is None and not leaf.passed for pair, leaf in zip(pairs, leaves, strict=True)):
         return []
     known = [pair for pair in pairs if pair is not None]
