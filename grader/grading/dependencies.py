@@ -34,6 +34,17 @@ def foundations(lesson: Lesson, id: str) -> frozenset[str]:
     return frozenset(below)
 
 
+def uses_later(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
+    """Return the exercises whose names an answer mentions although it does not build on them.
+
+    Names that are put together as the code runs are not seen. Many honest answers look a name up, so that alone
+    does not count.
+    """
+    others = {exercise.id for exercise in lesson.exercises} - foundations(lesson, id) - {id}
+    defined = {name: names for text in answers.values() for name, names in definitions(text).items()}
+    return others & mentioned_exercises(lesson, "\n".join([answers.get(id, ""), *own]), defined)
+
+
 def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
     """Return the foundations of an exercise that its answer can call: those whose names it mentions.
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from nbformat import NotebookNode
 
 from grader.declaration.lesson import Lesson
-from grader.grading.dependencies import foundations, may_use
+from grader.grading.dependencies import foundations, may_use, uses_later
 from grader.grading.stand_ins import StandIns, stand_ins, with_carry_on
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
@@ -51,6 +51,8 @@ def follow_through(
     available = stand_ins(lesson, rebuilt.notebook)
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
     below = {id: may_use(lesson, id, rebuilt.answers, own) for id in verdicts}
+    # A stand-in is there for what an exercise builds on. One for a later exercise must not do the work of an earlier.
+    later = {id: uses_later(lesson, id, rebuilt.answers, own) for id in verdicts}
     judged, better = dict(verdicts), {}
     replaced: frozenset[str] = frozenset()
     for _ in range(ROUNDS):
@@ -69,7 +71,7 @@ def follow_through(
             notebook = with_carry_on(rebuilt.notebook, cells)
             for id, verdict in run(notebook, ids, replaced_here & available.remote).items():
                 judged[id] = verdict
-                if _is_better(verdict, verdicts[id]):
+                if _is_better(verdict, verdicts[id]) and not later[id] & replaced_here:
                     used = tuple(sorted(replaced_here & below[id]))
                     better[id] = replace(verdict, stand_ins=used, other=verdicts[id])
     return better

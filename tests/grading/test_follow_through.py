@@ -134,6 +134,20 @@ def test_an_answer_that_looks_names_up_may_use_anything() -> None:
     assert set(follow_through(LESSON, hidden, submitted(p1=0, p2=0), run)) == {"9.2"}
 
 
+def test_the_stand_in_for_a_later_exercise_does_not_do_the_work_of_an_earlier_one() -> None:
+    """9.1 is spoiled, 9.4 left blank, and 9.2 calls 9.4 instead of being written: the stand-in for 9.4 would answer it."""
+    notebook = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.4")])
+    for answer in (
+        "def f2():\n    return f4()",
+        "def help():\n    return f4()\n\ndef f2():\n    f1()\n    return help()",
+    ):
+        laundry = replace(rebuilt(p2=answer, p4=""), notebook=notebook)
+        better = follow_through(
+            LESSON, laundry, submitted(p1=0, p2=0, p4=0, p5=0), Runner({"9.2": 5, "9.5": 5})
+        )
+        assert "9.2" not in better
+
+
 def test_what_builds_on_something_that_builds_on_a_failure_is_judged_too() -> None:
     run = Runner({"9.3": 5})
     through = rebuilt(p3="def f3():\n    return f1()")
