@@ -161,7 +161,7 @@ def _lengths(node: ast.Call) -> Iterator[Change]:
             yield Change("squared length", squares, squared, joint=squared)
         else:
             added = formula("X.sum(-2, keepdim=True).expand_as(X).norm(dim=-1)", X=inner)
-            says = sentence("the parts were added up first, and the length taken of their sum")
+            says = sentence("everything along axis −2 were added up first, and the length taken of the sum")
             yield Change("length of the sum", added, says)
 
 
