@@ -132,7 +132,7 @@ def hub_in_rows(weights: Tensor) -> str:
 
 @mistake(
     "classify_pattern",
-    "The band won where the diagonal fits, too: a diagonal lies inside every band. The first rule that fits decides, so ask for the diagonal earlier, and let no later rule overwrite it.",
+    "Ask for the diagonal before the band: a diagonal lies inside every band. Of two words that fit, the first counts, and nothing after it.",
 )
 def band_before_diagonal(weights: Tensor) -> str:
     return "local" if classify_pattern(weights) == "diagonal" else classify_pattern(weights)
