@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isclose
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.checks.planned_trial import PlannedTrial
 from grader.checks.reference_results import ReferenceResults
-from grader.diagnosis.fingerprint import alike, fingerprint
+from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
 from grader.records import Evidence, Inputs, Status, Value
 
 
@@ -26,6 +27,10 @@ class ReproducibleResults(ReferenceResults):
 
     unsure = False
     last: Evidence  # the result that was asked for last
+
+    def __init__(self, reference: Mapping[str, Any]) -> None:
+        super().__init__(reference)
+        self._right: dict[str, Fingerprint] = {}
 
     def changed(
         self,
@@ -46,7 +51,7 @@ class ReproducibleResults(ReferenceResults):
         inputs: Inputs | None,
     ) -> Evidence:
         plain = super().changed(trial, name, replaces=replaces, inputs=inputs)
-        if plain.status is not Status.OK:
+        if plain.status is not Status.OK or (name and self._is_right(trial, plain)):
             return plain
         given = in_float64(trial.inputs if inputs is None else inputs)
         exact = super().changed(trial, f"{name}, in float64", replaces=replaces, inputs=given)
@@ -62,6 +67,14 @@ class ReproducibleResults(ReferenceResults):
             )
         self.unsure |= before
         return replace(plain, values=values)
+
+    def _is_right(self, trial: PlannedTrial, plain: Evidence) -> bool:
+        """Tell whether a wrong answer gives what the reference gives; no digit of it matters then."""
+        if trial.key not in self._right:
+            before = self.unsure
+            self._right[trial.key] = fingerprint(self.right(trial).values)
+            self.unsure = before
+        return alike(fingerprint(plain.values), self._right[trial.key])
 
     def _prefer_exact(self, plain: Value, exact: Value) -> Value:
         """Return `plain`, with the parts of `exact` where the two agree up to rounding, in the dtype of `plain`."""
