@@ -1,0 +1,148 @@
+"""Chooses the trials that the self-check of a notebook tries, and computes what is expected there."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from types import FunctionType
+from typing import Any
+
+from torch import Tensor
+
+from grader.build.reproducible import ReproducibleResults
+from grader.build.self_check_data import Reader
+from grader.build.self_check_pack import Writer
+from grader.checks.compare import flatten
+from grader.checks.plan import shown
+from grader.checks.planned_trial import PlannedTrial
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.declaration.sampler import PublicSampler
+from grader.diagnosis.candidates import candidates
+from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+from grader.records import Status
+
+Prints = Callable[[int], Fingerprint | None]
+LARGE = 700  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
+
+
+def chosen_trials(lesson: Lesson, exercise: Exercise, results: ReproducibleResults) -> list[PlannedTrial]:
+    """Choose trials for the notebook: all that can run there and take few bytes, and of the others those that show something.
+
+    Of the others, these are the public ones, the smallest of each check that has none yet, and what shows a declared mistake
+    or tells it from another.
+    """
+    there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
+    sizes = [2 * count(expected_of(trial, results)) + stored(trial) for trial in there]
+    chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
+    by_size = sorted(range(len(there)), key=sizes.__getitem__)
+    for check in {trial.check.name for trial in there}:
+        of_check = [index for index in by_size if there[index].check.name == check]
+        # One number alone is soon met by chance: of a check that gives so few, the notebook has two trials.
+        wanted = 2 if count(expected_of(there[of_check[0]], results)) < 3 else 1
+        missing = max(wanted - len(set(of_check) & chosen), 0)
+        chosen.update([index for index in of_check if index not in chosen][:missing])
+    if len(chosen) < len(there):
+        chosen |= telling_trials(exercise, there, by_size, chosen, results)
+    return [as_packed(trial) for index, trial in enumerate(there) if index in chosen]
+
+
+def telling_trials(
+    exercise: Exercise,
+    there: Sequence[PlannedTrial],
+    by_size: Sequence[int],
+    chosen: Collection[int],
+    results: ReproducibleResults,
+) -> set[int]:
+    """Return the trials, besides the chosen ones, that are needed to show each declared mistake and to tell it from others.
+
+    Args:
+        by_size: the indices of all trials, the smallest first.
+    """
+    right = [fingerprint(expected_of(trial, results)) for trial in there]
+    mistakes = [wrong for wrong in candidates(exercise, there, results) if wrong.kind == "mistake"]
+    needed: set[int] = set()
+
+    def tells(index: int, one: Prints, other: Prints) -> bool:
+        if there[index].check.expects:
+            return False  # what comes back is random
+        first, second = one(index), other(index)
+        return first is not None and second is not None and not alike(first, second)
+
+    pairs: list[tuple[Prints, Prints]] = [(wrong.prints, right.__getitem__) for wrong in mistakes]
+    pairs += [
+        (one.prints, other.prints) for one, other in combinations(mistakes, 2) if one.says != other.says
+    ]
+    for one, other in pairs:
+        telling = [index for index in by_size if tells(index, one, other)]
+        first = min(telling, default=0)  # explanations look at the first check that fails
+        of_check = [index for index in telling if there[index].check.name == there[first].check.name]
+        if of_check and not needed.union(chosen).intersection(of_check):
+            needed.add(of_check[0])
+    return needed
+
+
+def stored(trial: PlannedTrial) -> int:
+    """Count the bytes of the inputs that a notebook cannot draw again."""
+    writer = Writer()
+    packed_inputs(trial, writer)
+    return len(zlib.compress(bytes(writer.data))) if writer.data else 0
+
+
+def packed_inputs(trial: PlannedTrial, writer: Writer) -> Any:
+    """Pack the inputs of a public trial, as they were drawn."""
+    sampler = PublicSampler(trial.key)
+    return writer.inputs(trial.trial.draw(sampler), sampler.drawn)
+
+
+def as_packed(trial: PlannedTrial) -> PlannedTrial:
+    """Return a trial with the inputs that the notebook gets, which may be rounded."""
+    writer = Writer()
+    packed = packed_inputs(trial, writer)
+    return replace(trial, inputs=Reader(bytes(writer.data)).value(packed, trial.key))
+
+
+def count(values: Mapping[str, Any]) -> int:
+    """Count the numbers in what a probe returned."""
+    return sum(leaf.numel() if isinstance(leaf, Tensor) else 1 for _, leaf in flatten(values))
+
+
+def runs_there(lesson: Lesson, trial: PlannedTrial) -> bool:
+    """Tell whether a trial can run in the notebook: it needs nothing that a training makes, and its judge no reference."""
+    trained = {name for name, value in lesson.given.items() if value is None}
+    if trial.check.at or trial.takes & trained or not trial.takes <= lesson.reference.keys():
+        return False
+    judge = trial.check.judge
+    return judge is None or not uses_reference(judge)
+
+
+def uses_reference(judge: Callable) -> bool:
+    """Tell whether a judge, or a function of the course that it calls, calls the reference."""
+    if not isinstance(judge, FunctionType):
+        return True
+    called = [judge.__globals__.get(name) for name in judge.__code__.co_names]
+    return any(
+        getattr(value, "__module__", "").startswith("attention")
+        or (
+            isinstance(value, FunctionType)
+            and value.__module__.startswith("grader.course")
+            and uses_reference(value)
+        )
+        for value in called
+    )
+
+
+def expected_of(trial: PlannedTrial, results: ReproducibleResults) -> Mapping[str, Any]:
+    """Return what an answer is compared with.
+
+    Raises:
+        RuntimeError: the reference raises.
+    """
+    if trial.check.expects:
+        return trial.check.expects(trial.inputs)
+    right = results.right(trial)
+    if right.status is not Status.OK:
+        raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
+    return right.values
