@@ -12,9 +12,10 @@
 # Show a picture of nine handwritten digits, say "seven", and let a small network point at the right one. That is where
 # this lesson ends. You build every step on the way, from one dot product to a layer that has learned where to look.
 #
-# - Nine exercises are worth 100 points. Plan 60 to 90 minutes.
 # - You need to know what a matrix product is, and a little PyTorch: tensors, shapes, `nn.Linear`.
 # - Nothing here is claimed that the notebook does not measure.
+#
+# <!-- table of points -->
 #
 # **How an exercise works.** Replace the line `raise NotImplementedError(…)` by your answer and run the cell. Then run the
 # self-check below it: it tries small examples, and says in words what is off. Two hints wait under each task. Where
@@ -84,7 +85,7 @@ def recall(summarise):
 
 box = recall(lambda tokens: tokens.mean(dim=1))
 show_curve(sentence_lengths, {"one box for all": box}, "tokens in the sentence", "similarity to the first token",
-           logarithmic=True)  # fmt: skip
+           logarithmic=True)
 
 # %% [markdown]
 # *One falling line: from 1.00 for a single token to 0.12 for 64 tokens. It follows 1/√n.*
@@ -463,7 +464,7 @@ print("p (v − o):   ", (weights * (value[:, 0] - mixed)).detach().numpy().roun
 # %% id="bottleneck-again" draws="1"
 lookup = recall(lambda tokens: attention(tokens[:, :1], tokens, tokens)[0][:, 0])
 show_curve(sentence_lengths, {"one box for all": recall(lambda tokens: tokens.mean(dim=1)), "attention": lookup},
-           "tokens in the sentence", "similarity to the first token", logarithmic=True)  # fmt: skip
+           "tokens in the sentence", "similarity to the first token", logarithmic=True)
 
 # %% [markdown]
 # *The falling line of the box, and above it the line of attention, which stays at 1.00 up to 64 tokens.*
@@ -722,7 +723,7 @@ def untrained_map(start, mask=None):
 
 
 show_maps({"start 1": untrained_map(1), "start 2": untrained_map(2), "start 1, causal": untrained_map(1, causal_mask(6))},
-          sentence, sentence)  # fmt: skip
+          sentence, sentence)
 print("parameters of SelfAttention(8, 4):", sum(p.numel() for p in SelfAttention(8, 4).parameters()))
 
 # %% [markdown]
@@ -949,7 +950,7 @@ scene_patches, scene_labels = draw_scenes(1, torch.Generator().manual_seed(seed 
 asked = scene_labels[0].to(device)
 with torch.no_grad():
     answers = {name: one(asked, scene_patches.to(device).expand(9, -1, -1))
-               for name, one in (("untrained", untrained_pointer), ("trained", pointer))}  # fmt: skip
+               for name, one in (("untrained", untrained_pointer), ("trained", pointer))}
 show_maps(answers, [f"where is the {word}?" for word in asked.tolist()])
 
 # %% [markdown]

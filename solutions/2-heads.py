@@ -139,7 +139,7 @@ class TokenAligner(nn.Module):
         ### END SOLUTION
 
 # %% stuck="2.1"
-def TokenAligner(d_vision, d_text, method="linear"):  # noqa: N802
+def TokenAligner(d_vision, d_text, method="linear"):
     parts = [nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)]
     return nn.Sequential(OrderedDict(proj=nn.Sequential(*parts) if method == "mlp" else parts[0]))
 

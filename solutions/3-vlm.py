@@ -850,7 +850,7 @@ def show_picked(question="where", scene=0, word=6, layer="block 2, image", head=
     show_scene_maps(
         questions.image_patches[scene], {**maps, "value-weighted": weighted / weighted.sum()},
         int(questions.cells[scene, 0]),
-    )  # fmt: skip
+    )
 
 
 try:

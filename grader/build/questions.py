@@ -37,15 +37,15 @@ def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
     if source[scheme.end() :].strip():
         raise ValueError(f"question {id} goes on after its mark scheme, which must be its end")
     asked = source[: scheme.start()].strip()
-    title = HEADING.match(asked)
-    if title is None:
+    title, body = title_of(asked), asked.partition("\n")[2].strip()
+    if not title:
         raise ValueError(
             f"question {id} has no title: begin it with a heading, as in '### Why three of them?'"
         )
     if id in {exercise.id for exercise in lesson.exercises}:
         raise ValueError(f"{id} is an exercise; give the question another id, as in 1.Q1")
     points = lesson.questions.get(id, 0.0)
-    text = f"{heading(id, title[1], points)}\n\n{asked[title.end() :].strip()}"
+    text = f"{heading(id, title, points)}\n\n{body}"
     begin, end = SOLUTION
     inside = "\n".join((begin, "**Mark scheme.**", "", scheme[1].strip(), "", end))
     written = nbformat.v4.new_markdown_cell(with_question_marker(id, inside), id=written_cell(id))
@@ -58,8 +58,14 @@ def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
         "solution": True,
         "task": False,
     }
-    written.metadata[QUESTION_TITLE] = title[1]
+    written.metadata[QUESTION_TITLE] = title
     return [nbformat.v4.new_markdown_cell(text, id=question_cell(id)), written]
+
+
+def title_of(source: str) -> str:
+    """Return the title of a question: its first heading, or "" without one."""
+    title = HEADING.match(source.strip())
+    return title[1] if title else ""
 
 
 def heading(id: str, title: str, points: float) -> str:

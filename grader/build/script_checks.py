@@ -1,4 +1,4 @@
-"""Checks the fields `review` and `builds_on` of a declaration against the lesson's script."""
+"""Checks the fields `review` and `builds_on` of a declaration against the lesson's script, and what students read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from nbformat import NotebookNode
 from grader.build.errors import BuildError
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
-from grader.notebook.source_names import free_names
+from grader.notebook.source_names import definitions, free_names
 
+# What code says to tools and not to people.
+DIRECTIVE = re.compile(
+    r"[ \t]*#[ \t]*(?:fmt:|noqa\b|ruff:|isort:|mypy:|type:|pragma:|pylint:).*$", re.MULTILINE
+)
+ALT = re.compile(r"!\[\s*\]\(")  # a picture without alternative text
+DRAWING = re.compile(r"(?<![\w.])show_\w+(?=\()|\bplt\.show(?=\()")
+CAPTION = re.compile(r"\s*\*[^*\s]")  # a text that begins in italics
 HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 
 
@@ -44,6 +51,44 @@ def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[Not
         )
         for problem in problems:
             raise BuildError(f"{script}: exercise {exercise.id}, {problem}")
+
+
+def without_directives(source: str) -> str:
+    """Return code without the comments that talk to a formatter, a linter or a type checker."""
+    return DIRECTIVE.sub("", source)
+
+
+def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) -> None:
+    """Refuse a comment for a tool, a picture without alternative text, and a figure without a caption.
+
+    A caption is the text after the cell that draws; it begins with what is to be seen, in italics. A screen reader
+    reads it in the place of the figure.
+
+    Raises:
+        BuildError: one line that names script and cell.
+    """
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    own = {name for cell in code for name in definitions(cell.source)}
+    for cell, after in zip(cells, [*cells[1:], None], strict=True):
+        head = cell.source.strip().splitlines()[:1]
+        if cell.cell_type == "markdown":
+            if ALT.search(cell.source):
+                raise BuildError(
+                    f"{script}: a picture has no text between ![ and ] (cell that begins with {head})"
+                )
+            continue
+        if directive := DIRECTIVE.search(cell.source):
+            raise BuildError(
+                f"{script}: students would read {directive[0].strip()!r}; set it in pyproject.toml for the file "
+                f"(cell that begins with {head})"
+            )
+        draws = [name for name in DRAWING.findall(cell.source) if name not in own]
+        captioned = after is not None and after.cell_type == "markdown" and CAPTION.match(after.source)
+        if draws and not captioned:
+            raise BuildError(
+                f"{script}: {draws[0]} draws a figure, and no caption follows: begin the text after it with what is to "
+                f"be seen, in *italics* (cell that begins with {head})"
+            )
 
 
 def _review_problems(exercise: Exercise, headings: Sequence[str]) -> Iterator[str]:

@@ -16,9 +16,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
+from grader.build.points_table import with_points_table
 from grader.build.provided import inline, title_of
 from grader.build.questions import question_cells
-from grader.build.script_checks import check_against_script
+from grader.build.questions import title_of as question_title
+from grader.build.script_checks import check_against_script, check_what_students_read, without_directives
 from grader.build.self_check_cell import self_check_source
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
@@ -55,8 +57,15 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
             declaration does not fit the script.
     """
     authored = jupytext.read(script, fmt="py:percent")
+    questions = {
+        cell.metadata[ScriptMarker.QUESTION]: question_title(cell.source)
+        for cell in authored.cells
+        if ScriptMarker.QUESTION in cell.metadata
+    }
     cells: list[NotebookNode] = []
     for cell in authored.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_points_table(cell.source, lesson, questions)
         try:
             cells += _cells(cell, lesson, root)
         except (KeyError, ValueError) as error:
@@ -65,6 +74,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
     _check_completeness(script, lesson, cells)
     name = script.relative_to(root) if script.is_relative_to(root) else script
     check_against_script(name, lesson, authored.cells)
+    check_what_students_read(name, authored.cells)
     _name_cells(script, cells)
     notebook = nbformat.v4.new_notebook(cells=cells)
     notebook.metadata = nbformat.from_dict(
@@ -109,7 +119,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
     if ScriptMarker.PROVIDED in marks:
         what = marks[ScriptMarker.PROVIDED]
         name = marks.get(ScriptMarker.ID) or provided_cell(what.partition(":")[0])
-        return [_collapsed(inline(what), f"Provided: {title_of(what)}", name)]
+        return [_collapsed(without_directives(inline(what)), f"Provided: {title_of(what)}", name)]
     if ScriptMarker.HIDDEN in marks:
         return [_collapsed(cell.source, marks[ScriptMarker.HIDDEN], marks.get(ScriptMarker.ID, ""), marks)]
     return [_code(cell.source, marks.get(ScriptMarker.ID, ""), marks)]
@@ -117,12 +127,10 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
 
 def heading(exercise: Exercise) -> str:
     """Return an exercise's heading: "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"."""
-    worth = (
-        f"{exercise.points:g} point{'s' * (exercise.points != 1)}"
-        if exercise.points
-        else "practice, no points"
-    )
+    worth = f"{exercise.points:g} point{'s' * (exercise.points != 1)}" if exercise.points else "no points"
     kind = "Exercise" if exercise.points else "Practice"
+    if exercise.title.lower().startswith(kind.lower()):
+        raise ValueError(f"exercise {exercise.id}, title: the heading says {kind!r} already; leave it out")
     dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
     return f"### {kind} {exercise.id} · {exercise.title} — {worth} · {dots} · {exercise.minutes} minutes"
 

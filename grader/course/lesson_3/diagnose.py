@@ -262,7 +262,7 @@ DIAGNOSE_CONDUCT = Check(
 )
 DIAGNOSE = Exercise(
     id="3.P4",
-    title="Practice: what is wrong with this model?",
+    title="What is wrong with this model?",
     reference=(diagnose,),
     points=0,
     difficulty=3,

@@ -225,7 +225,7 @@ WINDOWS: list[dict[str, Any]] = [
 
 WINDOW = Exercise(
     id="3.P1",
-    title="Practice: a sliding window",
+    title="A sliding window",
     reference=(sliding_window_attention,),
     points=0,
     difficulty=3,
@@ -309,7 +309,7 @@ LINEAR_MEMORY = Check(
 )
 LINEAR = Exercise(
     id="3.P2",
-    title="Practice: linear attention",
+    title="Linear attention",
     reference=(linear_attention,),
     points=0,
     difficulty=2,

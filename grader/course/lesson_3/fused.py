@@ -204,7 +204,7 @@ FUSED_CONDUCT = Check(
 )
 FUSED = Exercise(
     id="3.P3",
-    title="Practice: the fused kernel",
+    title="The fused kernel",
     reference=(fused_forward,),
     points=0,
     difficulty=2,
