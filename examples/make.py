@@ -26,8 +26,9 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from grader.build.links import BADGE_CELL
 from grader.course import lessons
-from grader.notebook.cells import answer_cell, marked_exercises, with_marker
+from grader.notebook.cells import Role, answer_cell, marked_exercises, role, with_marker
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -93,10 +94,18 @@ def _score(text: str, most: float) -> float | None:
 
 def notebook(example: Example) -> NotebookNode:
     """The submitted notebook, before it is altered."""
-    folder = "solutions" if example.base == "solution" else "notebooks"
     name = example.assignment
-    book = nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)
+    released, solved = (
+        nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)
+        for folder in ("notebooks", "solutions")
+    )
+    book = solved if example.base == "solution" else released
+    # Without the badge: the examples are the same in every fork.
+    book.cells = [cell for cell in book.cells if cell.id != BADGE_CELL]
     cells = {cell.id: cell for cell in book.cells}
+    for cell in released.cells:
+        if role(cell.id) is Role.WRITTEN:  # the solution has the mark scheme there
+            cells[cell.id].source = cell.source
     for id, source in example.answers.items():
         cells[answer_cell(id)].source = with_marker(id, source)
     for number, (behind, source) in enumerate(example.own, 1):

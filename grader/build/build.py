@@ -13,7 +13,16 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.build.links import Repository, badge, repository_of, with_badge
+from grader.build.errors import BuildError
+from grader.build.links import (
+    Repository,
+    badge,
+    linked_pages,
+    repository_in,
+    repository_of,
+    setting_of,
+    with_links,
+)
 from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
 from grader.course import lessons
@@ -24,6 +33,11 @@ from grader.paths import notebook_path, write_atomically
 LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
 TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # two lines of docs/classroom/grade.yml
 COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
+
+# What docs/students.md says as long as nobody knows where the notebooks lie.
+UPLOAD = (
+    "Go to <https://colab.research.google.com>, choose *File → Upload notebook*, and take one from the zip."
+)
 
 
 def build(root: Path) -> list[Path]:
@@ -36,7 +50,7 @@ def build(root: Path) -> list[Path]:
         BuildError: a script and its declaration do not fit.
     """
     written = []
-    for path, text in generated(root).items():
+    for path, text in generated(root, repository_of(root)).items():
         if not path.is_file() or path.read_text("utf-8") != text:
             write_atomically(path, text)
             written.append(path)
@@ -45,18 +59,26 @@ def build(root: Path) -> list[Path]:
 
 def drift(root: Path) -> list[str]:
     """Return for each generated file that is missing or out of date one line: where the file differs."""
-    return [line for path, text in generated(root).items() if (line := _difference(root, path, text))]
+    repository = repository_in(root, next(iter(lessons())))
+    return [
+        line for path, text in generated(root, repository).items() if (line := _difference(root, path, text))
+    ]
 
 
-def generated(root: Path) -> dict[Path, str]:
-    """Return by path the text of every generated notebook, and of every other file with a generated part."""
+def generated(root: Path, repository: Repository | None) -> dict[Path, str]:
+    """Return by path the text of every generated notebook, and of every other file with a generated part.
+
+    Args:
+        repository: to which the links lead; None for no links.
+    """
     made: dict[Path, str] = {}
-    repository = repository_of(root)
     for lesson in lessons().values():
         validate_probes(lesson)
         name = lesson.assignment
         script = root / "solutions" / f"{name}.py"
-        solution = with_badge(solution_notebook(script, lesson, root), repository.colab(name))
+        solution = solution_notebook(script, lesson, root)
+        _check_pages(script, solution, root)
+        solution = with_links(solution, name, repository)
         made[root / "solutions" / name / f"{name}.ipynb"] = _text(solution)
         made[notebook_path(root, name)] = _text(student_notebook(name, solution))
     for page in (root / "README.md", root / "docs" / "students.md"):
@@ -64,25 +86,37 @@ def generated(root: Path) -> dict[Path, str]:
             made[page] = with_lessons(page.read_text("utf-8"), lessons().values(), repository)
     template = root / "docs" / "classroom" / "grade.yml"
     if template.is_file():
-        made[template] = with_repository(template.read_text("utf-8"), repository)
+        made[template] = with_repository(template.read_text("utf-8"), repository or setting_of(root))
     return made
+
+
+def _check_pages(script: Path, notebook: NotebookNode, root: Path) -> None:
+    """Raise BuildError for a link to a page of docs/ that is not there."""
+    for page in sorted(linked_pages("\n".join(cell.source for cell in notebook.cells))):
+        if not (root / "docs" / page).is_file():
+            raise BuildError(f"{script}: there is no page docs/{page}, to which the lesson links")
 
 
 def _text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
 
 
-def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository) -> str:
-    """Replace the tables of lessons in the text of README.md or docs/students.md."""
+def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository | None) -> str:
+    """Replace the tables of lessons in the text of README.md or docs/students.md; without a repository, no links."""
     rows, links = [], []
     for lesson in declared:
-        name, colab = lesson.assignment, repository.colab(lesson.assignment)
+        name = lesson.assignment
         graded = sum(exercise.points > 0 for exercise in lesson.exercises)
-        start = f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} "
-        rows.append(f"{start}| {lesson.max_score:g} | [Colab]({colab}) |")
-        links.append(f"| {name} | {lesson.title} | {badge(colab)} |")
-    lessons_table = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|", *rows]
-    colab_table = ["| notebook | lesson | |", "|---|---|---|", *links]
+        row = (
+            f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} | {lesson.max_score:g} |"
+        )
+        rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
+        if repository:
+            links.append(f"| {name} | {lesson.title} | {badge(repository.colab(name))} |")
+    lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
+    if repository:
+        lessons_table[:2] = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|"]
+    colab_table = ["| notebook | lesson | |", "|---|---|---|", *links] if repository else [UPLOAD]
     return _replace_table(COLAB, colab_table, _replace_table(LESSONS, lessons_table, page))
 
 

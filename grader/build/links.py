@@ -1,8 +1,13 @@
-"""Reads the course's GitHub repository from pyproject.toml, and makes links that open notebooks in Colab."""
+"""Says where the course lies on GitHub, and makes the links of notebooks and pages that lead there.
+
+The repository stands in pyproject.toml. As long as that is the placeholder, it is the remote `origin` of git, if that
+lies on GitHub. Where neither is known, no badge and no link is made: none may lead nowhere.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +18,12 @@ from nbformat import NotebookNode
 from grader.build.errors import BuildError
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
+BADGE_CELL = "colab"  # id of the cell with the badge
+COLAB = re.compile(r"colab\.research\.google\.com/github/([\w.-]+/[\w.-]+)/blob/([\w./-]+?)/notebooks/")
+REMOTE = re.compile(r"(?:https?://|ssh://)?(?:[^@/\s]+@)?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
+PAGE = re.compile(
+    r"\]\(\.\./\.\./docs/([\w-]+\.md)((?:#[\w-]+)?)\)"
+)  # a link of a notebook to a page of docs/
 
 
 @dataclass(frozen=True)
@@ -22,13 +33,27 @@ class Repository:
     name: str  # "account/name"
     branch: str
 
+    @property
+    def is_placeholder(self) -> bool:
+        """Tell whether it is not set yet: no account's name can hold a dot."""
+        return "." in self.name.partition("/")[0]
+
+    @property
+    def is_none(self) -> bool:
+        """Tell whether the course says that it is not on GitHub."""
+        return not self.name
+
     def colab(self, assignment: str) -> str:
         """Return the link that opens a student notebook in Colab."""
         path = f"notebooks/{assignment}/{assignment}.ipynb"
         return f"https://colab.research.google.com/github/{self.name}/blob/{self.branch}/{path}"
 
+    def page(self, name: str) -> str:
+        """Return the link to a page of docs/, as "glossary.md"."""
+        return f"https://github.com/{self.name}/blob/{self.branch}/docs/{name}"
 
-def repository_of(root: Path) -> Repository:
+
+def setting_of(root: Path) -> Repository:
     """Read the repository and the branch from [tool.course] of pyproject.toml.
 
     Raises:
@@ -43,7 +68,7 @@ def repository_of(root: Path) -> Repository:
             f"{path}: no repository and branch of the course ({type(error).__name__}: {error}); "
             'add [tool.course] with repository = "account/name" and branch = "main"'
         ) from error
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", str(repository.name)):
+    if not re.fullmatch(r"(?:[\w.-]+/[\w.-]+)?", str(repository.name)):
         raise BuildError(f'{path}: repository is {repository.name!r}; write it as "account/name"')
     if not re.fullmatch(r"[\w./-]+", str(repository.branch)):
         raise BuildError(
@@ -52,12 +77,72 @@ def repository_of(root: Path) -> Repository:
     return repository
 
 
+def repository_of(root: Path) -> Repository | None:
+    """Return the repository of pyproject.toml, or in the place of the placeholder git's remote; None if neither is known.
+
+    Raises:
+        BuildError: pyproject.toml does not say it, or not in the form "account/name".
+    """
+    setting = setting_of(root)
+    if setting.is_none:
+        return None
+    return _remote(root, setting.branch) if setting.is_placeholder else setting
+
+
+def repository_in(root: Path, assignment: str) -> Repository | None:
+    """Return the repository to which the built notebooks must lead, for `grader build --check`.
+
+    That is the one of pyproject.toml; in the place of the placeholder, the one to which a notebook leads already. So
+    the check gives the same answer in every clone, whatever its remote is.
+    """
+    setting = setting_of(root)
+    if setting.is_none or not setting.is_placeholder:
+        return None if setting.is_none else setting
+    notebook = root / "notebooks" / assignment / f"{assignment}.ipynb"
+    found = COLAB.search(notebook.read_text("utf-8")) if notebook.is_file() else None
+    carried = Repository(found[1], found[2]) if found else None
+    return None if carried is None or carried.is_placeholder else carried
+
+
+def _remote(root: Path, branch: str) -> Repository | None:
+    """Return the repository of git's remote `origin`; None without git, without a remote, or if it is not on GitHub."""
+    try:
+        command = ["git", "-C", str(root), "remote", "get-url", "origin"]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = REMOTE.fullmatch(ran.stdout.strip()) if ran.returncode == 0 else None
+    return Repository(found[1], branch) if found else None
+
+
 def badge(link: str) -> str:
     """Return Colab's badge as Markdown; a click on it opens the link."""
     return f"[![Open in Colab]({BADGE})]({link})"
 
 
-def with_badge(notebook: NotebookNode, link: str) -> NotebookNode:
-    """Return a notebook with the badge as a new first cell; the given notebook does not change."""
-    cells = [nbformat.v4.new_markdown_cell(badge(link), id="colab"), *notebook.cells]
+def with_links(notebook: NotebookNode, assignment: str, repository: Repository | None) -> NotebookNode:
+    """Return a notebook with the badge as a new first cell, and with links to pages that lead out of Colab, too.
+
+    Without a repository there is no badge, and the links stay relative: they work in a copy of the repository, and
+    the zip for students makes its own of them. The given notebook does not change.
+    """
+    if repository is None:
+        return notebook
+    link = repository.colab(assignment)
+    cells = [nbformat.v4.new_markdown_cell(badge(link), id=BADGE_CELL)]
+    for cell in notebook.cells:
+        source = cell.source
+        if cell.cell_type == "markdown":
+            source = PAGE.sub(lambda match: f"]({repository.page(match[1])}{match[2]})", source)
+        cells.append(NotebookNode({**cell, "source": source}))
     return NotebookNode({**notebook, "cells": cells})
+
+
+def linked_pages(text: str) -> set[str]:
+    """Return the names of the pages of docs/ to which a notebook's text has relative links."""
+    return {match[1] for match in PAGE.finditer(text)}
+
+
+def with_pages_beside(text: str) -> str:
+    """Return a notebook's text with relative links to pages that lie in its own folder."""
+    return PAGE.sub(r"](\1\2)", text)

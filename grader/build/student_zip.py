@@ -16,10 +16,15 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from grader.build.errors import BuildError
+from grader.build.links import linked_pages, repository_of, setting_of, with_pages_beside
 from grader.course import lessons
 from grader.paths import course_root, notebook_path, write_atomically
 
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
+NO_REPOSITORY = (
+    'no Colab link can be made: set repository = "account/name" under [tool.course] in pyproject.toml, or "" for a '
+    "course that is not on GitHub, and run this again"
+)
 FIGURES = ("*.svg", "*.png")
 
 
@@ -41,7 +46,9 @@ def student_zip(root: Path) -> tuple[str, bytes]:
         notebook = notebook_path(root, lesson.assignment)
         if not notebook.is_file():
             raise BuildError(f"{notebook} is missing; run: grader build")
-        files[notebook.name] = notebook.read_bytes()
+        text = notebook.read_text("utf-8")
+        files |= {page: (root / "docs" / page).read_bytes() for page in linked_pages(text)}
+        files[notebook.name] = with_pages_beside(text).encode()
     for pattern in FIGURES:
         files |= {f"assets/{path.name}": path.read_bytes() for path in (root / "assets").glob(pattern)}
     return name, pack({f"{name}/{path}": content for path, content in files.items()})
@@ -96,7 +103,10 @@ def main() -> None:
     """Write the zip into the folder that the first argument names, or into dist, and print its path."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
     try:
-        name, content = student_zip(course_root())
+        root = course_root()
+        if repository_of(root) is None and not setting_of(root).is_none:
+            raise BuildError(NO_REPOSITORY)
+        name, content = student_zip(root)
     except (BuildError, FileNotFoundError) as error:
         sys.exit(f"release: {error}")
     path = folder / f"{name}.zip"

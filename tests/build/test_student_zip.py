@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -20,8 +21,10 @@ import yaml
 from packaging.requirements import Requirement
 
 from grader.build.errors import BuildError
-from grader.build.student_zip import student_zip
+from grader.build.links import linked_pages
+from grader.build.student_zip import main, student_zip
 from grader.course import lessons
+from grader.paths import notebook_path
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "attention-course"
@@ -55,7 +58,10 @@ def test_it_holds_what_students_need_and_nothing_else() -> None:
     }
     pages = {"README.md", "LICENSE", "requirements.txt", "environment.yml"}
     notebooks = {f"{name}.ipynb" for name in LESSONS}
-    assert set(members()) == {f"{NAME}/{path}" for path in figures | pages | notebooks}
+    linked = {
+        name for lesson in LESSONS for name in linked_pages(notebook_path(ROOT, lesson).read_text("utf-8"))
+    }
+    assert set(members()) == {f"{NAME}/{path}" for path in figures | pages | notebooks | linked}
     assert len(figures) > 3
 
 
@@ -104,6 +110,40 @@ def test_what_was_never_built_is_named(tmp_path: Path) -> None:
     (there / "notebooks/2-heads/2-heads.ipynb").unlink()
     with pytest.raises(BuildError, match=r"2-heads\.ipynb is missing; run: grader build"):
         student_zip(there)
+
+
+def test_a_page_to_which_a_notebook_leads_lies_beside_it(tmp_path: Path) -> None:
+    there = copy(tmp_path)
+    (there / "docs/words.md").write_text("# Words\n")
+    path = there / "notebooks/1-attention/1-attention.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[1].source = "See the [words](../../docs/words.md)."
+    nbformat.write(notebook, path)
+    with zipfile.ZipFile(io.BytesIO(student_zip(there)[1])) as archive:
+        assert archive.read(f"{NAME}/words.md") == b"# Words\n"
+        assert "See the [words](words.md)." in archive.read(f"{NAME}/1-attention.ipynb").decode()
+
+
+@pytest.mark.parametrize(("repository", "status"), [("your.account/course", 1), ("a/b", 0), ("", 0)])
+def test_the_placeholder_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: str, status: int
+) -> None:
+    there = copy(tmp_path / "course")
+    (there / "solutions").mkdir()
+    project = there / "pyproject.toml"
+    text = re.sub(r"(?m)^repository = .*$", f'repository = "{repository}"', project.read_text("utf-8"))
+    project.write_text(text, "utf-8")
+    monkeypatch.setenv("GRADER_COURSE", str(there))
+    monkeypatch.setattr(sys, "argv", ["student_zip", str(tmp_path / "dist")])
+    if not status:
+        main()
+    else:
+        with pytest.raises(
+            SystemExit, match='set repository = "account/name" under .tool.course.'
+        ) as refused:
+            main()
+        assert "\n" not in str(refused.value)
+    assert (tmp_path / "dist" / f"{NAME}.zip").is_file() == (not status)
 
 
 # ---------------------------------------------------------------- no answer is in it
