@@ -9,7 +9,7 @@ EXAMPLES    := sqlite:///examples/graded/gradebook.db
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system browser build grade test lint lab release truth bench scale gpu clean
+.PHONY: help setup system browser build grade test lint lab release preview truth bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -54,6 +54,9 @@ lab: setup  ## open the course in JupyterLab, with formgrader in its menu
 
 release: build  ## write dist/attention-course.zip, which students get
 	$(RUN)/python -m grader.build.student_zip dist
+
+preview: build  ## write dist/preview: the lessons as pages with all outputs, solved and unsolved (minutes)
+	$(RUN)/python -m grader.build.preview dist/preview
 
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
 	$(RUN)/python -m benchmarks.truth

@@ -139,7 +139,7 @@ def test_the_placeholder_is_refused_in_one_line(
         main()
     else:
         with pytest.raises(
-            SystemExit, match='set repository = "account/name" under .tool.course.'
+            SystemExit, match=r'set repository = "account/name" under \[tool\.course\]'
         ) as refused:
             main()
         assert "\n" not in str(refused.value)
