@@ -111,12 +111,16 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
             f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} | {lesson.max_score:g} |"
         )
         rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
-        if repository:
-            links.append(f"| {name} | {lesson.title} | {badge(repository.colab(name))} |")
+        links.append(
+            f"| {name} | {lesson.title} |" + (f" {badge(repository.colab(name))} |" if repository else "")
+        )
     lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
     if repository:
         lessons_table[:2] = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|"]
-    colab_table = ["| notebook | lesson | |", "|---|---|---|", *links] if repository else [UPLOAD]
+    head = (
+        ["| notebook | lesson | |", "|---|---|---|"] if repository else ["| notebook | lesson |", "|---|---|"]
+    )
+    colab_table = [*head, *links, *([] if repository else ["", UPLOAD])]
     return _replace_table(COLAB, colab_table, _replace_table(LESSONS, lessons_table, page))
 
 
