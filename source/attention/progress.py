@@ -12,11 +12,10 @@ def progress(steps: Sequence[Step], title: str) -> Iterator[Step]:
     """Go through the steps, and show how far they are and how long the rest will take.
 
     The bar is one output that is replaced, so that a saved notebook keeps its last state alone. Nothing is drawn
-    in the first half second, or where there is no IPython.
+    in the first half second, or outside a notebook.
     """
-    try:
-        from IPython.display import display
-    except ImportError:
+    display = _notebook_display()
+    if display is None:
         yield from steps
         return
     started = drawn = perf_counter()
@@ -36,6 +35,16 @@ def bar(title: str, done: int, count: int, seconds: float) -> str:
     full = WIDTH * done // count
     left = "" if done == count else f", about {seconds * (count - done) / done:.0f} s left"
     return f"{title} {'█' * full}{'░' * (WIDTH - full)} {100 * done // count:3} %, {seconds:.1f} s{left}"
+
+
+def _notebook_display():
+    """IPython's `display`, or None where no notebook would show it."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        return None
+    return display if get_ipython() else None
 
 
 def _show(display, handle, text: str):

@@ -1,6 +1,7 @@
 """The progress bar: what it says, that it hands on every step, and that it replaces itself."""
 
 import attention.progress
+import IPython
 import IPython.display
 import pytest
 from attention.progress import bar, progress
@@ -27,6 +28,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     clock = iter(range(1000))
     monkeypatch.setattr(IPython.display, "display", display)
+    monkeypatch.setattr(IPython, "get_ipython", lambda: "a notebook")
     monkeypatch.setattr(attention.progress, "perf_counter", lambda: float(next(clock)))
     return seen
 
@@ -42,6 +44,12 @@ def test_every_step_comes_and_one_output_is_replaced(drawn: list[str]):
     assert not drawn[0].startswith("replaced")
     assert all(text.startswith("replaced: reader") for text in drawn[1:])
     assert "100 %" in drawn[-1]
+
+
+def test_outside_a_notebook_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch, drawn: list[str]):
+    monkeypatch.setattr(IPython, "get_ipython", lambda: None)
+    assert list(progress(range(3), "reader")) == [0, 1, 2]
+    assert drawn == []
 
 
 def test_short_work_draws_nothing(monkeypatch: pytest.MonkeyPatch, drawn: list[str]):

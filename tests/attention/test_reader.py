@@ -1,6 +1,13 @@
 import torch
 from attention.digits import BLANK
-from attention.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
+from attention.reader import (
+    HalfAndHalf,
+    TwoCellReader,
+    draw_parameters,
+    draw_reading,
+    shares_right,
+    train_reader,
+)
 
 
 def test_a_reading_asks_for_two_different_cells_and_knows_what_is_there():
@@ -37,3 +44,24 @@ def test_one_head_reads_one_cell():
     right = logits.argmax(-1) == answers
     assert right.all(1).float().mean() <= 0.2
     assert right.float().mean(0).max() >= 0.9
+
+
+def test_half_and_half_looks_half_at_each_cell_and_cannot_tell_whose_digit_is_whose():
+    patches, cells, _ = draw_reading(13, torch.Generator().manual_seed(0))
+    swapped = patches.clone()
+    scene = torch.arange(13).unsqueeze(1)
+    swapped[scene, cells] = patches[scene, cells.flip(1)]
+    reader = HalfAndHalf(4)
+    with torch.no_grad():
+        logits, weights = reader(patches, cells)
+        for other in (reader(swapped, cells), reader(patches, cells.flip(1))):
+            torch.testing.assert_close(other[0], logits)
+    want = torch.zeros(13, 9).scatter(1, cells, 0.5)
+    torch.testing.assert_close(weights, want.unsqueeze(1).expand(13, 4, 9))
+
+
+def test_a_pair_counts_in_any_order_but_both_only_in_order():
+    sharp = 20 * torch.eye(10)
+    logits = torch.stack([sharp[[3, 7]], sharp[[7, 3]], sharp[[3, 1]], sharp[[3, 3]] + sharp[7] / 2])
+    answers = torch.tensor([[3, 7]] * 4)
+    assert shares_right(logits, answers) == (0.75, 0.25, 0.25, 0.75)
