@@ -50,3 +50,19 @@ def train_aligner(aligner: nn.Module, words: Tensor, steps: int, seed: int) -> l
         optimizer.step()
         losses.append(loss.item())
     return losses
+
+
+def train_words(words: Tensor, steps: int, seed: int) -> Tensor:
+    """The opposite: pull each word to its patches, which stay as they are. Returns the moved words."""
+    device = words.device
+    moved = words.clone().requires_grad_()
+    optimizer = torch.optim.Adam([moved], lr=1e-2)
+    patches, labels = (tensor.to(device) for tensor in digits("train"))
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(steps):
+        chosen = torch.randint(len(labels), (256,), generator=generator).to(device)
+        loss = alignment_loss(patches[chosen], moved, labels[chosen])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return moved.detach()
