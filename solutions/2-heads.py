@@ -414,8 +414,8 @@ show_own_and_other(tables, labels)
 # *Histograms of cosine similarity on unseen patches. Before training, a patch is about as similar to its own word as to
 # any other. After training the two groups come apart.*
 #
-# In numbers: with the random aligner the mean similarity to the own word is 0.01 above that to the others, with the
-# linear one 0.54.
+# In numbers: with the random aligner the mean similarity to the own word is 0.02 above that to the others, with the
+# linear one 0.73.
 #
 # **Think about it.** The ten words are random vectors. Why can the aligner still learn to match them? And what would
 # change if the words came from a language model, where "7" lies closer to "9" than to "cat"?
@@ -567,14 +567,24 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 # %% [markdown]
 # ## Many heads
 #
-# Now put it together (Vaswani et al. 2017, section 3.2.2):
+# Now put it together ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.2.2):
+#
+# $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\,W_O, \qquad
+# \text{head}_i = \text{Attention}(QW_i^Q,\; KW_i^K,\; VW_i^V)$$
+#
+# ![Diagram, from bottom to top: W_Q projects the tokens, W_K and W_V project the context; all three are split into H heads; attention runs in each head, side by side; the heads are merged, and W_O gives the output.](assets/multi-head.svg)
+#
+# *From bottom to top. Every head has read all of d_model, because the projections come before the split.* The paper
+# gives each head matrices of its own; put side by side, those of all heads are one square matrix. So in code it is one
+# `W_Q`, and a split after it:
 #
 # 1. **Project**: queries from the tokens with W_Q; keys and values from the context with W_K and W_V. Without a
 #    context the tokens look at themselves: self-attention.
 # 2. **Split** all three into heads.
 # 3. **Attend** in each head, scaled by √d_head. A head compares vectors of d_head numbers, so d_head is what the dot
 #    products grow with. With d_model = 64 and 4 heads, divide by √16 = 4, not by √64 = 8.
-# 4. **Merge** the heads, and let W_O mix them. Without W_O no head would ever hear of another.
+# 4. **Merge** the heads, and let W_O mix them. Without W_O what a head brings would stay in its own columns of the
+#    output: changing head 0 would change the first d_head numbers, and no other.
 #
 # More heads cost no more parameters: four square matrices are 4 · 64 · 64 = 16,384 numbers for d_model = 64, with one
 # head or with eight. What grows is the number of maps; what shrinks is the width of each head.
@@ -583,9 +593,10 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 # (B, H, T, S). So a mask with a batch needs an axis for the heads, in the third place from the end; else batches
 # meet heads. Three batches and three heads would not even raise an error.
 #
-# **Dropout.** While training, some weights are set to 0 at random and the others made larger, so that no head relies
-# on one key alone. It acts on the weights on their way to the values. The weights that you *return* are those before
-# it, so that a map is a map. In evaluation mode nothing is dropped.
+# **Dropout.** While training, some weights are set to 0 at random, and the others are divided by 1 − p, so that their
+# mean stays the same. It is meant to keep a head from relying on one key alone. It acts on the weights on their way to
+# the values. The weights that you *return* are those before it, so that a map is a map. In evaluation mode nothing is
+# dropped.
 
 # %% [markdown] about="2.6"
 # Write `MultiHeadAttention(d_model, num_heads, d_context=None, dropout=0.0)`. Its only parameters are `W_Q` (d_model →
@@ -730,182 +741,6 @@ with torch.no_grad():
 print(f"largest difference: {apart:.1e}")
 
 # %% [markdown]
-# ## Why several heads: an experiment
-#
-# A scene shows nine digits. The question names **two** cells, and the answer is both digits. There is one layer of
-# attention, and one query, made of the names of the two cells:
-#
-# - one head has one map, and its weights sum to 1: it can look at one cell, or half at each;
-# - several heads have several maps.
-#
-# The rest of the reader is the same for all: a two-layer aligner, a learned vector for each cell, your attention, and
-# a linear layer that says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh
-# scenes and is tested on 2,000 scenes of handwriting that it has never seen.
-#
-# Before you run it: what do you expect from one head? Half of the questions right?
-
-# %% provided="attention.reader"
-
-# %% id="train-reader"
-steps = 600 if train_steps is None else train_steps
-started = time.perf_counter()
-readers = {heads: train_reader(heads, steps, seed, device) for heads in (1, 2, 4)}
-reader = readers[4]  # its maps on unseen scenes are graded
-untrained_reader = train_reader(4, 0, seed, device)
-print(f"three readers trained in {time.perf_counter() - started:.1f} s")
-
-# %% id="reading-table" draws="1"
-need("reader", "2.6")
-unseen, cells, answers = (tensor.to(device) for tensor in draw_reading(2000, torch.Generator().manual_seed(99), "test"))
-print("heads         first digit   second digit   both")
-for name, one in {"4, untrained": untrained_reader, **{str(heads): one for heads, one in readers.items()}}.items():
-    with torch.no_grad():
-        right = one(unseen, cells)[0].argmax(-1) == answers
-    first, second = right.float().mean(0).tolist()
-    print(f"{name:13} {first:11.3f}   {second:12.3f}   {right.all(1).float().mean():.3f}")
-
-# %% [markdown]
-# One head reads one of the two cells nearly always right and guesses the other: both are right about one time in ten.
-# It does not look half at each, because a mixture of two handwritten digits is hard to read.
-#
-# Two heads *could* do it, and sometimes do. With seed 0 both settle on the same cell, and neither can leave it without
-# making things worse first: a local optimum. Four heads leave room for luck: it takes only one head for each cell. Over
-# five seeds, four heads get both digits right in 0.951 to 0.961 of the scenes. Two heads manage that on some seeds
-# only. One head never does: on every seed it stays below 0.12, which is what guessing one digit gives.
-#
-# Which head looks where? Not a guess from a picture, but a count over 2,000 unseen scenes.
-
-# %% id="specialisation" draws="1"
-need("reader", "2.6")
-
-
-def looks_at(one, patches, cells):
-    """For each head (H, 2), the share of scenes where its largest weight is on the first and on the second cell."""
-    with torch.no_grad():
-        _, maps = one(patches, cells)
-    return (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).float().mean(0)
-
-
-print("            trained               untrained")
-print("            first    second       first    second")
-both = zip(looks_at(reader, unseen, cells), looks_at(untrained_reader, unseen, cells), strict=True)
-for head, (after, before) in enumerate(both):
-    print(f"head {head}      {after[0]:.3f}    {after[1]:.3f}        {before[0]:.3f}    {before[1]:.3f}")
-print(f"chance      {1 / 9:.3f}    {1 / 9:.3f}")
-
-# %% id="draw-readers" draws="1"
-need("reader", "2.6")
-few = slice(0, 4)
-with torch.no_grad():
-    maps = {
-        "untrained": untrained_reader(unseen[few], cells[few])[1],
-        "trained": reader(unseen[few], cells[few])[1],
-    }
-show_readers(to_images(unseen[few]), cells[few], maps)
-
-# %% [markdown]
-# *Four unseen scenes; the first named cell has a solid frame, the second a dashed one. Beside each stand the maps of
-# four untrained and of four trained heads on one colour scale. The untrained maps are nearly even; each trained head,
-# but for the last, lights up exactly one framed cell.*
-#
-# Now the heads have specialised, and the table says how far. With seed 0, head 1 looks at the first cell in 1.000 of
-# the scenes, heads 0 and 2 at the second. Head 3 has found no work: it looks at neither. Nobody told them who does
-# what. Another seed gives them other roles.
-
-# %% id="pick-reader" hidden="Pick a scene and a reader" draws="1"
-need("reader", "2.6")
-
-
-def show_one(scene=4, heads=2):
-    here = slice(scene, scene + 1)
-    with torch.no_grad():
-        weights = readers[heads](unseen[here], cells[here])[1]
-    show_readers(to_images(unseen[here]), cells[here], {"trained": weights})
-
-
-try:
-    from ipywidgets import IntSlider, interact
-except ImportError:
-    show_one()
-else:
-    interact(show_one, scene=IntSlider(4, 0, 20, continuous_update=False), heads=[1, 2, 4])
-
-# %% [markdown]
-# *One unseen scene and the maps of a reader's heads: choose the scene, and one, two or four heads. Without `ipywidgets`
-# it is the reader with two heads on the fifth scene.*
-
-# %% [markdown]
-# ## Taking a head away
-#
-# A map says where a head looks. It does not say what that is good for. To find out, take the head away and see what
-# gets worse. This is called *ablation* (Michel et al. 2019 did it to every head of a translation model).
-#
-# What the layer puts out is a sum over heads: each head's weights times its values, times *its columns* of W_O. Take
-# one summand away, and leave the others as they are.
-
-# %% [markdown] about="2.8"
-# Write `ablate_head(attention_layer, head, tokens, context=None, mask=None)` → the output alone, (..., T, d_model),
-# without what this head contributes. The layer is a `MultiHeadAttention` in evaluation mode, and it must stay as it
-# is: same weights, same mode.
-#
-# <details><summary>First hint</summary>
-#
-# Setting a head's query to zero is not enough: it then attends to all keys alike, and still brings something back.
-# Remove its values, or its columns of W_O.
-# </details>
-#
-# <details><summary>Second hint</summary>
-#
-# The layer gives you the weights, (..., H, T, S). Multiply them with the split values, set one head to zero, merge, and
-# finish with W_O. Or: subtract from the output what this one head adds.
-# </details>
-#
-# Expected: the output minus the ablated outputs, added up over all heads, is the output again.
-
-# %% exercise="2.8"
-def ablate_head(attention_layer, head, tokens, context=None, mask=None):
-    """The output of a layer without one of its heads.
-
-    Args:
-        attention_layer: a MultiHeadAttention in evaluation mode; stays as it is.
-        head: 0…H−1.
-        tokens: (..., T, d_model)
-        context: (..., S, d_context) or None.
-        mask: bool, broadcastable to (..., T, S), or None.
-
-    Returns:
-        (..., T, d_model)
-    """
-    ### BEGIN SOLUTION
-    output, weights = attention_layer(tokens, context, mask)
-    source = tokens if context is None else context
-    d_head = output.shape[-1] // attention_layer.num_heads
-    mine = slice(head * d_head, (head + 1) * d_head)
-    value = attention_layer.W_V(source)[..., mine]
-    brought = weights[..., head, :, :] @ value
-    return output - brought @ attention_layer.W_O.weight[:, mine].T
-    ### END SOLUTION
-
-# %% id="ablation-table" draws="1"
-need("reader", "2.6")
-print("                 first digit   second digit   both")
-for head in (None, *range(4)):
-    with torch.no_grad():
-        asked = reader.ask(unseen, cells)
-        output = reader.attention(*asked)[0] if head is None else ablate_head(reader.attention, head, *asked)
-        right = reader.answer(output).argmax(-1) == answers
-    first, second = right.float().mean(0).tolist()
-    name = "all heads" if head is None else f"without head {head}"
-    print(f"{name:16} {first:11.3f}   {second:12.3f}   {right.all(1).float().mean():.3f}")
-
-# %% [markdown]
-# With seed 0: without head 1 the first digit falls from 0.974 to 0.121, close to chance. That head was needed. Without
-# head 0 the second digit only falls to 0.956, because head 2 looks at the same cell: a head can be perfectly
-# specialised and still be replaceable. And without head 3 nothing is lost.
-#
-# **Think about it.** Heads 0 and 2 do the same. Would you take both away, since each alone costs so little?
-
-# %% [markdown]
 # ## Align, then look
 #
 # Both halves of the lesson in one layer: image tokens are aligned to the width of the text, and then the text looks at
@@ -971,6 +806,325 @@ print("output", tuple(output.shape), "weights", tuple(weights.shape))
 print("weight on the three patches that the mask hides:", weights[1, ..., 6:].sum().item())
 
 # %% [markdown]
+# ## Why several heads: an experiment
+#
+# A scene shows nine digits. The question names **two** cells, and the answer is both digits. There is one layer of
+# attention, and one query, made of the names of the two cells:
+#
+# - one head has one map, and its weights sum to 1: it can look at one cell, or half at each;
+# - several heads have several maps.
+#
+# The rest of the reader is the same for all: a two-layer aligner, a learned vector for each cell, your attention, and
+# a linear layer that says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh
+# scenes and is tested on 2,000 scenes of handwriting that it has never seen.
+#
+# Chance depends on what is counted. A scene shows nine different digits out of ten. Guessing gets one digit right in
+# 1/10 of the scenes, both in order in 1/90, and the pair in any order in 1/45. Who reads one digit and guesses the other
+# gets both right in 1/9.
+#
+# ### Predict, then run: how many heads does it take?
+#
+# In how many of the scenes are both digits right, in order, with one head, with two, with four, with sixteen? Sixteen
+# heads have as many numbers to learn as four, and each of them is only 64 / 16 = 4 numbers wide. Put your predictions in
+# place of `None`. They are compared a few cells further down.
+
+# %% id="predict-heads"
+my_heads = {"1 head": None, "2 heads": None, "4 heads": None, "16 heads": None}  # shares from 0 to 1
+
+# %% provided="attention.reader"
+
+# %% id="train-reader"
+steps = 600 if train_steps is None else train_steps
+started = time.perf_counter()
+readers = {heads: train_reader(heads, steps, seed, device) for heads in (1, 2, 4)}
+reader = readers[4]  # its maps on unseen scenes are graded
+untrained_reader = train_reader(4, 0, seed, device)
+print(f"three readers trained in {time.perf_counter() - started:.1f} s")
+
+# %% id="reading-table" draws="1"
+need("reader", "2.6")
+unseen, cells, answers = (tensor.to(device) for tensor in draw_reading(2000, torch.Generator().manual_seed(99), "test"))
+
+
+def show_reading(some_readers):
+    print(f"{'heads':18} first digit   second digit   both in order   pair in any order")
+    for name, one in some_readers.items():
+        with torch.no_grad():
+            first, second, both, pair = shares_right(one(unseen, cells)[0], answers)
+        print(f"{name:18} {first:11.3f}   {second:12.3f}   {both:13.3f}   {pair:17.3f}")
+    print(f"{'chance':18} {1 / 10:11.3f}   {1 / 10:12.3f}   {1 / 90:13.3f}   {1 / 45:17.3f}")
+
+
+show_reading({"4, untrained": untrained_reader, **{str(heads): one for heads, one in readers.items()}})
+
+# %% [markdown]
+# With seed 0, one head reads the second digit in 0.987 of the scenes and guesses the first: 0.105. Both are right in
+# 0.104, about the 1/9 = 0.111 of reading one and guessing the other. Two heads are no better here, 0.101, and four read
+# both in 0.956. One more reader, with sixteen heads, and your predictions beside it:
+
+# %% id="compare-heads" draws="1"
+need("reader", "2.6")
+sixteen = train_reader(16, steps, seed, device)
+
+
+def both_right(one):
+    with torch.no_grad():
+        return shares_right(one(unseen, cells)[0], answers)[2]
+
+
+measured = {f"{heads} head{'s' * (heads > 1)}": both_right(one) for heads, one in {**readers, 16: sixteen}.items()}
+compare_predictions(my_heads, measured)
+
+# %% [markdown]
+# One seed is one throw of the dice. So here are more: the dots come from a run of `benchmarks/alignment.py` in this
+# course's repository (`benchmarks/results/alignment.txt`), the stars from this notebook.
+
+# %% id="draw-seeds" draws="1"
+need("reader", "2.6")
+benchmark = {
+    "1 head": [0.104, 0.099],
+    "2 heads": [0.101, 0.956],
+    "4 heads": [0.956, 0.951],
+    "16 heads": [0.9],
+}
+show_seeds(benchmark, measured, chance=1 / 9)
+
+# %% [markdown]
+# *Four rows of dots, one for each seed, from 0 to 1. One head: all dots lie at about 0.1. Two heads: most dots lie above
+# 0.94, some at about 0.1, and the star of this notebook is among these. Four and sixteen heads: all dots lie above 0.94.*
+#
+# The figure says more than the table. One head never reads both, on none of 5 seeds. Two heads are enough: they do
+# it on TWOWIN of 20 seeds, on 4 of the first 5, and seed 0, the one of this notebook, is a seed on which they fail. There
+# both heads look at the same cell. Four heads succeed on 5 of 5 seeds, and so do sixteen, although each is only 4 numbers
+# wide. More heads than cells are not needed for the task; they make it likelier that each cell finds a head.
+
+# %% [markdown]
+# ## What one head loses
+#
+# Why does one head not look half at each cell? Then it would have seen both. A tempting answer: because nobody can read
+# a mixture of two handwritten digits. Let us not guess, but force it. `HalfAndHalf` is the same reader with one change:
+# its query is zero, so all cells score alike, and a mask leaves only the two that are named. Your softmax then gives
+# exactly ½ and ½. It is trained like the others.
+
+# %% id="train-half" draws="1"
+need("reader", "2.6")
+half = train_reader(1, steps, seed, device, kind=HalfAndHalf)
+with torch.no_grad():
+    logits, half_maps = half(unseen, cells)
+print("weights on the two named cells:", half_maps[0, 0, cells[0]].tolist())
+show_reading({"1, half and half": half, "1": readers[1], "4": readers[4]})
+given = logits.argmax(-1)
+print(f"\nhalf and half gives one digit twice in {(given[:, 0] == given[:, 1]).float().mean():.3f} of the scenes")
+for name, one in (("half and half", half), ("one head, free", readers[1])):
+    with torch.no_grad():
+        loss = F.cross_entropy(one(unseen, cells)[0].flatten(0, 1), answers.flatten())
+    print(f"loss of {name} on unseen scenes: {loss:.2f}")
+
+# %% [markdown]
+# Look at the last column. Half and half, the pair is right **in any order** in 0.946 of the scenes, nearly as often as
+# with four heads. **In order** both are right in 0.031. So the mixture is easy to read. What is lost is *which digit
+# belongs to which cell*. This is called the **binding problem** ([Greff et al.
+# 2020](https://arxiv.org/abs/2012.05208)).
+#
+# Why is it lost? A value is made of the digit and of the place, added up: W_V(digit) + W_V(place). Half of one value plus
+# half of another is
+#
+# $$\tfrac12\big(\text{3} + \text{top-left}\big) + \tfrac12\big(\text{7} + \text{center}\big)
+# = \tfrac12\big(\text{7} + \text{top-left}\big) + \tfrac12\big(\text{3} + \text{center}\big)$$
+#
+# Two different scenes, one vector: no layer behind it, however clever, can tell them apart. Let us check: exchange the
+# two named digits in each scene, and look how far the answers move.
+
+# %% id="swap-digits" draws="1"
+need("reader", "2.6")
+scene = torch.arange(len(unseen), device=unseen.device).unsqueeze(1)
+exchanged = unseen.clone()
+exchanged[scene, cells] = unseen[scene, cells.flip(1)]
+for name, one in (("half and half", half), ("four heads", readers[4])):
+    with torch.no_grad():
+        moved_by = (one(exchanged, cells)[0] - one(unseen, cells)[0]).abs().amax((1, 2))
+    print(f"{name}: the largest change of a score is {moved_by.median():.6f} in half of the scenes or more")
+
+# %% [markdown]
+# Half and half the scores do not move at all, but for rounding. With four heads they move by more than 10.
+#
+# Both answers are read from one vector, which says "a 3 and a 7". For the first answer 3 and 7 are equally good, for the
+# second as well, and mostly both answers settle for the same digit: one digit is given twice in 0.9 of the scenes. That
+# is why even a lucky order is rare: 0.031 is far below the half of 0.946 that tossing a coin for the order would give.
+#
+# Now you know what *Concat* is for. A head's numbers always stand in the same columns: what the head for the first cell
+# brought is never added to what the head for the second cell brought, until W_O has given both a place of their own.
+#
+# One thing remains odd. By the loss, half and half (0.97) is *better* than the free head (1.15), which reads one cell and
+# guesses. So the free head did not choose the better of two ways; training led it there, on 5 of 5 seeds. Why, this
+# notebook does not measure.
+#
+# ## Which head does what
+#
+# Which head looks where? Not a guess from a picture, but a count over 2,000 unseen scenes.
+
+# %% id="specialisation" draws="1"
+need("reader", "2.6")
+
+
+def looks_at(one, patches, cells):
+    """For each head (H, 2), the share of scenes where its largest weight is on the first and on the second cell."""
+    with torch.no_grad():
+        _, maps = one(patches, cells)
+    return (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).float().mean(0)
+
+
+print("            trained               untrained")
+print("            first    second       first    second")
+both = zip(looks_at(reader, unseen, cells), looks_at(untrained_reader, unseen, cells), strict=True)
+for head, (after, before) in enumerate(both):
+    print(f"head {head}      {after[0]:.3f}    {after[1]:.3f}        {before[0]:.3f}    {before[1]:.3f}")
+print(f"chance      {1 / 9:.3f}    {1 / 9:.3f}")
+
+# %% id="draw-readers" draws="1"
+need("reader", "2.6")
+few = slice(0, 3)
+with torch.no_grad():
+    maps = {
+        "untrained": untrained_reader(unseen[few], cells[few])[1],
+        "trained": reader(unseen[few], cells[few])[1],
+    }
+show_readers(to_images(unseen[few]), cells[few], maps)
+
+# %% [markdown]
+# *Three unseen scenes, two rows each: above where four untrained heads look, below where the four trained ones look, on
+# one colour scale. The first named cell has a solid frame, the second a dashed one. The untrained maps are dark and nearly
+# even; each trained head, but for the last, lights up exactly one framed cell.*
+#
+# Now the heads have specialised, and the table says how far. With seed 0, head 1 looks at the first cell in 1.000 of
+# the scenes, heads 0 and 2 at the second. Head 3 has found no work: it looks at neither. Nobody told them who does
+# what. Another seed gives them other roles.
+#
+# The question has two words, the name of the first cell and the name of the second. Which head listens to which word? Ask
+# with one word alone, for every word and every head:
+
+# %% id="draw-words" draws="1"
+need("reader", "2.6")
+with torch.no_grad():
+    image = reader.aligner(unseen) + reader.positions
+    maps = {
+        name: torch.stack([reader.attention(word.expand(len(image), 1, -1), image)[1].mean((0, 2)) for word in table])
+        for name, table in (("first", reader.first.weight), ("second", reader.second.weight))
+    }
+show_words(maps, POSITIONS)
+
+# %% [markdown]
+# *Every word against every head: nine columns for the nine names of cells; four rows for the heads when the name stands
+# first, four when it stands second. Each map is a mean over 2,000 unseen scenes, with a frame around the named cell. Of
+# the upper rows, that of head 1 lights up the framed cell in every column; of the lower rows, those of heads 0 and 2.*
+#
+# So head 1 listens to the first word, and heads 0 and 2 to the second. The other maps are not dark: a head that is asked
+# with the wrong word still has to put its weight somewhere, because a softmax always sums to 1.
+
+# %% id="pick-reader" hidden="Pick a scene and a reader" draws="1"
+need("reader", "2.6")
+
+
+def show_one(scene=4, heads=2):
+    here = slice(scene, scene + 1)
+    with torch.no_grad():
+        weights = readers[heads](unseen[here], cells[here])[1]
+    show_readers(to_images(unseen[here]), cells[here], {"trained": weights})
+
+
+try:
+    from ipywidgets import IntSlider, interact
+except ImportError:
+    show_one()
+else:
+    interact(show_one, scene=IntSlider(4, 0, 20, continuous_update=False), heads=[1, 2, 4])
+
+# %% [markdown]
+# *One unseen scene and the maps of a reader's heads: choose the scene, and one, two or four heads. Without `ipywidgets`
+# it is the reader with two heads on the fifth scene.*
+
+# %% [markdown]
+# ## Taking a head away
+#
+# A map says where a head looks. It does not say what that is good for. To find out, take the head away and see what
+# gets worse. This is called *ablation* ([Michel et al. 2019](https://arxiv.org/abs/1905.10650) did it to every head
+# of a translation model).
+#
+# What the layer puts out is a sum over heads: each head's weights times its values, times *its columns* of W_O. Take
+# one summand away, and leave the others as they are.
+
+# %% [markdown] about="2.8"
+# Write `ablate_head(attention_layer, head, tokens, context=None, mask=None)` → the output alone, (..., T, d_model),
+# without what this head contributes. The layer is a `MultiHeadAttention` in evaluation mode, and it must stay as it
+# is: same weights, same mode.
+#
+# <details><summary>First hint</summary>
+#
+# Setting a head's query to zero is not enough: it then attends to all keys alike, and still brings something back.
+# Remove its values, or its columns of W_O.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# The layer gives you the weights, (..., H, T, S). Multiply them with the split values, set one head to zero, merge, and
+# finish with W_O. Or: subtract from the output what this one head adds.
+# </details>
+#
+# Expected: the output minus the ablated outputs, added up over all heads, is the output again.
+
+# %% exercise="2.8"
+def ablate_head(attention_layer, head, tokens, context=None, mask=None):
+    """The output of a layer without one of its heads.
+
+    Args:
+        attention_layer: a MultiHeadAttention in evaluation mode; stays as it is.
+        head: 0…H−1.
+        tokens: (..., T, d_model)
+        context: (..., S, d_context) or None.
+        mask: bool, broadcastable to (..., T, S), or None.
+
+    Returns:
+        (..., T, d_model)
+    """
+    ### BEGIN SOLUTION
+    output, weights = attention_layer(tokens, context, mask)
+    source = tokens if context is None else context
+    d_head = output.shape[-1] // attention_layer.num_heads
+    mine = slice(head * d_head, (head + 1) * d_head)
+    value = attention_layer.W_V(source)[..., mine]
+    brought = weights[..., head, :, :] @ value
+    return output - brought @ attention_layer.W_O.weight[:, mine].T
+    ### END SOLUTION
+
+# %% id="ablation-table" draws="1"
+need("reader", "2.6")
+print("                 first digit   second digit   both")
+for head in (None, *range(4)):
+    with torch.no_grad():
+        asked = reader.ask(unseen, cells)
+        output = reader.attention(*asked)[0] if head is None else ablate_head(reader.attention, head, *asked)
+        right = reader.answer(output).argmax(-1) == answers
+    first, second = right.float().mean(0).tolist()
+    name = "all heads" if head is None else f"without head {head}"
+    print(f"{name:16} {first:11.3f}   {second:12.3f}   {right.all(1).float().mean():.3f}")
+with torch.no_grad():
+    asked = reader.ask(unseen, cells)
+    without = sum(ablate_head(reader.attention, head, *asked) for head in (0, 2)) - reader.attention(*asked)[0]
+    first, second = (reader.answer(without).argmax(-1) == answers).float().mean(0).tolist()
+print(f"without 0 and 2  {first:11.3f}   {second:12.3f}")
+
+# %% [markdown]
+# With seed 0: without head 1 the first digit falls from 0.974 to 0.121, close to chance (0.1). That head was needed.
+# Without head 0 the second digit only falls to 0.956, because head 2 looks at the same cell: without both it falls to
+# 0.1. A head can be perfectly specialised and still be replaceable. And without head 3 nothing is lost.
+#
+# (The last line needs no new function. The output is a sum over heads, so what is left without two heads is the one
+# ablated output plus the other, minus the whole.)
+#
+# **Think about it.** A paper reports that each of its heads can be taken away at little cost, one at a time. What may you
+# conclude about taking away half of them?
+
+# %% [markdown]
 # ## Reading a map
 #
 # The rest is practice: no points, but you will meet these maps again.
@@ -983,9 +1137,12 @@ print("weight on the three patches that the mask hides:", weights[1, ..., 6:].su
 #
 # **By hand.** Four keys: (1, 0, 0, 0) has 0. (½, ½, 0, 0) has log 2 / log 4 = 0.5. (¼, ¼, ¼, ¼) has 1.
 #
-# Names have limits. A hub is easily called "the most important token", but it is often a *sink*: a place to rest for
-# heads that have nothing to do, and its value may be almost zero (Xiao et al. 2023). A map says where weight lies.
-# What it is good for, ablation says.
+# Names have limits. A hub is easily called "the most important token", but in language models it is often a *sink*: much
+# weight goes to the first tokens, whatever they mean ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), who gave it
+# the name). Weight is only half of what a token contributes, the other half is its value, and the value can be small:
+# measured so for the special tokens of BERT ([Kobayashi et al. 2020](https://arxiv.org/abs/2004.10102)) and for the sinks
+# of language models ([Gu et al. 2024](https://arxiv.org/abs/2410.10781)). A map says where weight lies. What it is good
+# for, ablation says.
 
 # %% [markdown] about="2.P1"
 # Write `attention_entropy(weights)`: (..., S) → (...), one number for each query. 0 · log 0 counts as 0.
@@ -1080,10 +1237,9 @@ show_heads(drawn, "five maps, made by hand", [classify_pattern(one) for one in d
 # %% [markdown]
 # ## Both directions
 #
-# So far the text looked at the image. In models such as ViLBERT (Lu et al. 2019) the image looks at the text as well.
-# Both sides are normalised, brought to a common width d_model, look at one another there, and are brought back to
-# their own width. What comes back is an *update*: the caller adds it to the tokens, once. Were it added inside the
-# layer and outside again, activations would grow from layer to layer.
+# So far the text looked at the image. In models such as ViLBERT ([Lu et al. 2019](https://arxiv.org/abs/1908.02265)) the
+# image looks at the text as well. Both sides are normalised, brought to a common width d_model, look at one another
+# there, and are brought back to their own width. What comes back is an *update*: the caller adds it to the tokens, once.
 
 # %% [markdown] about="2.P3"
 # Write `ImageTextFusion(d_text, d_image, d_model, num_heads=4)` with these parts: `text_norm`, `image_norm`
@@ -1129,16 +1285,80 @@ class ImageTextFusion(nn.Module):
         return self.text_out(seen), self.image_out(heard)
         ### END SOLUTION
 
-# %% id="try-fusion" draws="1"
-generator = torch.Generator().manual_seed(seed)
-text, image = torch.randn(5, 48, generator=generator), torch.randn(9, 64, generator=generator)
-print("layers   std of the text   std of the image")
-print(f"{0:6}   {text.std():15.2f}   {image.std():16.2f}")
+# %% [markdown]
+# ### How updates are added
+#
+# Layers are stacked, and each adds its update to what it got. Three ways to do it, with 12 layers as they are drawn:
+#
+# - **added twice**: the layer adds its input to its update, and the caller adds the input once more, 2 · tokens + update.
+#   This happens easily, when a residual stands inside the layer and outside;
+# - **added once**: tokens + update;
+# - **added once, scaled**: tokens + update / √layers (GPT-2 scales its residual layers so, [Radford et al. 2019, section
+#   2.3](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)).
+
+# %% id="growth" draws="1"
+depth, stds = 12, {}
+for name, keep, add in (("added twice", 2, 1), ("added once", 1, 1), ("added once, scaled", 1, depth**-0.5)):
+    generator = torch.Generator().manual_seed(seed)
+    text, image = torch.randn(5, 48, generator=generator), torch.randn(9, 64, generator=generator)
+    torch.manual_seed(seed)
+    stds[name] = [text.std().item()]
+    with torch.no_grad():
+        for _ in range(depth):
+            text_update, image_update = ImageTextFusion(48, 64, 32)(text, image)
+            text, image = keep * text + add * text_update, keep * image + add * image_update
+            stds[name].append(text.std().item())
+    print(f"{name:20} {stds[name][0]:.2f} → {stds[name][-1]:.2f}")
+show_growth(stds)
+
+# %% [markdown]
+# *Three lines over 0 to 12 layers, on a logarithmic scale. "Added twice" rises in a straight line to several thousand.
+# The other two stay close to 1, the scaled one closest.*
+#
+# Added twice, the tokens double with every layer: 4,096 times after 12. Added once they hardly grow here; but these
+# layers are untrained, and their updates small. Training makes updates larger, so look again after it.
+#
+# ### A task that needs both directions
+#
+# A scene shows nine digits. The text is two words, say "3" and "7". Each word is asked where the **other** word's digit
+# stands; each patch is asked whether it is named. In `ImageTextFusion` words see patches and patches see words, but no
+# word sees the other word. So the way from one word to the other leads through the image: in one layer a patch hears
+# that it is named, in the next the other word finds the patch that was.
+#
+# Your trained aligner brings the patches to the words, a learned vector tells each patch its place. Chance: a word that
+# finds its own digit knows where the other is *not*, and guesses among eight, 1/8. A patch that always answers "not named"
+# is right in 7/9 of the cases. What do you expect of one direction? Of one layer?
+
+# %% provided="attention.pairs"
+
+# %% id="train-fusion" draws="1"
+need("aligner", "2.3")
+finders = {
+    "one direction, 2 layers": PairFinder(2, both=False),
+    "both directions, 1 layer": PairFinder(1),
+    "both directions, 2 layers": PairFinder(2),
+}
+print(f"{'':26} a word says the other's place   a patch knows if it is named")
+for name, finder in finders.items():
+    train_finder(finder.to(device), words, aligner, seed, PAIR_STEPS if train_steps is None else train_steps, name)
+    places, named = finder_right(finder, words, aligner)
+    print(f"{name:26} {places:29.3f}   {named:28.3f}")
+print(f"{'chance':26} {1 / 8:29.3f}   {7 / 9:28.3f}")
+
+# %% [markdown]
+# FUSIONTEXT
+#
+# And growth? Here are the tokens of the trained finder, before its layers and after each:
+
+# %% id="trained-growth" draws="1"
+need("finders", "2.P3")
+tokens = as_tokens(draw_pairs(500, torch.Generator().manual_seed(99), "test"), words, aligner)
 with torch.no_grad():
-    for depth in range(1, 7):
-        text_update, image_update = ImageTextFusion(48, 64, 32)(text, image)
-        text, image = text + text_update, image + image_update
-        print(f"{depth:6}   {text.std():15.2f}   {image.std():16.2f}")
+    for side, layers in zip(("text", "image"), zip(*finders["both directions, 2 layers"].fuse(*tokens), strict=True), strict=True):
+        print(f"{side:6}" + " → ".join(f"{state.std():.2f}" for state in layers))
+
+# %% [markdown]
+# GROWTHTEXT
 
 # %% [markdown]
 # ## What you have now
@@ -1146,15 +1366,15 @@ with torch.no_grad():
 # - An **aligner** that carries image tokens into the space of the words, and a measure that shows why keeping
 #   information is not the same as being aligned.
 # - **Multi-head attention**, equal to PyTorch's own, in its self, masked and cross forms.
-# - An experiment in which heads specialise, measured on scenes nobody trained on, beside the untrained layer.
+# - An experiment in which heads specialise, measured on scenes nobody trained on, beside the untrained layer; and what a
+#   single head loses: not the digits, but which belongs to which cell.
 # - **Ablation**, which tells a head that is needed from one that only looks busy.
 #
 # Questions to take along:
 #
 # 1. Why does the loss compare directions (cosine) and not distances? When would lengths matter?
-# 2. A single head of width 64 has more room than four of width 16. Why does it fail where the four succeed?
-# 3. Someone shows you a map with a bright stripe and says: this token is what the model relies on. What do you ask for?
-# 4. How would you help two heads out of their local optimum, without adding a head?
+# 2. Someone shows you a map with a bright stripe and says: this token is what the model relies on. What do you ask for?
+# 3. Two heads fail on some seeds. How would you help them, without adding a head?
 #
 # In **lesson 3** aligned image tokens, many heads and masks become a model that answers questions about a picture in
 # words, and you find out whether it looks at what it talks about.
