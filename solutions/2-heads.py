@@ -433,9 +433,9 @@ show_own_and_other(tables, labels)
 # And a fourth number: how similar is a moved word to what it was before (the mean cosine)? Put your predictions in place
 # of `None`, then run both cells. Nothing depends on it: an empty prediction is fine, too.
 
-# %% id="predict-identity"
+# %% predict="identity"
 my_identity = {
-    "identity": None,  # share of unseen patches whose nearest word is right; chance is 0.1
+    "identity": None,  # the share of unseen patches whose nearest word is right; chance is 0.1
     "linear": None,
     "identity, words learned": None,
     "cosine of a moved word": None,
@@ -828,7 +828,7 @@ print("weight on the three patches that the mask hides:", weights[1, ..., 6:].su
 # heads have as many numbers to learn as four, and each of them is only 64 / 16 = 4 numbers wide. Put your predictions in
 # place of `None`. They are compared a few cells further down.
 
-# %% id="predict-heads"
+# %% predict="heads"
 my_heads = {"1 head": None, "2 heads": None, "4 heads": None, "16 heads": None}  # shares from 0 to 1
 
 # %% provided="attention.reader"
@@ -858,9 +858,9 @@ def show_reading(some_readers):
 show_reading({"4, untrained": untrained_reader, **{str(heads): one for heads, one in readers.items()}})
 
 # %% [markdown]
-# With seed 0, one head reads the second digit in 0.987 of the scenes and guesses the first: 0.105. Both are right in
-# 0.104, about the 1/9 = 0.111 of reading one and guessing the other. Two heads are no better here, 0.101, and four read
-# both in 0.956. One more reader, with sixteen heads, and your predictions beside it:
+# With seed 0, one head reads the second digit in 0.987 of the scenes and guesses the first: 0.104. Both are right in
+# 0.103, about the 1/9 = 0.111 of reading one and guessing the other. Two heads are no better here, 0.101, and four read
+# both in 0.950. One more reader, with sixteen heads, and your predictions beside it:
 
 # %% id="compare-heads" draws="1"
 need("reader", "2.6")
@@ -943,17 +943,19 @@ exchanged[scene, cells] = unseen[scene, cells.flip(1)]
 for name, one in (("half and half", half), ("four heads", readers[4])):
     with torch.no_grad():
         moved_by = (one(exchanged, cells)[0] - one(unseen, cells)[0]).abs().amax((1, 2))
-    print(f"{name}: the largest change of a score is {moved_by.median():.6f} in half of the scenes or more")
+    print(f"{name:14} largest change of a score, median over the scenes: {moved_by.median():.6f}")
 
 # %% [markdown]
-# Half and half the scores do not move at all, but for rounding. With four heads they move by more than 10.
+# Half and half, the scores do not move at all, but for rounding. With four heads they move by more than 10.
 #
 # Both answers are read from one vector, which says "a 3 and a 7". For the first answer 3 and 7 are equally good, for the
-# second as well, and mostly both answers settle for the same digit: one digit is given twice in 0.9 of the scenes. That
-# is why even a lucky order is rare: 0.031 is far below the half of 0.946 that tossing a coin for the order would give.
+# second as well: each is right in half of the scenes (0.501 and 0.499). And mostly both settle for the same one: one digit
+# is given twice in 0.941 of the scenes. That is why even a lucky order is so rare: 0.031 is far below the half of 0.946
+# that tossing a coin for the order would give.
 #
-# Now you know what *Concat* is for. A head's numbers always stand in the same columns: what the head for the first cell
-# brought is never added to what the head for the second cell brought, until W_O has given both a place of their own.
+# Now you know what *Concat* is for. A head's numbers always stand in the same columns. What the head for the first cell
+# brought lies beside what the head for the second cell brought, and W_O has a matrix for each of them: who brought what is
+# not lost.
 #
 # One thing remains odd. By the loss, half and half (0.97) is *better* than the free head (1.15), which reads one cell and
 # guesses. So the free head did not choose the better of two ways; training led it there, on 5 of 5 seeds. Why, this
@@ -1291,7 +1293,7 @@ class ImageTextFusion(nn.Module):
 # Layers are stacked, and each adds its update to what it got. Three ways to do it, with 12 layers as they are drawn:
 #
 # - **added twice**: the layer adds its input to its update, and the caller adds the input once more, 2 · tokens + update.
-#   This happens easily, when a residual stands inside the layer and outside;
+#   That is what you get if a residual stands inside the layer and outside;
 # - **added once**: tokens + update;
 # - **added once, scaled**: tokens + update / √layers (GPT-2 scales its residual layers so, [Radford et al. 2019, section
 #   2.3](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)).
@@ -1315,8 +1317,9 @@ show_growth(stds)
 # *Three lines over 0 to 12 layers, on a logarithmic scale. "Added twice" rises in a straight line to several thousand.
 # The other two stay close to 1, the scaled one closest.*
 #
-# Added twice, the tokens double with every layer: 4,096 times after 12. Added once they hardly grow here; but these
-# layers are untrained, and their updates small. Training makes updates larger, so look again after it.
+# Added twice, the tokens double with every layer, to about 2¹² = 4,096 times after 12. After 16 layers that would be 65,536
+# times, more than the largest number that float16 can hold, 65,504. Added once they hardly grow here; but these layers
+# are untrained, and their updates small. Training makes updates larger, so look again after it.
 #
 # ### A task that needs both directions
 #
@@ -1346,7 +1349,10 @@ for name, finder in finders.items():
 print(f"{'chance':26} {1 / 8:29.3f}   {7 / 9:28.3f}")
 
 # %% [markdown]
-# FUSIONTEXT
+# With seed 0, two layers in both directions find the other's place in **0.960** of the cases. In one direction it is
+# 0.117, chance: the patches cannot answer what they were never told, neither the words (nobody carries anything from one
+# to the other) nor for themselves (0.778 is 7/9). With one layer the patches hear their names, 0.974, but nobody looks at
+# them afterwards: 0.117 again. So the task needs both directions *and* both layers.
 #
 # And growth? Here are the tokens of the trained finder, before its layers and after each:
 
@@ -1354,11 +1360,24 @@ print(f"{'chance':26} {1 / 8:29.3f}   {7 / 9:28.3f}")
 need("finders", "2.P3")
 tokens = as_tokens(draw_pairs(500, torch.Generator().manual_seed(99), "test"), words, aligner)
 with torch.no_grad():
-    for side, layers in zip(("text", "image"), zip(*finders["both directions, 2 layers"].fuse(*tokens), strict=True), strict=True):
-        print(f"{side:6}" + " → ".join(f"{state.std():.2f}" for state in layers))
+    states = finders["both directions, 2 layers"].fuse(*tokens)
+for side, layers in (("text", [text for text, _ in states]), ("image", [image for _, image in states])):
+    print(f"{side:6}" + " → ".join(f"{state.std():.2f}" for state in layers))
 
 # %% [markdown]
-# GROWTHTEXT
+# Trained updates are not small: the words come out 4.9 times as large as they went in, although this finder scales its
+# updates by 1/√2. How much worse is it in a deep stack? In a run of `benchmarks/fusion.py` (six layers, GROWSEEDS seeds,
+# `benchmarks/results/fusion.txt`), the words of the trained finder had grown
+#
+# | how updates are added | by a factor of (median) | other's place found |
+# |---|---|---|
+# | once, scaled by 1/√6 | GROW1 | FOUND1 |
+# | once | GROW2 | FOUND2 |
+# | twice | GROW3 | FOUND3 |
+#
+# So scaling tames growth, and adding twice multiplies it. The score does not suffer here: every layer normalises what it
+# looks at, and so does the last step, so size cancels out. Size would matter where numbers have a limit (float16, above),
+# and where something reads the tokens without a norm.
 
 # %% [markdown]
 # ## What you have now
@@ -1375,6 +1394,44 @@ with torch.no_grad():
 # 1. Why does the loss compare directions (cosine) and not distances? When would lengths matter?
 # 2. Someone shows you a map with a bright stripe and says: this token is what the model relies on. What do you ask for?
 # 3. Two heads fail on some seeds. How would you help them, without adding a head?
+
+# %% [markdown] question="2.Q1"
+# ### One head, and still the right order?
 #
+# `HalfAndHalf` has one head that looks half at each named cell. It reads the pair, and loses which digit belongs to which
+# cell. You may change the reader, but not the number of heads. What would you change, so that one head is enough? Say why
+# the vector that the head brings back would then differ when the two digits are exchanged. Three or four sentences.
+#
+# === BEGIN MARK SCHEME ===
+# - Sees what is missing: digit and place are *added* in the value, so the sum over both cells is the same for either order,
+#   and the order of the two names is not in the output at all (1).
+# - Names a change that breaks the tie, for example: unequal weights (such as ⅔ and ⅓) with a readout that is not linear;
+#   values in which digit and place are bound before they are mixed (an MLP over patch and place together), with the names
+#   handed to the readout; two queries, one for each name; two layers, one after the other (1).
+# - Says why the vector now differs, or is read differently, after an exchange (1).
+# - Not enough: "a wider head", "more training". The two scenes give the same vector, whatever the width.
+# === END MARK SCHEME ===
+
+# %% [markdown] question="2.Q2"
+# ### Beside the text, or behind it?
+#
+# There are two common ways to show an image to a language model. LLaVA puts the S aligned image tokens in front of the T
+# text tokens, and everything goes through the model's own self-attention. Flamingo ([Alayrac et al.
+# 2022](https://arxiv.org/abs/2204.14198)) leaves the text alone and adds layers of cross-attention, as in your
+# `AlignedCrossAttention`. Compare the two: how many scores does a head compute in a layer (a formula in S and T, and a
+# number for S = 576, T = 100), which new parameters must be learned, and what can image tokens do in the one that they
+# cannot do in the other?
+#
+# === BEGIN MARK SCHEME ===
+# - Scores: (S + T)² in a layer for concatenation, T² + T · S for text self-attention and cross-attention together; here
+#   456,976 and 67,600. A causal mask halves the work at best (1).
+# - Parameters: concatenation needs the aligner alone; cross-attention needs new W_Q, W_K, W_V, W_O in each layer that has
+#   it, and the aligner (1).
+# - Image tokens: with concatenation they are updated from layer to layer and may look at one another and, mask
+#   permitting, at the text; with cross-attention they are the same keys and values for every layer (1).
+# - Wrong: "cross-attention is better". Each pays with something else.
+# === END MARK SCHEME ===
+
+# %% [markdown]
 # In **lesson 3** aligned image tokens, many heads and masks become a model that answers questions about a picture in
 # words, and you find out whether it looks at what it talks about.

@@ -51,6 +51,9 @@ def show_readers(images: Tensor, cells: Tensor, maps: Mapping[str, Tensor]) -> N
     for line, (scene, name) in zip(axes, rows, strict=True):
         line[0].imshow(images[scene].cpu().numpy(), cmap="gray_r")
         line[0].set_ylabel(name, fontsize=9)
+        for edge in (7.5, 15.5):
+            line[0].axhline(edge, color="0.8", linewidth=0.8)
+            line[0].axvline(edge, color="0.8", linewidth=0.8)
         _frame(line[0], cells[scene], size=8)
         for ax, weights in zip(line[1:], maps[name][scene].detach().cpu(), strict=True):
             shown = _small_map(ax, weights)
