@@ -1,31 +1,33 @@
-"""Every number in lesson 2's prose, computed again and compared with what the script says."""
+"""Every number and every "because" in lesson 2's prose, up to the point where readers are trained, held by a computation.
+
+The readers, the fusion and what comes from benchmarks are in test_numbers_2_trained.py.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import jupytext
 import pytest
 import torch
-from attention.ablation import ablate_head
 from attention.alignment import TokenAligner, alignment_loss, explained_variance
 from attention.digits import digits
 from attention.heads import split_heads
-from attention.matching import draw_linear, matching_accuracy, train_aligner, word_vectors
+from attention.matching import draw_linear, matching_accuracy, train_aligner, train_words, word_vectors
 from attention.multi_head import MultiHeadAttention
 from attention.patterns import attention_entropy
-from attention.reader import TwoCellReader, draw_reading, train_reader
-from torch import nn
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grader.course.lesson_2 import LESSON
 
 SCRIPT = Path(__file__).parents[2] / "solutions" / "2-heads.py"
-PROSE = " ".join(
-    " ".join(cell.source.split())
-    for cell in jupytext.read(SCRIPT, fmt="py:percent").cells
-    if cell.cell_type == "markdown"
-)
+CELLS = [cell for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"]
+PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS)
 
 
 def says(pattern: str) -> list[float]:
@@ -37,6 +39,56 @@ def says(pattern: str) -> list[float]:
     assert len(found) == 1, f"{len(found)} times in the prose: {pattern}"
     groups = found[0] if isinstance(found[0], tuple) else (found[0],)
     return [float(group.replace(",", "").replace("−", "-")) for group in groups]
+
+
+# ---------------------------------------------------------------- the top of the lesson
+
+
+def test_the_table_of_points_is_the_declaration():
+    rows = re.findall(r"^\| (2\.\d) \| `(\w+)` \| (\d+) \| (\d+) \|$", CELLS[0].source, re.MULTILINE)
+    graded = [exercise for exercise in LESSON.exercises if exercise.points]
+    assert [(id, name) for id, name, *_ in rows] == [(one.id, one.defines[0]) for one in graded]
+    assert [(float(points), int(minutes)) for *_, points, minutes in rows] == [
+        (one.points, one.minutes) for one in graded
+    ]
+
+
+def test_the_times_are_honest():
+    reading, graded, practice = says(
+        r"Reading takes about # minutes, the eight exercises about #, the practice # more"
+    )
+    scheme = re.compile("=== BEGIN MARK SCHEME ===.*?=== END MARK SCHEME ===", re.DOTALL)
+    words = sum(len(scheme.sub("", cell.source).split()) for cell in CELLS)
+    assert reading == pytest.approx(words / 200, abs=2)  # 200 words a minute
+    assert graded == sum(exercise.minutes for exercise in LESSON.exercises if exercise.points)
+    assert practice == sum(exercise.minutes for exercise in LESSON.exercises if not exercise.points)
+    assert practice == says(r"2\.P1–2\.P3 \| practice: entropy, patterns, both directions \| 0 \| # \|")[0]
+
+
+def test_exercises_stand_in_the_order_of_their_numbers():
+    cells = jupytext.read(SCRIPT, fmt="py:percent").cells
+    order = [cell.metadata["exercise"] for cell in cells if "exercise" in cell.metadata]
+    assert order == [exercise.id for exercise in LESSON.exercises]
+
+
+def test_students_read_no_directives_of_tools():
+    source = SCRIPT.read_text("utf-8")
+    assert "# fmt:" not in source
+    assert "# noqa" not in source
+
+
+def test_every_figure_has_a_caption():
+    cells = jupytext.read(SCRIPT, fmt="py:percent").cells
+    for cell, after in pairwise(cells):
+        if (
+            cell.cell_type == "code"
+            and "def " not in cell.source
+            and re.search(r"^ *show_(?!reading)", cell.source, re.M)
+        ):
+            assert re.match(r"\*[^*]", after.source), f"no caption after {cell.metadata}"
+
+
+# ---------------------------------------------------------------- alignment
 
 
 def size(layer: nn.Module) -> int:
@@ -78,6 +130,63 @@ def test_variance_of_pixels():
     assert upper == round(explained_variance(patches, patches[:, :32]).item(), 2)
 
 
+def test_why_pixels_can_be_left_out():
+    (empty,) = says(r"nearly always empty \(the four corners, in \*\*#\*\* of the cases\)")
+    pixels = digits("test").patches.reshape(-1, 8, 8)
+    corners = pixels[:, [0, 0, 7, 7], [0, 7, 0, 7]]
+    assert empty == round((corners == corners.min()).double().mean().item(), 3)
+    across, down, any_two = says(
+        r"correlation is \*\*#\*\* from left to right and \*\*#\*\* from top to bottom, against # for any two"
+    )
+    together, place = correlations(), torch.arange(64).reshape(8, 8)
+    assert across == round(together[place[:, :-1], place[:, 1:]].mean().item(), 2)
+    assert down == round(together[place[:-1], place[1:]].mean().item(), 2)
+    assert any_two == round(together[~torch.eye(64, dtype=torch.bool)].mean().item(), 2)
+
+
+def correlations() -> Tensor:
+    """(64, 64) of every pixel with every other; 0 for a pixel that never changes."""
+    return torch.corrcoef(digits("test").patches.T).nan_to_num(0)
+
+
+def test_a_missing_pixel_has_a_neighbour_left():
+    skipping, upper = says(r"correlation of # with it on average, and only # where the lower half is missing")
+    for said, kept in ((skipping, range(0, 64, 2)), (upper, range(32))):
+        missing = [pixel for pixel in range(64) if pixel not in kept]
+        best = correlations()[missing][:, list(kept)].abs().max(1).values
+        assert said == round(best.mean().item(), 2)
+
+
+def test_the_spread_is_not_information():
+    patches = digits("test").patches
+    aligned = patches[:, :32]
+    assert (10 * aligned).std() == pytest.approx(10 * aligned.std().item())
+    assert float(explained_variance(patches, 10 * aligned)) == pytest.approx(
+        float(explained_variance(patches, aligned)), abs=1e-4
+    )
+
+
+def test_lstsq_goes_wrong_where_columns_repeat_one_another_and_pinv_does_not():
+    tokens = digits("test").patches
+    upper, tokens = (side - side.mean(0) for side in (tokens[:, :32], tokens))  # some pixels never change
+    lost = {
+        name: ((tokens - upper @ readout).square().sum() / tokens.square().sum()).item()
+        for name, readout in (
+            ("lstsq", torch.linalg.lstsq(upper, tokens).solution),
+            ("pinv", torch.linalg.pinv(upper) @ tokens),
+        )
+    }
+    assert lost["pinv"] == pytest.approx(0.325, abs=0.01)
+    assert lost["lstsq"] > 0.9
+
+
+def test_a_small_temperature_makes_the_choice_sharp():
+    mild, sharp = says(r"gives that word # at temperature 1, and # at 0\.1")
+    cosines = torch.eye(10, dtype=torch.float64)[0]
+    assert mild == round(cosines.softmax(0)[0].item(), 2)
+    assert sharp == round((cosines / 0.1).softmax(0)[0].item(), 4)
+
+
 def test_the_loss_by_hand():
     (loss,) = says(r"\\log\(1 \+ e\^\{-2\}\) = #\$")
     two = alignment_loss(torch.tensor([[1.0, 0]]), torch.eye(2), torch.tensor([0]), temperature=0.5)
@@ -89,24 +198,36 @@ def test_the_loss_by_hand():
 
 
 def test_sizes_of_the_data():
-    learned, tested = says(r"# patches are there to learn from, # patches of other handwriting")
+    learned, tested = says(r"# patches are there to learn from, # others to test on")
     assert (learned, tested) == (len(digits("train").labels), len(digits("test").labels))
 
 
 @cache
-def matched(name: str) -> tuple[float, float]:
-    aligner = {
+def aligner(name: str) -> nn.Module:
+    chosen = {
         "mlp": TokenAligner(64, 32, "mlp"),
         "half": nn.Sequential(FirstHalf(), TokenAligner(32, 32)),
     }.get(name, TokenAligner(64, 32))
-    words = word_vectors(0)
-    draw_linear(aligner, 0)
+    draw_linear(chosen, 0)
     if name != "random":
-        train_aligner(aligner, words, 200, 0)
-    patches, labels = digits("test")
+        train_aligner(chosen, word_vectors(0), 200, 0)
+    return chosen
+
+
+def matched(name: str) -> tuple[float, float]:
+    """Share of unseen patches whose nearest word is right, and variance that survives."""
+    chosen, (patches, labels) = aligner(name), digits("test")
     with torch.no_grad():
-        aligned = aligner(patches)
-    return matching_accuracy(aligned, words, labels), explained_variance(patches, aligned).item()
+        aligned = chosen(patches)
+    return matching_accuracy(aligned, word_vectors(0), labels), explained_variance(patches, aligned).item()
+
+
+def similarities(name: str) -> tuple[Tensor, Tensor]:
+    """Cosines of unseen patches with all words (N, 10), and which word is their own (N, 10)."""
+    chosen, (patches, labels) = aligner(name), digits("test")
+    with torch.no_grad():
+        table = F.normalize(chosen(patches), dim=-1) @ word_vectors(0).T
+    return table, F.one_hot(labels, 10).bool()
 
 
 class FirstHalf(nn.Module):
@@ -127,6 +248,37 @@ def test_what_alignment_keeps_and_brings():
     assert (matched("half")[0], matched("linear")[0]) == pytest.approx((half, linear), abs=NEAR)
     assert matched("mlp")[1] < matched("linear")[1] < matched("random")[1]
     assert matched("mlp")[0] > matched("linear")[0] > matched("half")[0] > matched("random")[0]
+
+
+def test_own_words_come_closer_and_the_diagonal_lights_up():
+    before, after = says(r"own word is # above that to the others, with the linear one #\.")
+    for name, said in (("random", before), ("linear", after)):
+        table, own = similarities(name)
+        assert said == pytest.approx((table[own].mean() - table[~own].mean()).item(), abs=NEAR)
+    for name, bright in (("random", False), ("linear", True), ("mlp", True)):
+        table, own = similarities(name)
+        means = torch.stack([table[own[:, digit]].mean(0) for digit in range(10)])
+        assert (means.argmax(1) == torch.arange(10)).all() == bright
+
+
+def test_what_identity_costs():
+    alone, words_moved, linear, cosine = says(
+        r"Identity alone matches #, chance\. .* and match #, little less than the # of the linear aligner\. .*"
+        r"fourth line, #: the moved words"
+    )
+    patches, labels = digits("test")
+    wide, learned = word_vectors(0, 64), TokenAligner(64, 64)
+    moved = train_words(wide, 200, 0)
+    train_aligner(learned, wide, 200, 0)
+    with torch.no_grad():
+        aligned = learned(patches)
+    assert alone == pytest.approx(matching_accuracy(patches, wide, labels), abs=NEAR)
+    assert words_moved == pytest.approx(matching_accuracy(patches, moved, labels), abs=NEAR)
+    assert linear == pytest.approx(matching_accuracy(aligned, wide, labels), abs=NEAR)
+    assert cosine == pytest.approx(F.cosine_similarity(moved, wide).mean().item(), abs=NEAR)
+
+
+# ---------------------------------------------------------------- heads
 
 
 def test_two_tokens_split_into_two_heads():
@@ -150,74 +302,43 @@ def test_scale_and_size_of_many_heads():
     assert {size(MultiHeadAttention(int(width), heads)) for heads in (1, 8)} == {int(total)}
 
 
+def test_dot_products_grow_with_the_width_of_a_head():
+    generator = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(20_000, 16, generator=generator) for _ in range(2))
+    assert (query * key).sum(-1).std().item() == pytest.approx(math.sqrt(16), rel=0.02)
+
+
+def test_every_head_reads_all_of_d_model_and_stays_in_its_columns_without_w_o():
+    torch.manual_seed(0)
+    layer, tokens = MultiHeadAttention(8, 2), torch.randn(5, 8)
+    nudged = tokens.clone()
+    nudged[:, 7] += 1  # a feature of the second half
+    assert not torch.allclose(layer(tokens)[1][0], layer(nudged)[1][0])  # and head 0 looks elsewhere
+    with torch.no_grad():
+        for mixing, columns in ((torch.eye(8), range(4)), (layer.W_O.weight.clone(), range(8))):
+            layer.W_O.weight.copy_(mixing)
+            before = layer(tokens)[0]
+            layer.W_V.weight[:4] += 1  # head 0's values
+            changed = (layer(tokens)[0] - before).abs().amax(0) > 1e-6
+            assert changed.nonzero().flatten().tolist() == list(columns)
+
+
+def test_a_mask_without_an_axis_for_the_heads_is_broadcast_wrongly_and_silently():
+    scores, mask = torch.zeros(3, 3, 2, 5), torch.ones(3, 2, 5, dtype=torch.bool)  # 3 scenes, 3 heads
+    mask[0] = False  # of the first scene
+    hidden = scores.masked_fill(~mask, -1).flatten(2).amin(-1)
+    assert hidden.tolist() == [[-1, 0, 0]] * 3  # but it hides the first head of every scene
+    right = scores.masked_fill(~mask.unsqueeze(-3), -1).flatten(2).amin(-1)
+    assert right.tolist() == [[-1] * 3, [0] * 3, [0] * 3]
+
+
+def test_dropout_keeps_the_mean():
+    kept = F.dropout(torch.ones(100_000), 0.2, training=True)
+    assert set(kept.tolist()) == {0.0, 1.25}
+    assert kept.mean().item() == pytest.approx(1, abs=0.01)
+
+
 def test_entropy_by_hand():
     (half,) = says(r"log 2 / log 4 = #\.")
     weights = torch.tensor([[1.0, 0, 0, 0], [0.5, 0.5, 0, 0], [0.25, 0.25, 0.25, 0.25]])
     assert attention_entropy(weights).tolist() == pytest.approx([0, half, 1])
-
-
-# ---------------------------------------------------------------- the readers
-
-
-@cache
-def reader(heads: int, seed: int = 0) -> TwoCellReader:
-    return train_reader(heads, 600, seed)
-
-
-@cache
-def unseen():
-    return draw_reading(2000, torch.Generator().manual_seed(99), "test")
-
-
-def right(one: TwoCellReader, without: int | None = None) -> tuple[float, float, float]:
-    """First digit, second digit, both."""
-    patches, cells, answers = unseen()
-    with torch.no_grad():
-        asked = one.ask(patches, cells)
-        output = one.attention(*asked)[0] if without is None else ablate_head(one.attention, without, *asked)
-        found = one.answer(output).argmax(-1) == answers
-    first, second = found.float().mean(0).tolist()
-    return first, second, found.all(1).float().mean().item()
-
-
-def test_the_experiment_is_the_one_described():
-    steps, batch, scenes = says(r"Each reader sees # batches of # fresh scenes and is tested on # scenes")
-    assert (steps, batch, scenes) == (600, 128, len(unseen()[0]))
-    assert "draw_reading(128, generator)" in (SCRIPT.parents[1] / "source/attention/reader.py").read_text(
-        "utf-8"
-    )
-
-
-def test_one_head_reads_one_of_two():
-    (most,) = says(r"on every seed it stays below #, which")
-    first, second, both = right(reader(1))
-    assert both < most
-    assert max(first, second) > 0.9
-
-
-def test_two_heads_share_a_cell_with_seed_0():
-    assert right(reader(2))[2] < 0.2
-
-
-def test_four_heads_read_both():
-    least, most = says(r"four heads get both digits right in # to # of the scenes")
-    assert least - NEAR <= right(reader(4))[2] <= most + NEAR
-
-
-def test_which_head_looks_where():
-    (share,) = says(r"head 1 looks at the first cell in # of the scenes")
-    patches, cells, _ = unseen()
-    with torch.no_grad():
-        _, maps = reader(4)(patches, cells)
-    looks = (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).float().mean(0)
-    assert looks[1, 0].item() == pytest.approx(share, abs=NEAR)
-    assert (looks[[0, 2], 1] > 0.9).all()
-    assert (looks[3] < 0.5).all()
-
-
-def test_taking_a_head_away():
-    before, after = says(r"without head 1 the first digit falls from # to #, close to chance")
-    assert (right(reader(4))[0], right(reader(4), 1)[0]) == pytest.approx((before, after), abs=2 * NEAR)
-    (second,) = says(r"Without head 0 the second digit only falls to #, because")
-    assert right(reader(4), 0)[1] == pytest.approx(second, abs=2 * NEAR)
-    assert right(reader(4), 3)[2] == pytest.approx(right(reader(4))[2], abs=NEAR)
