@@ -73,6 +73,8 @@ def main() -> None:
         ),
         "half_pair": [min(run.pair for run in half), max(run.pair for run in half)],
         "half_in_order": [min(run.both for run in half), max(run.both for run in half)],
+        "half_loss": [min(run.loss for run in half), max(run.loss for run in half)],
+        "one_head_loss": [min(run.loss for run in read["1 head"]), max(run.loss for run in read["1 head"])],
         "by_seed": {name: [round(run.both, 3) for run in runs] for name, runs in read.items()},
         "seeds": count,
     }

@@ -9,7 +9,6 @@ import math
 import re
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import jupytext
 import pytest
@@ -24,22 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from grader.course.lesson_2 import LESSON
-
-SCRIPT = Path(__file__).parents[2] / "solutions" / "2-heads.py"
-CELLS = [cell for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"]
-PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS)
-
-
-def says(pattern: str) -> list[float]:
-    """The numbers in the groups of a pattern, which the prose must hold exactly once.
-
-    `#` in the pattern stands for a number: 0.967, 2,080, −1.
-    """
-    found = re.findall(pattern.replace("#", r"(−?\d[\d,]*(?:\.\d+)?)"), PROSE)
-    assert len(found) == 1, f"{len(found)} times in the prose: {pattern}"
-    groups = found[0] if isinstance(found[0], tuple) else (found[0],)
-    return [float(group.replace(",", "").replace("−", "-")) for group in groups]
-
+from tests.solutions.prose_2 import CELLS, NEAR, PROSE, SCRIPT, says, size
 
 # ---------------------------------------------------------------- the top of the lesson
 
@@ -89,10 +73,6 @@ def test_every_figure_has_a_caption():
 
 
 # ---------------------------------------------------------------- alignment
-
-
-def size(layer: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in layer.parameters())
 
 
 def test_a_number_that_is_not_in_the_prose_is_noticed():
@@ -233,10 +213,6 @@ def similarities(name: str) -> tuple[Tensor, Tensor]:
 class FirstHalf(nn.Module):
     def forward(self, tokens):
         return tokens[..., :32]
-
-
-# Training adds up rounding: another processor may end one or two digits away.
-NEAR = 0.012
 
 
 def test_what_alignment_keeps_and_brings():
