@@ -5,7 +5,7 @@
 Alignment: the share of 450 unseen digits whose nearest word is the right one, and the share of the patches' variance
 that a linear readout gets back. Heads: the shares of 2,000 unseen scenes in which both named digits are read in order,
 and in which the pair is right in any order; the loss there; and for each named cell the share in which its best head
-looks there first. Two heads, where it is a matter of luck, are tried on four times as many seeds.
+looks there first. Two heads, where it is a matter of luck, and four are tried on four times as many seeds.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
     matched = {name: [align(name, seed) for seed in range(count)] for name in aligners()}
     read = {
         f"{heads} head{'s' * (heads > 1)}": [read_two(heads, READ_STEPS, seed) for seed in range(seeds)]
-        for heads, seeds in ((1, count), (2, 4 * count), (4, count), (16, count))
+        for heads, seeds in ((1, count), (2, 4 * count), (4, 4 * count), (16, count))
     }
     read["1 head, half and half"] = [read_two(1, READ_STEPS, seed, HalfAndHalf) for seed in range(count)]
     read[f"1 head, {LONG_STEPS} steps"] = [read_two(1, LONG_STEPS, seed=0)]
