@@ -24,17 +24,7 @@
 # masks, where True = may attend. What lesson 1 built is provided, on PyTorch's own functions. Of PyTorch you need
 # `nn.Module`, `nn.Linear` and shapes.
 #
-# | exercise | you write | points | minutes |
-# |---|---|---|---|
-# | 2.1 | `TokenAligner` | 10 | 8 |
-# | 2.2 | `explained_variance` | 10 | 12 |
-# | 2.3 | `alignment_loss` | 15 | 10 |
-# | 2.4 | `split_heads` | 10 | 8 |
-# | 2.5 | `merge_heads` | 10 | 6 |
-# | 2.6 | `MultiHeadAttention` | 25 | 20 |
-# | 2.7 | `AlignedCrossAttention` | 10 | 8 |
-# | 2.8 | `ablate_head` | 10 | 8 |
-# | 2.P1–2.P3 | practice: entropy, patterns, both directions | 0 | 23 |
+# <!-- table of points -->
 #
 # **Time.** Reading takes about 32 minutes, the eight exercises about 80, the practice 23 more. Two sittings are a good
 # idea; a good place for the break is before *Why several heads*.
