@@ -17,12 +17,12 @@
 # - carry image tokens into the space of the words, and measure what that costs and what it brings;
 # - split attention into heads and join them again;
 # - build multi-head attention, the layer inside every transformer;
-# - see an experiment in which one head must fail and four succeed, find out what one head loses, and which head does
-#   what.
+# - see an experiment in which one head fails and four succeed, find out what one head loses, and which head does what.
 #
 # **You need** from lesson 1: attention as a mean of values with weights softmax(QKᵀ/√d_k); self- and cross-attention;
 # masks, where True = may attend. What lesson 1 built is provided, on PyTorch's own functions. Of PyTorch you need
-# `nn.Module`, `nn.Linear` and shapes.
+# `nn.Module`, `nn.Linear` and shapes. **Words** such as *aligner* or *head* are explained where they first stand, and in
+# the [glossary](../../docs/glossary.md).
 #
 # <!-- table of points -->
 #
@@ -888,7 +888,7 @@ show_seeds(benchmark, measured, chance=1 / 9)
 # not help (0.123). Two heads are enough: they do it on **15 of 20** seeds (on 4 of the first 5), and seed 0, the one of
 # this notebook, is a seed on which they fail. There both heads look at the same cell. Four heads succeed on 5 of 5 seeds
 # (0.950 to 0.961), and so do sixteen (0.943 to 0.959), although each is only 4 numbers wide. More heads than cells are not
-# needed for the task. They make it likelier that each cell finds a head.
+# needed for the task; but the more heads there were, the surer it was that each cell found one.
 
 # %% [markdown]
 # ## What one head loses
@@ -1287,7 +1287,8 @@ class ImageTextFusion(nn.Module):
 # - **added twice**: the layer adds its input to its update, and the caller adds the input once more, 2 · tokens + update.
 #   That is what you get if a residual stands inside the layer and outside;
 # - **added once**: tokens + update;
-# - **added once, scaled**: tokens + update / √layers (GPT-2 scales its residual layers so, [Radford et al. 2019, section
+# - **added once, scaled**: tokens + update / √layers (GPT-2 scales the weights of its residual layers so when they are
+#   drawn, [Radford et al. 2019, section
 #   2.3](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)).
 
 # %% id="growth" draws="1"
@@ -1342,9 +1343,9 @@ print(f"{'chance':26} {1 / 8:29.3f}   {7 / 9:28.3f}")
 
 # %% [markdown]
 # With seed 0, two layers in both directions find the other's place in **0.960** of the cases. In one direction it is
-# 0.117, chance: the patches cannot answer what they were never told, neither the words (nobody carries anything from one
-# to the other) nor for themselves (0.778 is 7/9). With one layer the patches hear their names, 0.974, but nobody looks at
-# them afterwards: 0.117 again. So the task needs both directions *and* both layers.
+# 0.117, chance: the patches are never told who is named, so they can neither pass it on nor answer for themselves (0.778
+# is 7/9). With one layer the patches hear their names, 0.974, but no word looks at them afterwards: 0.117 again. So the
+# task needs both directions *and* both layers.
 #
 # And growth? Here are the tokens of the trained finder, before its layers and after each:
 
