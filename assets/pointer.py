@@ -14,7 +14,7 @@ from attention.pointer import pointer_loss
 from attention.pointing import Pointer, draw_looks, draw_start
 from matplotlib import pyplot as plt
 
-SEED, STEPS, SHOWN = 0, 300, [0, 1]
+SEED, STEPS, SHOWN = 0, 300, [0, 3]
 
 
 def trained_pointer() -> Pointer:
