@@ -12,14 +12,65 @@
 # Show a picture of nine handwritten digits, say "seven", and let a small network point at the right one. That is where
 # this lesson ends. You build every step on the way, from one dot product to a layer that has learned where to look.
 #
-# - You need to know what a matrix product is, and a little PyTorch: tensors, shapes, `nn.Linear`.
-# - Nothing here is claimed that the notebook does not measure.
+# - **You need** to know what a matrix product is, and a little PyTorch: tensors, shapes, `nn.Linear`. No lesson comes
+#   before this one.
+# - **Time**: 25 minutes to read, 78 minutes for the nine exercises, 20 minutes for two predictions and two questions.
+#   There is no practice beyond the exercises in this lesson. All cells together compute for half a minute.
+# - **Numbers** are measured: by the cells below, with seed 0, or, where the text names several seeds, by the course's
+#   tests.
+# - **Words** such as *query* or *patch* are explained where they first stand, and in the
+#   [glossary](../../docs/glossary.md).
+# - **Papers**: [Bahdanau et al. 2015](https://arxiv.org/abs/1409.0473), where attention began; [Vaswani et al.
+#   2017](https://arxiv.org/abs/1706.03762), whose section 3.2 is this lesson; [Vinyals et al.
+#   2015](https://arxiv.org/abs/1506.03134), for the experiment.
 #
-# <!-- table of points -->
+# | exercise | you write | points | minutes |
+# |---|---|--:|--:|
+# | 1.1 Dot-product scores | `attention_scores` | 5 | 5 |
+# | 1.2 Scaled scores | `scaled_scores` | 5 | 5 |
+# | 1.3 A softmax that stays finite | `stable_softmax` | 10 | 10 |
+# | 1.4 Attention | `attention` | 15 | 10 |
+# | 1.5 Masks: causal and padding | `causal_mask`, `padding_mask` | 15 | 10 |
+# | 1.6 Masked attention | `masked_attention` | 10 | 8 |
+# | 1.7 Self-attention | `SelfAttention` | 15 | 10 |
+# | 1.8 Cross-attention: text asks, the image answers | `CrossAttention` | 15 | 10 |
+# | 1.9 A pointer that learns to look | `pointer_loss` | 10 | 10 |
+# | together | | 100 | 78 |
 #
-# **How an exercise works.** Replace the line `raise NotImplementedError(…)` by your answer and run the cell. Then run the
-# self-check below it: it tries small examples, and says in words what is off. Two hints wait under each task. Where
+# **How an exercise works.** Replace the line `raise NotImplementedError(…)` by your answer and run the cell. Then run
+# the self-check below it: it tries small examples, and says in words what is off. Two hints wait under each task. Where
 # PyTorch has the thing ready made, a cell "Stuck? Carry on" lets you go on without your own answer.
+
+# %% [markdown]
+# ## Why attention?
+#
+# The first networks that translated sentences read all of the source, word by word, and packed it into **one vector of
+# fixed size**. Another network then wrote the translation from that vector alone. Short sentences came out well. Long
+# ones did not: whatever the length, everything had to fit into the same box.
+#
+# In 2015 Bahdanau, Cho and Bengio removed the box. Keep *all* the vectors, one for each source word. Each time a word
+# is to be written, look back at them, and take a mean that is weighted by how well each one fits what is needed now.
+# Their Figure 2 shows what it brought: without it, quality drops as sentences grow; with it, and trained on sentences
+# of up to 50 words, it holds. ([Neural machine translation by jointly learning to align and
+# translate](https://arxiv.org/abs/1409.0473).)
+#
+# ### Three pictures to keep in mind
+#
+# **The library.** You come with a question: the *query*. Each book has a label on its spine: the *key*. What is inside
+# the book is its *value*. You compare your question with the labels, and you read the books. Labels are made for
+# finding, contents for reading, and they need not look alike.
+#
+# **The waiter.** "Something light, with fish." The waiter compares your wish with each line of the menu, and does not
+# bring one dish, but a plate: 70 % from here, 20 % from there, a little of everything else. Attention never picks; it
+# mixes. The shares always add up to 1.
+#
+# **Reading comprehension.** You do not learn the text by heart. You read the question, skim the text for the lines that
+# fit, and read those closely. Another question makes you look at other lines: where you look depends on what you ask.
+#
+# ## Set up
+#
+# The next cells load PyTorch, the digits and the figures. Run them once; the collapsed ones are given, and may be
+# opened.
 
 # %% id="setup" tags=["parameters"]
 device = "auto"  # "cpu", "cuda", or "auto": the GPU if there is one
@@ -57,20 +108,15 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% provided="attention.plots"
 
+# %% provided="attention.predictions"
+
+# %% provided="attention.progress"
+
 # %% [markdown]
-# ## Why attention?
+# ## The box, measured
 #
-# The first networks that translated sentences read all of the source, word by word, and packed it into **one vector of
-# fixed size**. Another network then wrote the translation from that vector alone. Short sentences came out well. Long
-# ones did not: whatever the length, everything had to fit into the same box.
-#
-# In 2015 Bahdanau, Cho and Bengio removed the box. Keep *all* the vectors, one for each source word. Each time a word is
-# to be written, look back at them, and take a mean that is weighted by how well each one fits what is needed now. Their
-# Figure 2 shows what it brought: without it, quality drops as sentences grow; with it, it holds.
-# ([Neural machine translation by jointly learning to align and translate](https://arxiv.org/abs/1409.0473).)
-#
-# How bad is the box? Let us measure it. Pack n random tokens of 64 numbers into their mean. Then ask: how similar is what
-# is in the box to the first token?
+# How bad is the box? Let us measure it. Pack n random tokens of 64 numbers into their mean. Then ask: how similar is
+# what is in the box to the first token?
 
 # %% id="bottleneck" draws="1"
 sentence_lengths = [1, 2, 4, 8, 16, 32, 64]
@@ -80,31 +126,25 @@ def recall(summarise):
     """Mean cosine similarity between the first token and what is read back, for sentences of each length."""
     generator = torch.Generator().manual_seed(0)
     sentences = [torch.randn(200, n, 64, generator=generator) for n in sentence_lengths]
-    return [F.cosine_similarity(summarise(tokens), tokens[:, 0], dim=-1).mean().item() for tokens in sentences]
+    return [
+        F.cosine_similarity(summarise(tokens), tokens[:, 0], dim=-1).mean().item() for tokens in sentences
+    ]
 
 
 box = recall(lambda tokens: tokens.mean(dim=1))
-show_curve(sentence_lengths, {"one box for all": box}, "tokens in the sentence", "similarity to the first token",
-           logarithmic=True)
+show_curve(
+    sentence_lengths,
+    {"one box for all": box},
+    "tokens in the sentence",
+    "similarity to the first token",
+    logarithmic=True,
+)
 
 # %% [markdown]
 # *One falling line: from 1.00 for a single token to 0.12 for 64 tokens. It follows 1/√n.*
 #
-# With 64 tokens the similarity is **0.116**. The box remembers that there was a sentence, and hardly any of its words. We
-# come back to this figure when your own attention can draw the second line.
-#
-# ### Three pictures to keep in mind
-#
-# **The library.** You come with a question: the *query*. Each book has a label on its spine: the *key*. What is inside the
-# book is its *value*. You compare your question with the labels, and you read the books. Labels are made for finding,
-# contents for reading, and they need not look alike.
-#
-# **The waiter.** "Something light, with fish." The waiter compares your wish with each line of the menu, and does not
-# bring one dish, but a plate: 70 % from here, 20 % from there, a little of everything else. Attention never picks; it
-# mixes. The shares always add up to 1.
-#
-# **Reading comprehension.** You do not learn the text by heart. You read the question, skim the text for the lines that
-# fit, and read those closely. Another question makes you look at other lines: where you look depends on what you ask.
+# With 64 tokens the similarity is **0.116**. The box remembers that there was a sentence, and hardly any of its words.
+# We come back to this figure when your own attention can draw the second line.
 
 # %% [markdown]
 # ## Queries, keys, values
@@ -158,9 +198,10 @@ show_curve(sentence_lengths, {"one box for all": box}, "tokens in the sentence",
 #
 # <details><summary>Second hint</summary>
 #
-# `key.transpose(-2, -1)` swaps the last two axes and leaves all others where they are. `@` multiplies matrices, batch by
-# batch.
+# `key.transpose(-2, -1)` swaps the last two axes and leaves all others where they are. `@` multiplies matrices, batch
+# by batch.
 # </details>
+
 
 # %% exercise="1.1"
 def attention_scores(query, key):
@@ -183,10 +224,10 @@ print(attention_scores(query, key))
 # %% [markdown]
 # ## Why √d_k
 #
-# A dot product adds up d_k products. If query and key hold independent numbers of mean 0 and variance 1, each product has
-# variance 1, and so the sum has variance d_k (Vaswani et al. 2017, footnote 4). At d_k = 512 scores of ±20 are ordinary.
-# The softmax that follows turns such differences into all or nothing. Dividing by √d_k brings the variance back to 1,
-# whatever the width.
+# A dot product adds up d_k products. If query and key hold independent numbers of mean 0 and variance 1, each product
+# has variance 1, and so the sum has variance d_k (Vaswani et al. 2017, footnote 4). At d_k = 512 scores of ±20 are
+# ordinary. The softmax that follows turns such differences into all or nothing. Dividing by √d_k brings the variance
+# back to 1, whatever the width.
 
 # %% [markdown] about="1.2"
 # Write `scaled_scores(query, key)`: the scores of 1.1, divided by √d_k.
@@ -203,6 +244,7 @@ print(attention_scores(query, key))
 # Call `attention_scores` and divide by `math.sqrt(query.shape[-1])`.
 # </details>
 
+
 # %% exercise="1.2"
 def scaled_scores(query, key):
     """The scores, divided by the root of the width of one key.
@@ -218,17 +260,8 @@ def scaled_scores(query, key):
 
 
 # %% [markdown]
-# **Predict first.** Take nine random keys at d_k = 512, and scores without the root. How large is the largest of the nine
-# weights, on average? A uniform map would give 1/9. Put a number between 0 and 1 in place of `None`, run the cell, and go
-# on. Nobody grades it.
-
-# %% predict="largest-weight"
-predicted_weight = None
-
-# %% [markdown]
 # Does it matter? Here are random queries against nine random keys, for growing d_k. We look at the largest of the nine
-# weights, and at p(1 − p), which is the derivative of a weight by its own score: how much of a gradient gets through the
-# softmax.
+# weights.
 
 # %% id="why-scale" draws="1"
 widths = [2, 8, 32, 128, 512]
@@ -250,13 +283,6 @@ for name, score in (("unscaled", attention_scores), ("scaled", scaled_scores)):
     largest, slope = sharpness(score, 512)
     print(f"d_k = 512, {name:8}: mean largest weight {largest:.3f}, mean p(1 − p) {slope:.4f}")
 
-# %% id="predicted-weight" draws="1"
-measured = sharpness(attention_scores, 512)[0]
-if predicted_weight is None:
-    print(f"measured {measured:.3f}; you left the prediction open")
-else:
-    print(f"predicted {predicted_weight:.3f}, measured {measured:.3f}: {abs(predicted_weight - measured):.3f} apart")
-
 # %% id="why-scale-figure" draws="1"
 show_curve(
     widths,
@@ -272,14 +298,63 @@ show_curve(
 )
 
 # %% [markdown]
-# *Two lines over d_k from 2 to 512. Unscaled, the largest weight climbs from 0.38 to 0.96: the softmax has all but picked
-# one key, at random. Scaled, it stays near a third at every width. A dotted line marks 1/9, a uniform map.*
+# *Two lines over d_k from 2 to 512. Unscaled, the largest weight climbs from 0.38 to 0.96: the softmax has all but
+# picked one key, at random. Scaled, it stays near a third at every width. A dotted line marks 1/9, a uniform map.*
 #
-# At d_k = 512 the mean largest weight is **0.958** unscaled against **0.341** scaled. And the derivative p(1 − p) is
-# **0.0068** against **0.0876**: without the root, 13 times less gradient gets through, before anything was learned.
+# At d_k = 512 the mean largest weight is **0.958** unscaled against **0.341** scaled.
+#
+# ### How much gradient reaches the query?
+#
+# Vaswani et al. suspect that without the root the softmax has "extremely small gradients" (section 3.2.1). The cell
+# above prints the mean of p(1 − p), the derivative of a weight by its own score: **0.0068** without the root,
+# **0.0876** with it, 13 times as much. It is tempting to stop here. But the scores are $qk^\top/\sqrt{d_k}$, so by the
+# chain rule the root divides what goes back to the query once more, by √512 = 22.6. It would seem to do more harm than
+# good!
+#
+# So let autograd say what arrives: 2,000 random queries, each with nine random keys and nine values, one random number
+# each. How long is ∂output/∂query?
+
+
+# %% id="gradient-at-query" draws="1"
+def gradient_lengths(score, d_k):
+    """The length of ∂output/∂query for each of 2,000 random queries."""
+    generator = torch.Generator().manual_seed(0)
+    queries, keys, values = (
+        torch.randn(2000, n, width, generator=generator) for n, width in ((1, d_k), (9, d_k), (9, 1))
+    )
+    queries.requires_grad_()
+    output = torch.softmax(score(queries, keys), dim=-1) @ values
+    (gradient,) = torch.autograd.grad(output.sum(), queries)  # a query has a part in its own output only
+    return gradient.norm(dim=-1).flatten()
+
+
+lengths = {
+    "without the root": gradient_lengths(attention_scores, 512),
+    "with the root": gradient_lengths(scaled_scores, 512),
+}
+for name, length in lengths.items():
+    low, median, high = length.quantile(torch.tensor([0.05, 0.5, 0.95])).tolist()
+    print(
+        f"{name:16}: mean {length.mean():.3f}, median {median:.4f}; nine of ten lie between {low:.1e} and {high:.2f}"
+    )
+show_spread(lengths, "length of ∂output/∂query, d_k = 512", smallest=1e-12)
+
+# %% [markdown]
+# *Two histograms over one logarithmic axis. Without the root the lengths are spread over more than twelve powers of
+# ten; the median lies far to the left of the mean, and the first bar holds all that is smaller still. With the root
+# they stand in one narrow heap, and mean and median agree.*
+#
+# The **mean** is larger *without* the root: **1.20** against **0.33**. And it is the mean of a lottery. The **median**
+# is **0.0017** without and **0.31** with the root, 183 times as much. Without it, one query in ten gets 78 % of all
+# that arrives: the queries where two keys happen to share the weight. The poorer half give their best key more than
+# 99.9 % of it, and next to nothing comes back to them. So the root does not make gradients larger. It lets *every*
+# query have one: nine of ten lie between 0.14 and 0.60.
+#
+# What that does to training is another question. We shall ask it at the end, of the pointer.
 #
 # Would you like to turn the knob yourself? If `ipywidgets` is installed, the next cell has a slider. If not, it shows
 # d_k = 512, and you miss nothing.
+
 
 # %% id="scale-slider" draws="1"
 def compare_scaling(d_k=512):
@@ -298,8 +373,8 @@ except ImportError:
     compare_scaling()
 
 # %% [markdown]
-# *Two maps of 4 queries by 9 keys on one scale. At d_k = 512, without the root almost every row is one bright cell and
-# eight dark ones. With it, the weight is spread over several keys.*
+# *Two maps of 4 queries by 9 keys on one scale. At d_k = 512, without the root each row has 95 % or more of its weight on one or
+# two bright cells. With it, the weight is spread over several keys.*
 
 # %% [markdown]
 # ## Softmax
@@ -314,9 +389,9 @@ except ImportError:
 # The second fact saves us. `exp(1000)` is infinite in floating point, and ∞/∞ is not a number (NaN). So subtract the
 # largest score first. Then the largest exponent is exp(0) = 1, and nothing can overflow.
 #
-# One case is left. Soon we will hide keys by giving them a score of −∞, since exp(−∞) = 0. What if *all* keys of a query
-# are hidden? Then the largest score is −∞ itself, and −∞ − (−∞) is NaN. We want zeros there: nothing to look at, no
-# weight.
+# One case is left. Soon we will hide keys by giving them a score of −∞, since exp(−∞) = 0. What if *all* keys of a
+# query are hidden? Then the largest score is −∞ itself, and −∞ − (−∞) is NaN. We want zeros there: nothing to look at,
+# no weight.
 
 # %% [markdown] about="1.3"
 # Write `stable_softmax(scores, dim=-1)` with `exp`, sums and maxima: no `softmax`, `log_softmax` or `logsumexp` here.
@@ -336,6 +411,7 @@ except ImportError:
 # `scores.amax(dim, keepdim=True)` is the largest; `largest.masked_fill(largest == -math.inf, 0.0)` mends it. After
 # that a row of −∞ has the sum 0: do not divide by that, divide by 1 there.
 # </details>
+
 
 # %% exercise="1.3"
 def stable_softmax(scores, dim=-1):
@@ -385,8 +461,8 @@ print("nothing to look at:", stable_softmax(torch.tensor([-math.inf, -math.inf])
 #
 # <details><summary>First hint</summary>
 #
-# Three lines: scores, weights, output. Each query shares its weight among the keys. So along which axis does the softmax
-# run?
+# Three lines: scores, weights, output. Each query shares its weight among the keys. So along which axis does the
+# softmax run?
 # </details>
 #
 # <details><summary>Second hint</summary>
@@ -394,6 +470,7 @@ print("nothing to look at:", stable_softmax(torch.tensor([-math.inf, -math.inf])
 # `weights = stable_softmax(scaled_scores(query, key))`, and the weighted means of all queries at once are
 # `weights @ value`.
 # </details>
+
 
 # %% exercise="1.4"
 def attention(query, key, value):
@@ -429,9 +506,9 @@ show_map(weights, ["token 1", "token 2", "token 3"], ["1", "2", "3"], "three tok
 # *A 3×3 map. Rows are queries, columns are keys; all nine weights lie between 0.26 and 0.40.*
 #
 # Read it row by row. Token 3 gives its largest weight, **0.371**, to token 2, and not to itself (**0.307**): the dot
-# product rewards long vectors, and token 2 is longer. "A token attends most to itself" is no law. Note also that we used
-# the tokens as queries *and* as keys, just as they are. That is a shortcut for this example. A real layer projects them
-# twice, and then query and key differ.
+# product rewards long vectors, and token 2 is longer. (Make all three equally long, and each attends most to itself.)
+# "A token attends most to itself" is no law. Note also that we used the tokens as queries *and* as keys, just as they
+# are. That is a shortcut for this example. A real layer projects them twice, and then query and key differ.
 #
 # ### How gradients flow through the weights
 #
@@ -441,9 +518,8 @@ show_map(weights, ["token 1", "token 2", "token 3"], ["1", "2", "3"], "three tok
 # $$\frac{\partial o}{\partial s_j} = p_j\,(v_j - o)$$
 #
 # In words: raise the score of a key whose value lies above the present output, and the output goes up, by the weight
-# times the distance. A key with weight 0 gets no gradient; it cannot be discovered. That is why a softmax that is too
-# sharp from the start learns badly. Let us check the formula against autograd, for token 3 and the first column of the
-# values.
+# times the distance. A key with weight 0 gets no gradient through the output, however good its value is. Let us check
+# the formula against autograd, for token 3 and the first column of the values.
 
 # %% id="gradient-flow" draws="1"
 scores = scaled_scores(tokens, tokens)[2].detach().requires_grad_()
@@ -463,14 +539,20 @@ print("p (v − o):   ", (weights * (value[:, 0] - mixed)).detach().numpy().roun
 
 # %% id="bottleneck-again" draws="1"
 lookup = recall(lambda tokens: attention(tokens[:, :1], tokens, tokens)[0][:, 0])
-show_curve(sentence_lengths, {"one box for all": recall(lambda tokens: tokens.mean(dim=1)), "attention": lookup},
-           "tokens in the sentence", "similarity to the first token", logarithmic=True)
+show_curve(
+    sentence_lengths,
+    {"one box for all": recall(lambda tokens: tokens.mean(dim=1)), "attention": lookup},
+    "tokens in the sentence",
+    "similarity to the first token",
+    logarithmic=True,
+)
 
 # %% [markdown]
 # *The falling line of the box, and above it the line of attention, which stays at 1.00 up to 64 tokens.*
 #
-# Nothing was learned here; the query was made to fit. Where good queries and keys come from is the question of the rest
-# of this lesson.
+# Nothing was learned here; the query was made to fit. Ask with a random vector instead, and for 64 tokens the
+# similarity is 0.07: less than the box. Where good queries and keys come from is the question of the rest of this
+# lesson.
 
 # %% [markdown]
 # ## Masks
@@ -483,17 +565,17 @@ show_curve(sentence_lengths, {"one box for all": recall(lambda tokens: tokens.me
 #   filling.
 #
 # A mask says for each query and key whether looking is allowed. In this course a mask is **bool, and True = may
-# attend**, as in `F.scaled_dot_product_attention`. Careful: in `nn.MultiheadAttention` True means the opposite, *may not
-# attend*. We measure that below.
+# attend**, as in `F.scaled_dot_product_attention`. Careful: in `nn.MultiheadAttention` True means the opposite, *may
+# not attend*. We measure that below.
 #
 # There is a second kind, the **additive** mask: 0 where looking is allowed and −∞ where it is not, to be added to the
-# scores. Both say the same. From bool to additive: `torch.zeros(n, n).masked_fill(~mask, -math.inf)`. Our functions take
-# bool only, so that there is one meaning.
+# scores. Both say the same. From bool to additive: `torch.zeros(n, n).masked_fill(~mask, -math.inf)`. Our functions
+# take bool only, so that there is one meaning.
 
 # %% [markdown] about="1.5"
-# Write two masks. `causal_mask(n)`: (n, n) bool, position i may attend to 0…i. `padding_mask(lengths, n)`: for an integer
-# tensor of B lengths, each from 0 to n, a mask (B, 1, n): every query may attend to the first `lengths[b]` keys. The axis
-# of size 1 broadcasts over the queries. Make it on the device of `lengths`.
+# Write two masks. `causal_mask(n)`: (n, n) bool, position i may attend to 0…i. `padding_mask(lengths, n)`: for an
+# integer tensor of B lengths, each from 0 to n, a mask (B, 1, n): every query may attend to the first `lengths[b]`
+# keys. The axis of size 1 broadcasts over the queries. Make it on the device of `lengths`.
 #
 # **Expected**: a lower triangle with its diagonal, and for `lengths = [3, 5]`, n = 5 the rows `1 1 1 0 0` and
 # `1 1 1 1 1`; the cell after the self-check draws both.
@@ -509,6 +591,7 @@ show_curve(sentence_lengths, {"one box for all": recall(lambda tokens: tokens.me
 # Compare shapes that broadcast: (n, 1) with (n,) gives (n, n), and (n,) with (B, 1, 1) gives (B, 1, n).
 # `lengths.reshape(-1, 1, 1)` makes the last one. A length of 3 allows the positions 0, 1 and 2: is that < or ≤?
 # </details>
+
 
 # %% exercise="1.5"
 def causal_mask(n):
@@ -552,13 +635,13 @@ show_maps(
 # %% [markdown]
 # ## Masked attention
 #
-# A hidden key must get weight 0, and the others must still add up to 1. So the mask comes *before* the softmax: a hidden
-# score becomes −∞. Setting it to 0 is not enough, since exp(0) = 1. Multiplying the weights afterwards is not enough
-# either, since the rows would add up to less than 1.
+# A hidden key must get weight 0, and the others must still add up to 1. So the mask comes *before* the softmax: a
+# hidden score becomes −∞. Setting it to 0 is not enough, since exp(0) = 1. Multiplying the weights afterwards is not
+# enough either, since the rows would add up to less than 1.
 
 # %% [markdown] about="1.6"
-# Write `masked_attention(query, key, value, mask=None)`. The mask is bool and broadcasts to (..., Q, K). A query that may
-# attend nowhere gets all-zero weights and a zero output, no NaN. Without a mask it is the attention of 1.4.
+# Write `masked_attention(query, key, value, mask=None)`. The mask is bool and broadcasts to (..., Q, K). A query that
+# may attend nowhere gets all-zero weights and a zero output, no NaN. Without a mask it is the attention of 1.4.
 #
 # **Expected**: with a causal mask the first row of weights is `[1, 0, 0]`, and the first output is the first value.
 #
@@ -571,6 +654,7 @@ show_maps(
 #
 # `scores.masked_fill(~mask, -math.inf)` hides where the mask is False, and broadcasts by itself.
 # </details>
+
 
 # %% exercise="1.6"
 def masked_attention(query, key, value, mask=None):
@@ -608,8 +692,8 @@ names = ["token 1", "token 2", "token 3"]
 show_maps({"no mask": free, "causal mask": weights}, names, ["1", "2", "3"])
 
 # %% [markdown]
-# *The map of the three tokens without and with a causal mask, on one scale. With it, everything above the diagonal is 0,
-# row 1 is all on token 1, and each row still adds up to 1.*
+# *The map of the three tokens without and with a causal mask, on one scale. With it, everything above the diagonal is
+# 0, row 1 is all on token 1, and each row still adds up to 1.*
 #
 # ### The same with PyTorch's own, and a trap
 #
@@ -630,7 +714,9 @@ with torch.no_grad():
     layer.out_proj.weight.copy_(torch.eye(8))
     theirs = {
         "F.scaled_dot_product_attention, bool mask": F.scaled_dot_product_attention(one, two, three, allowed),
-        "F.scaled_dot_product_attention, additive mask": F.scaled_dot_product_attention(one, two, three, additive),
+        "F.scaled_dot_product_attention, additive mask": F.scaled_dot_product_attention(
+            one, two, three, additive
+        ),
         "nn.MultiheadAttention, ~mask": layer(one, two, three, attn_mask=~allowed)[0],
         "nn.MultiheadAttention, mask as it is": layer(one, two, three, attn_mask=allowed)[0],
     }
@@ -639,9 +725,9 @@ for name, result in theirs.items():
     print(f"{name:48} {'agrees' if gap < 1e-5 else f'differs: {gap:.3f}'}")
 
 # %% [markdown]
-# Three agree. The last one does not: handed our mask as it is, `nn.MultiheadAttention` looks exactly where it should not.
-# It even gives NaN for the last position, which may look nowhere under the reversed mask. No error is raised. Whenever
-# you meet a mask, ask first what True means.
+# Three agree. The last one does not: handed our mask as it is, `nn.MultiheadAttention` looks exactly where it should
+# not. It even gives NaN for the last position, which may look nowhere under the reversed mask. No error is raised.
+# Whenever you meet a mask, ask first what True means.
 
 # %% [markdown]
 # ## Self-attention
@@ -651,13 +737,13 @@ for name, result in theirs.items():
 # $$Q = XW_Q \qquad K = XW_K \qquad V = XW_V$$
 #
 # In **self-attention** all three read the same tokens X. Each token asks, and each token answers. Because W_Q and W_K
-# differ, "a looks at b" does not mean "b looks at a": an adjective may look for its noun while the noun looks for its
-# verb.
+# differ, the scores are not symmetric: "a looks at b" does not mean "b looks at a". An adjective may look for its noun
+# while the noun looks for its verb.
 
 # %% [markdown] about="1.7"
 # Write the layer `SelfAttention(d_model, d_k)`. It has three projections `W_Q`, `W_K`, `W_V`, each an `nn.Linear` from
-# d_model to d_k **without bias**, and no other parameters. `forward(tokens, mask=None)` returns the output (..., T, d_k)
-# and the weights (..., T, T). The mask is as in 1.6: a token that may look nowhere gets zeros.
+# d_model to d_k **without bias**, and no other parameters. `forward(tokens, mask=None)` returns the output (..., T,
+# d_k) and the weights (..., T, T). The mask is as in 1.6: a token that may look nowhere gets zeros.
 #
 # **Expected**: `SelfAttention(8, 4)` has 3 · 8 · 4 = 96 parameters.
 #
@@ -671,6 +757,7 @@ for name, result in theirs.items():
 #
 # `nn.Linear(d_model, d_k, bias=False)`, three times. Then one call of your `masked_attention`, and hand the mask on.
 # </details>
+
 
 # %% exercise="1.7"
 class SelfAttention(nn.Module):
@@ -706,12 +793,14 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Here is a sentence, with a random vector for each word, through two layers that were never trained. They differ in their
-# random start only.
+# Here is a sentence, with a random vector for each word, through two layers that were never trained. They differ in
+# their random start only.
 
 # %% id="untrained-self" draws="1"
 sentence = ["the", "7", "is", "above", "the", "3"]
-vocabulary = {word: torch.randn(16, generator=torch.Generator().manual_seed(ord(word[0]))) for word in sentence}
+vocabulary = {
+    word: torch.randn(16, generator=torch.Generator().manual_seed(ord(word[0]))) for word in sentence
+}
 embedded = torch.stack([vocabulary[word] for word in sentence])
 
 
@@ -722,24 +811,32 @@ def untrained_map(start, mask=None):
         return SelfAttention(16, 8)(embedded, mask)[1]
 
 
-show_maps({"start 1": untrained_map(1), "start 2": untrained_map(2), "start 1, causal": untrained_map(1, causal_mask(6))},
-          sentence, sentence)
+show_maps(
+    {
+        "start 1": untrained_map(1),
+        "start 2": untrained_map(2),
+        "start 1, causal": untrained_map(1, causal_mask(6)),
+    },
+    sentence,
+    sentence,
+)
 print("parameters of SelfAttention(8, 4):", sum(p.numel() for p in SelfAttention(8, 4).parameters()))
 
 # %% [markdown]
-# *Three 6×6 maps on one scale: two random starts, and the first again with a causal mask, which leaves the upper triangle
-# empty. The two starts differ from each other, and neither shows anything about the sentence.*
+# *Three 6×6 maps on one scale: two random starts, and the first again with a causal mask, which leaves the upper
+# triangle empty. The two starts differ from each other, and neither shows anything about the sentence.*
 #
 # It is tempting to read a story into such a map. Don't: another start tells another story. A map means something only
-# after training, and only beside the map from before. Look at the two rows of "the" in the first map: they are the same. Self-attention
-# by itself does not know the order of the words; lesson 3 adds positions.
+# after training, and only beside the map from before. Look at the two rows of "the" in the first map: they are the
+# same. Self-attention by itself does not know the order of the words: shuffle them, and the map is shuffled in the same
+# way. Lesson 3 adds positions.
 
 # %% [markdown]
 # ## Cross-attention
 #
-# In **cross-attention** the queries come from one place, the keys and values from another. For us: **text asks, the image
-# answers**. Words are T vectors of width d_text, the image is S patches of width d_image, and the projections bring both
-# to d_k, where they can be compared.
+# In **cross-attention** the queries come from one place, the keys and values from another. For us: **text asks, the
+# image answers**. Words are T vectors of width d_text, the image is S patches of width d_image, and the projections
+# bring both to d_k, where they can be compared.
 #
 # ![A 3×3 scene of handwritten digits on the left; on the right its nine patches in a row, numbered 0 to 8, row by row.](assets/scene.svg)
 #
@@ -748,11 +845,11 @@ print("parameters of SelfAttention(8, 4):", sum(p.numel() for p in SelfAttention
 
 # %% [markdown] about="1.8"
 # Write the layer `CrossAttention(d_text, d_image, d_k)`, with `W_Q`, `W_K`, `W_V` as before, without bias.
-# `forward(text_tokens, image_tokens, mask=None)` returns the output (..., T, d_k) and the weights (..., T, S). d_text and
-# d_image may differ. The mask is as in 1.6.
+# `forward(text_tokens, image_tokens, mask=None)` returns the output (..., T, d_k) and the weights (..., T, S). d_text
+# and d_image may differ. The mask is as in 1.6.
 #
-# **Expected**: `CrossAttention(6, 10, 4)` has 4 · 6 + 2 · 4 · 10 = 104 parameters, and its map for 2 words and 9 patches
-# has the shape (2, 9).
+# **Expected**: `CrossAttention(6, 10, 4)` has 4 · 6 + 2 · 4 · 10 = 104 parameters, and its map for 2 words and 9
+# patches has the shape (2, 9).
 #
 # <details><summary>First hint</summary>
 #
@@ -763,6 +860,7 @@ print("parameters of SelfAttention(8, 4):", sum(p.numel() for p in SelfAttention
 #
 # `W_Q` reads d_text numbers, `W_K` and `W_V` read d_image numbers; all give d_k. The rest is as in 1.7.
 # </details>
+
 
 # %% exercise="1.8"
 class CrossAttention(nn.Module):
@@ -788,7 +886,9 @@ class CrossAttention(nn.Module):
 class CrossAttention(nn.Module):
     def __init__(self, d_text, d_image, d_k):
         super().__init__()
-        self.W_Q, self.W_K, self.W_V = (nn.Linear(width, d_k, bias=False) for width in (d_text, d_image, d_image))
+        self.W_Q, self.W_K, self.W_V = (
+            nn.Linear(width, d_k, bias=False) for width in (d_text, d_image, d_image)
+        )
 
     def forward(self, text_tokens, image_tokens, mask=None):
         query, key, value = self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens)
@@ -803,6 +903,51 @@ print("parameters:", sum(p.numel() for p in layer.parameters()))
 print("map:", tuple(layer(torch.randn(2, 6), torch.randn(9, 10))[1].shape))
 
 # %% [markdown]
+# ### Predict, then run: what does looking cost?
+#
+# Real images have more patches. LLaVA-1.5 cuts one of 336 × 336 pixels into 24 · 24 = 576 ([Liu et al.
+# 2023](https://arxiv.org/abs/2310.03744)). Let 32 words look at them. In cross-attention each word is compared with
+# each patch. Or put words and patches into one sequence of 608 tokens, and let self-attention compare everything with
+# everything. How many times as many scores is that? Write your guess into the next cell, then run both. A wrong guess
+# costs nothing, and you will remember it.
+
+# %% predict="cost"
+# Self-attention over all, against cross-attention: how many times as many scores? 2.5, say.
+predicted_cost = {"times as many scores": None}
+
+# %% id="measure-cost" draws="1"
+import time
+
+some_words, some_patches = torch.randn(32, 64), torch.randn(576, 64)
+together = torch.cat([some_words, some_patches])
+one_sequence, two_sides = SelfAttention(64, 32), CrossAttention(64, 64, 32)
+
+
+def cheapest(run):
+    """Run 20 times: how many weights come back, and the seconds of the fastest run."""
+    seconds = []
+    for _ in range(20):
+        started = time.perf_counter()
+        with torch.no_grad():
+            weights = run()[1]
+        seconds.append(time.perf_counter() - started)
+    return weights.numel(), min(seconds)
+
+
+self_count, self_seconds = cheapest(lambda: one_sequence(together))
+cross_count, cross_seconds = cheapest(lambda: two_sides(some_words, some_patches))
+print(f"self-attention over all: {self_count:7,} scores, {1000 * self_seconds:.2f} ms")
+print(f"cross-attention:         {cross_count:7,} scores, {1000 * cross_seconds:.2f} ms")
+measured_cost = {"times as many scores": self_count / cross_count}
+compare_predictions(predicted_cost, measured_cost)
+
+# %% [markdown]
+# 369,664 scores against 18,432: **20** times as many. (The time need not grow by the same factor: see the two lines
+# above.) 90 % of the 369,664 are patches that look at patches. Cross-attention leaves those out: there an image token
+# never sees another one. Whether that is a saving or a loss depends on whether the patches have been through a network
+# that let them see each other before.
+
+# %% [markdown]
 # ## A pointer that learns to look
 #
 # Now the experiment. One head of your cross-attention gets a digit as a word, "seven", and a scene of nine handwritten
@@ -813,18 +958,20 @@ print("map:", tuple(layer(torch.randn(2, 6), torch.randn(9, 10))[1].shape))
 # supervision of where to look, as in pointer networks (Vinyals et al. 2015, eq. 3, [Pointer
 # networks](https://arxiv.org/abs/1506.03134)). In lesson 3 nobody says where to look, and the model has to find out.
 #
-# **What makes it honest.** The handwriting is split before scenes are built: 1,347 digits to train on, 450 held out. We
-# measure on 2,000 scenes of held-out handwriting, and put three things beside the trained pointer: chance (1/9), the same
-# pointer before training, and plain cosine similarity.
+# **What makes it honest.** The images of digits are split before scenes are built: 1,347 to train on, 450 held out. We
+# measure on 2,000 scenes of held-out images, and put three things beside the trained pointer: chance (1/9), the same
+# pointer before training, and plain cosine similarity. One thing is *not* tested: other people's handwriting. The
+# digits were written by 13 people ([UCI's test set](https://archive.ics.uci.edu/dataset/80), which scikit-learn ships),
+# and the split goes by image, not by writer. The images are new to the pointer; the hands are not.
 
 # %% provided="attention.pointing:Pointer draw_start draw_looks found"
 
 # %% [markdown] about="1.9"
-# Write `pointer_loss(weights, target)`: the mean, over all maps, of minus the logarithm of the weight on the target patch.
-# The weights are (..., S), the targets (...) are patch numbers; the result is one number.
+# Write `pointer_loss(weights, target)`: the mean, over all maps, of minus the logarithm of the weight on the target
+# patch. The weights are (..., S), the targets (...) are patch numbers; the result is one number.
 #
 # **Expected**: for a uniform map over nine patches, log 9 = 2.197; for all weight on the target, 0. After training, the
-# pointer must hit the right patch on at least 90 % of unseen scenes.
+# pointer must hit the right patch on at least 90 % of scenes of held-out images.
 #
 # <details><summary>First hint</summary>
 #
@@ -836,6 +983,7 @@ print("map:", tuple(layer(torch.randn(2, 6), torch.randn(9, 10))[1].shape))
 #
 # `weights.gather(-1, target.unsqueeze(-1))` is the weight on each target. Then log, mean, and a sign.
 # </details>
+
 
 # %% exercise="1.9"
 def pointer_loss(weights, target):
@@ -854,7 +1002,9 @@ def pointer_loss(weights, target):
 # %% stuck="1.9"
 def pointer_loss(weights, target):
     # Another loss, not the one that is asked for, but good enough to see the pointer learn.
-    return F.mse_loss(weights, F.one_hot(target, weights.shape[-1]).to(weights.dtype), reduction="sum") / len(weights)
+    return F.mse_loss(weights, F.one_hot(target, weights.shape[-1]).to(weights.dtype), reduction="sum") / len(
+        weights
+    )
 
 
 # %% [markdown]
@@ -876,14 +1026,26 @@ for _ in range(steps):
     optimizer.step()
     record.append(loss.item())
 losses = record
-print(f"{steps} steps; loss of the first batch {losses[0]:.2f}, of the last {losses[-1]:.2f}" if losses else "not trained")
+print(
+    f"{steps} steps; loss of the first batch {losses[0]:.2f}, of the last {losses[-1]:.2f}"
+    if losses
+    else "not trained"
+)
 
 # %% id="pointer-losses" draws="1"
 need("losses", "1.9")
-show_curve(range(len(losses)), {"pointer_loss": losses}, "step", "loss", level=math.log(9), level_name="uniform map, log 9 =")
+show_curve(
+    range(len(losses)),
+    {"pointer_loss": losses},
+    "step",
+    "loss",
+    level=math.log(9),
+    level_name="uniform map, log 9 =",
+)
 
 # %% [markdown]
-# *The loss over 300 steps falls from above the dotted line of a uniform map to near 0.*
+# *The loss over 300 steps falls from 2.63, above the dotted line of a uniform map, to 0.04, the mean of the last twenty
+# steps.*
 #
 # ### Similar is not the same as attended
 #
@@ -914,15 +1076,104 @@ for name, share in hits.items():
 show_bars(hits, "right patch, on 2,000 unseen scenes", chance=1 / 9)
 
 # %% [markdown]
-# *Four bars. Cosine similarity, with untrained or trained words, and untrained attention lie between 0.1 and 0.2, near the
-# dotted chance line at 0.111; trained attention reaches beyond 0.95.*
+# *Four bars. Cosine similarity, with untrained or trained words, and untrained attention lie between 0.1 and 0.2, near
+# the dotted chance line at 0.111; trained attention reaches beyond 0.95.*
 #
-# Over the seeds 0, 1 and 2, the share of hits goes from 0.18, 0.25 and 0.12 before training to 0.97, 0.97 and 0.97 after.
-# Chance is 0.111; a random start may lie to either side of it.
+# Over the seeds 0, 1 and 2, the share of hits goes from 0.18, 0.25 and 0.12 before training to 0.97, 0.97 and 0.97
+# after. Chance is 0.111, one patch of nine; a random start may lie to either side of it.
 #
-# Cosine similarity stays at chance, even with the word vectors of the trained pointer. Equal width does not make two
-# vectors comparable: they live in different spaces, and only the learned W_Q and W_K bring them together. Attention
-# follows *learned* similarity.
+# Cosine similarity stays near chance, even with the word vectors of the trained pointer: between 0.06 and 0.12 over
+# these three seeds. Equal width does not make two vectors comparable. Something must be trained *for the comparison*.
+#
+# ### What has to be learned?
+#
+# Let us train the pointer again, in parts. Only the words, while W_Q and W_K stay as random as they started. Then only W_Q
+# and W_K, with random words. The start, the scenes and the number of steps are the same.
+
+# %% id="pointer-parts" draws="1"
+need("hits", "1.9")
+
+
+def train_again(variant, *learned):
+    """Train the parameters with these names alone: the share of right patches, and the losses up to a break."""
+    variant.to(device)
+    draw_start(variant, seed)
+    chosen = [parameter for name, parameter in variant.named_parameters() if name.endswith(learned)]
+    optimizer = torch.optim.Adam(chosen, lr=3e-3)
+    generator = torch.Generator().manual_seed(seed)
+    record = []
+    for _ in progress(range(steps), "pointer"):
+        words, patches, target = draw_looks(128, generator).to(device)
+        loss = pointer_loss(variant(words, patches), target)
+        record.append(loss.item())
+        if not math.isfinite(record[-1]):
+            break  # one more step, and every weight would be NaN
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        return found(variant(unseen.words, unseen.patches), unseen.target), record
+
+
+parts = {
+    "words alone": train_again(Pointer(), "embedding.weight")[0],
+    "W_Q and W_K alone": train_again(Pointer(), "W_Q.weight", "W_K.weight")[0],
+    "everything": hits["attention, trained"],
+}
+show_bars(parts, "right patch, on 2,000 unseen scenes", chance=1 / 9)
+
+# %% [markdown]
+# *Three bars. W_Q and W_K alone reach as far as everything together; words alone stop well short of it. A dotted line marks
+# chance, 1/9.*
+#
+# W_Q and W_K alone reach **0.97**, as much as everything together, and with random words! Words alone reach **0.74**; over
+# the seeds 0, 1 and 2 it is 0.74, 0.81 and 0.77. So the comparison is learned, above all, in W_Q and W_K. Attention follows
+# *learned* similarity.
+#
+# ### And the root?
+#
+# We owe an answer: does the lottery of gradients spoil the training? Here is the pointer without the root, with d_k = 32 as
+# before and with d_k = 512, and beside it a wide one that has the root.
+
+# %% id="pointer-roots" draws="1"
+need("hits", "1.9")
+
+
+class OtherPointer(Pointer):
+    """The pointer with another d_k, with or without the root."""
+
+    def __init__(self, d_k, score):
+        super().__init__()
+        self.attention, self.score = CrossAttention(64, 64, d_k), score
+
+    def forward(self, words, patches):
+        query, key = self.attention.W_Q(self.embedding(words)), self.attention.W_K(patches)
+        return stable_softmax(self.score(query.unsqueeze(-2), key)).squeeze(-2)
+
+
+everything = ("embedding.weight", "W_Q.weight", "W_K.weight")
+roots = {
+    "no root, d_k = 32": train_again(OtherPointer(32, attention_scores), *everything),
+    "root, d_k = 512": train_again(OtherPointer(512, scaled_scores), *everything),
+    "no root, d_k = 512": train_again(OtherPointer(512, attention_scores), *everything),
+}
+for name, (share, record) in roots.items():
+    if record:
+        print(f"{name:18}: first loss {record[0]:5.2f}, last {record[-1]:.2f} in step {len(record) - 1}; right patch {share:.3f}")
+shown_steps = min(40, steps)
+curves = {name: (record + [math.nan] * 40)[:shown_steps] for name, (_, record) in roots.items()}
+show_curve(range(shown_steps), curves, "step", "loss", level=math.log(9), level_name="uniform map, log 9 =")
+
+# %% [markdown]
+# *Three curves over the first 40 steps. The narrow pointer without the root and the wide one with it fall below 1. The wide
+# one without the root starts far higher, falls as well, and ends in step 13.*
+#
+# At d_k = 32 the root makes no difference in the end: **0.97** without it, for the seeds 0, 1 and 2. Our loss judges the
+# weights themselves, and through the logarithm a small weight still gets its gradient; where only the output is judged, it
+# would not. At d_k = 512 the root does matter. Without it the first loss is **28.8** instead of **2.6**, and training ends at
+# step 13: the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞, and no gradient leads
+# back from there. Seeds 1 and 2 break off as well, in steps 268 and 12; with the root all three reach 0.97. (On a GPU, or if
+# your `pointer_loss` guards its logarithm, yours may get through.)
 #
 # Now the maps themselves.
 
@@ -938,9 +1189,9 @@ show_over_image(
 )
 
 # %% [markdown]
-# *Three unseen scenes, one in each row, and over them three maps on one scale from 0 to 1. The orange frame marks the digit
-# that is asked for. Chance is even, the untrained map is spread out, and the trained map puts nearly all its weight into
-# the frame.*
+# *Three unseen scenes, one in each row. The paper behind each digit takes the colour of its weight, on one scale from 0
+# to 1; a blue frame marks the digit that is asked for. Chance is even, and the untrained map is spread out. The trained
+# map puts 1.00, 1.00 and 0.80 of its weight into the frame: in the third scene another digit gets 0.19.*
 #
 # Does it look because of the *word*? The same scene, asked for each of its nine digits:
 
@@ -949,8 +1200,10 @@ need("hits", "1.9")
 scene_patches, scene_labels = draw_scenes(1, torch.Generator().manual_seed(seed + 2), "test")
 asked = scene_labels[0].to(device)
 with torch.no_grad():
-    answers = {name: one(asked, scene_patches.to(device).expand(9, -1, -1))
-               for name, one in (("untrained", untrained_pointer), ("trained", pointer))}
+    answers = {
+        name: one(asked, scene_patches.to(device).expand(9, -1, -1))
+        for name, one in (("untrained", untrained_pointer), ("trained", pointer))
+    }
 show_maps(answers, [f"where is the {word}?" for word in asked.tolist()])
 
 # %% [markdown]
@@ -958,6 +1211,54 @@ show_maps(answers, [f"where is the {word}?" for word in asked.tolist()])
 # pointer shows a bright diagonal. The trained one does; the untrained one does not.*
 #
 # One picture, nine questions, nine answers: where it looks depends on what it is asked. That is attention.
+#
+# ### Predict, then run: labels and contents
+#
+# The pointer finds the seven. Now let it say what comes *next*: which digit stands in the patch after the seven, row by
+# row (after the last patch comes the first)? Nothing need be trained for that. Each patch gets a value that describes
+# the patch after it; the output of attention is then a description of the neighbour, and we name the patch it resembles
+# most.
+#
+# That is the library: found by the label, read for the content. But what if the values *are* the keys, K = V? On what
+# share of the scenes is the neighbour named then? Chance is 1/9.
+
+# %% predict="same"
+# The share of scenes whose neighbour is named, from 0 to 1.
+predicted_same = {"K = V: the neighbour": None}
+
+# %% id="measure-same" draws="1"
+need("hits", "1.9")
+with torch.no_grad():
+    keys = pointer.attention.W_K(unseen.patches)
+    looks = pointer(unseen.words, unseen.patches).unsqueeze(-2)
+
+
+def named(values):
+    """The patch that the output of attention resembles most: (B,)."""
+    return F.cosine_similarity(looks @ values, keys, dim=-1).argmax(dim=-1)
+
+
+neighbour = (unseen.target + 1) % 9
+own_values, same_values = (
+    named(keys.roll(-1, dims=1)),
+    named(keys),
+)  # roll: patch 0 is told about patch 1, and so on
+shares = {
+    "own values: the neighbour": (own_values == neighbour).double().mean().item(),
+    "K = V: the neighbour": (same_values == neighbour).double().mean().item(),
+    "K = V: the digit itself": (same_values == unseen.target).double().mean().item(),
+}
+show_bars(shares, "share of 2,000 unseen scenes", chance=1 / 9)
+measured_same = {"K = V: the neighbour": shares["K = V: the neighbour"]}
+compare_predictions(predicted_same, measured_same)
+
+# %% [markdown]
+# *Three bars. With values of their own, attention names the neighbour nearly always; with K = V nearly never, and names
+# the digit that was asked for instead. A dotted line marks chance, one patch of nine.*
+#
+# With values of their own the neighbour is named in **0.97** of the scenes, with K = V in **0.002**. That is far
+# *below* chance, because what comes back is the digit that was asked for (**0.97**): you found the book, and read its
+# label once more. W_V, apart from W_K, lets a token be found by one thing and tell another.
 
 # %% [markdown]
 # ## Reflect
@@ -965,37 +1266,60 @@ show_maps(answers, [f"where is the {word}?" for word in asked.tolist()])
 # Take five minutes, a sentence or two for each. There are no points, and good answers to some of these are still argued
 # about.
 #
-# 1. We told the pointer where to look. If only the *answer* were given, not the place, would the weight still have to lie
-#    on the right patch? What else could the values do?
+# 1. We told the pointer where to look. If only the *answer* were given, not the place, would the weight still have to
+#    lie on the right patch? What else could the values do?
 # 2. The trained weights add up to 1 even in a scene that does not show the digit. What would the pointer do there, and
 #    how would you let it say "nowhere"?
 # 3. Every weight in the worked example with three tokens lies between 0.26 and 0.40. Is such a map *bad*?
 # 4. You double all queries. Which of scores, weights and output change? Is it the same as another temperature?
 # 5. Somebody shows you a beautiful attention map of a new model. What two maps would you ask to see beside it?
+#
+# Your two predictions, beside what came:
+
+# %% id="your-predictions" draws="1"
+need("measured_same", "1.9")
+compare_predictions({**predicted_cost, **predicted_same}, {**measured_cost, **measured_same})
 
 # %% [markdown] question="1.Q1"
-# ### Why three, and not two?
+# ### Found by one thing, telling another
 #
-# A library could print the whole book on its spine: keys and values would be the same. Would attention lose anything if
-# W_K and W_V were one matrix? Give one example of two tokens that it could no longer handle. Two or three sentences are
-# enough.
+# Give an example from reading a text or looking at an image where what makes a token *findable* is not what it should
+# *tell*. What would come back there if W_V were the same matrix as W_K?
 #
 # === BEGIN MARK SCHEME ===
-# - Names the two jobs: a key says when a token is to be found, a value says what it hands over (1).
-# - Sees the loss: with one matrix, tokens that are found by the same query must also hand over nearly the same (1).
-# - Gives an example that fits: two tokens to be found by the same question with different contents, such as the words
-#   "left" and "right" for "which side?"; or two with the same content and different labels (1).
-# - Wrong: "values need another width". The widths may differ, but that is not what is lost.
+# - The example names a token, what it is found by (its key) and what is wanted of it (its value), and the two differ.
+#   For instance: a name is found by its place in the sentence, and tells who it is; a patch is found by its digit, and
+#   tells its colour. (2 parts of 4)
+# - With K = V the output is a mixture of keys: it describes what was asked for, as in the experiment, where the digit
+#   itself comes back in 0.97 of the scenes and its neighbour in 0.002. (1 part)
+# - A limit is seen: a key that is wide enough may carry both, but then what is to be told takes part in the comparison
+#   as well; or any other thought beyond the experiment. (1 part)
+# === END MARK SCHEME ===
+
+# %% [markdown] question="1.Q2"
+# ### Four times as many patches
+#
+# The image with 576 patches is cut finer, into four times as many. By what factor do the scores grow in cross-attention
+# from 32 words, and by what factor in self-attention over words and patches? Name a task for which you would pay for
+# the dearer one, and say why.
+#
+# === BEGIN MARK SCHEME ===
+# - Cross-attention: 4 times, since each word is compared with each patch, T · S. (1 part of 4)
+# - Self-attention: (32 + 2304)² / (32 + 576)² = 14.8 times, nearly 16, since the patches among themselves are squared.
+#   "About 16" is fine. (1 part)
+# - A task in which patches must be seen together before words ask, such as comparing two places of the image, counting,
+#   or an object larger than a patch; or in which the image's tokens must know the question. The reason matters, not the
+#   task. (2 parts)
 # === END MARK SCHEME ===
 
 # %% [markdown]
 # ## What next
 #
 # You built attention with one head. Every query spreads **one** budget of 1 over the keys. What if a word must look at
-# two places at once? **Lesson 2** measures that one head cannot do it, and four can. It also asks how image tokens get
-# into the space of words in the first place: here the training of W_K did it in passing. **Lesson 3** puts everything
-# into a small vision-language model that answers questions about scenes, and checks whether it looks at what it talks
-# about.
+# two places at once? **Lesson 2** measures what one head loses then, and what four keep. It also asks how image tokens
+# get into the space of words in the first place: here the training of W_K did it in passing. **Lesson 3** puts
+# everything into a small vision-language model that answers questions about scenes, and checks whether it looks at what
+# it talks about.
 #
 # To read on:
 #

@@ -116,14 +116,14 @@ def show_curve(
 
 def show_bars(values: Mapping[str, float], ylabel: str, chance: float) -> None:
     """Shares from 0 to 1, each with its number, and the chance level."""
-    ax = _panels(1, 1, 6.2, 0.7 + 0.36 * len(values))[1][0][0]
+    ax = _panels(1, 1, 6.2, 0.9 + 0.36 * len(values))[1][0][0]
     names = list(values)[::-1]
     bars = ax.barh(names, [values[name] for name in names], color="#0072b2", height=0.6)
     ax.bar_label(bars, fmt=" %.3f", fontsize=8)
     ax.axvline(chance, color="0.3", linestyle=":", linewidth=1.2, label=f"chance {chance:.3f}")
     ax.set(xlim=(0, 1.12), xlabel=ylabel)
     ax.tick_params(labelsize=8)
-    ax.legend(fontsize=8, frameon=False, loc="upper right")
+    ax.legend(fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0.0, 0.98))  # above the bars
     plt.show()
 
 
@@ -132,7 +132,7 @@ def show_spread(samples: Mapping[str, Tensor], xlabel: str, smallest: float) -> 
 
     What is below `smallest` is counted in the first bar.
     """
-    _, axes = _panels(len(samples), 1, 6.2, 0.6 + 1.25 * len(samples), sharex=True, sharey=True)
+    _, axes = _panels(len(samples), 1, 6.2, 0.6 + 1.25 * len(samples), sharex=True)
     largest = max(values.max().item() for values in samples.values())
     edges = np.geomspace(smallest, 2 * largest, 49)
     for ax, (name, values) in zip(axes[:, 0], samples.items(), strict=True):

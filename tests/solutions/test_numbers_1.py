@@ -1,49 +1,89 @@
-"""Every number in the prose of lesson 1, found in the text and computed again, with PyTorch's own functions."""
+"""Every number and every "because" in the prose of lesson 1, found in the text and measured again.
 
+`said` and `numbers` hold a number, `claims` ties a test to the sentence whose reason it tests. PyTorch's own functions
+are the second witness; nothing of the notebook's answers is used.
+"""
+
+import ast
 import math
 import re
 from functools import cache
 from pathlib import Path
 
+import jupytext
 import pytest
 import torch
+from attention.digits import digits, draw_scenes
 from attention.pointer import pointer_loss
-from attention.pointing import Pointer, draw_looks, draw_start, found
-from torch import nn
+from attention.pointing import Looks, Pointer, draw_looks, draw_start, found
+from attention.single_head import CrossAttention, SelfAttention
+from torch import Tensor, nn
 from torch.nn import functional as F
+
+from grader.course import lessons
 
 SCRIPT = Path(__file__).resolve().parents[2] / "solutions" / "1-attention.py"
 # The prose, without comment signs and line breaks.
 PROSE = re.sub(r"\s+", " ", re.sub(r"^# ?", "", SCRIPT.read_text("utf-8"), flags=re.MULTILINE))
-NUMBER = r"[−-]?\d+(?:\.\d+)?"
+NUMBER = r"[−-]?\d[\d,]*(?:\.\d+)?"
 
 TOKENS = torch.tensor([[1, 0.5], [0.5, 1], [0.3, 0.7]], dtype=torch.float64)
 VALUE = torch.tensor([[2, 1], [1, 2], [1.5, 1.5]], dtype=torch.float64)
 QUERY = torch.tensor([[1, 0, 1], [0, 1, 1]], dtype=torch.float64)
 KEY = torch.tensor([[1, 1, 1], [0, 1, 0]], dtype=torch.float64)
 SENTENCES = (1, 2, 4, 8, 16, 32, 64)
+EVERYTHING = ("embedding.weight", "W_Q.weight", "W_K.weight")
 
 
-def numbers(pattern: str) -> list[float]:
-    """The numbers in the one place where the prose says this; `#` stands for a number.
+def place(pattern: str) -> re.Match:
+    """The one place where the prose says this; `#` stands for a number.
 
     A place that is not there, or is there twice, is an error: the test would check nothing, or not all.
     """
-    places = list(re.finditer(re.escape(pattern).replace(r"\#", f"({NUMBER})"), PROSE))
+    places = list(re.finditer(as_regex(pattern), PROSE))
     assert len(places) == 1, f"{len(places)} places say {pattern!r}"
-    return [float(number.replace("−", "-")) for number in places[0].groups()]
+    return places[0]
 
 
-def said(pattern: str, *expected: float, decimals: int) -> None:
-    """The prose says these numbers, rounded to so many decimals."""
-    got = numbers(pattern)
-    assert len(got) == len(expected)
-    for one, right in zip(got, expected, strict=True):
-        assert abs(one - right) <= 0.5 * 10**-decimals + 1e-6, f"{pattern!r}: {one}, but it is {right:.6f}"
+def as_regex(pattern: str) -> str:
+    return re.escape(pattern).replace(r"\#", f"({NUMBER})")
+
+
+def numbers(pattern: str) -> list[float]:
+    """The numbers in the one place where the prose says this."""
+    return [float(number.replace("−", "-").replace(",", "")) for number in place(pattern).groups()]
+
+
+def said(pattern: str, *expected: float, decimals: int | None = None) -> None:
+    """The prose says these numbers, rounded to so many decimals; without `decimals`, to as many as are written."""
+    written = place(pattern).groups()
+    assert len(written) == len(expected)
+    for text, one, right in zip(written, numbers(pattern), expected, strict=True):
+        digits = len(text.partition(".")[2]) if decimals is None else decimals
+        assert abs(one - right) <= 0.5 * 10**-digits + 1e-6, f"{pattern!r}: {one}, but it is {right:.6f}"
+
+
+def claims(sentence: str) -> None:
+    """The prose says this, once: the test that calls this holds the reason that the sentence gives."""
+    places = PROSE.count(sentence)
+    assert places == 1, f"{places} places say {sentence!r}"
 
 
 def weights(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
     return F.scaled_dot_product_attention(query, key, torch.eye(len(key), dtype=key.dtype))
+
+
+@cache
+def gradient_lengths(d_k: int, root: bool) -> tuple[Tensor, Tensor]:
+    """|∂output/∂query| of 2,000 random queries, and each query's nine weights in ascending order."""
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = (
+        torch.randn(2000, n, d, generator=generator) for n, d in ((1, d_k), (9, d_k), (9, 1))
+    )
+    p = torch.softmax(torch.einsum("bqd,bkd->bqk", query, key) / (d_k**0.5 if root else 1), -1).squeeze(1)
+    spread = p * (value.squeeze(-1) - (p * value.squeeze(-1)).sum(-1, keepdim=True))  # p (v − o), by hand
+    gradient = torch.einsum("bk,bkd->bd", spread, key) / (d_k**0.5 if root else 1)
+    return gradient.norm(dim=-1), p.sort(-1).values
 
 
 def recall(summarise) -> list[float]:
@@ -64,26 +104,54 @@ def sharpness(d_k: int, scale: float) -> tuple[float, float]:
     return sum(largest) / 3, sum(slope) / 3
 
 
+class OtherPointer(Pointer):
+    """The pointer with another d_k, with or without the root."""
+
+    def __init__(self, d_k: int, root: bool) -> None:
+        super().__init__()
+        self.attention, self.root = CrossAttention(64, 64, d_k), d_k**0.5 if root else 1
+
+    def forward(self, words: Tensor, patches: Tensor) -> Tensor:
+        query, key = self.attention.W_Q(self.embedding(words)), self.attention.W_K(patches)
+        return torch.softmax(torch.einsum("bd,bkd->bk", query, key) / self.root, -1)
+
+
 @cache
-def pointers(seed: int) -> tuple[Pointer, Pointer, tuple]:
-    """The untrained and the trained pointer, and the unseen scenes, as in the notebook."""
-    before, after = Pointer(), Pointer()
-    draw_start(before, seed)
-    draw_start(after, seed)
-    optimizer = torch.optim.Adam(after.parameters(), lr=3e-3)
+def trained(seed: int, d_k: int = 32, root: bool = True, learned: tuple[str, ...] = EVERYTHING) -> tuple:
+    """A pointer trained as in the notebook, and its losses, up to one that is not finite."""
+    pointer = OtherPointer(d_k, root)
+    draw_start(pointer, seed)
+    chosen = [one for name, one in pointer.named_parameters() if name.endswith(learned)]
+    optimizer = torch.optim.Adam(chosen, lr=3e-3)
     generator = torch.Generator().manual_seed(seed)
+    losses = []
     for _ in range(300):
         words, patches, target = draw_looks(128, generator)
+        loss = pointer_loss(pointer(words, patches), target)
+        losses.append(loss.item())
+        if not math.isfinite(losses[-1]):
+            break
         optimizer.zero_grad()
-        pointer_loss(after(words, patches), target).backward()
+        loss.backward()
         optimizer.step()
-    return before, after, draw_looks(2000, torch.Generator().manual_seed(seed + 1), "test")
+    return pointer.requires_grad_(False), losses
 
 
-def hits(seed: int) -> tuple[float, float]:
-    before, after, (words, patches, target) = pointers(seed)
-    with torch.no_grad():
-        return found(before(words, patches), target), found(after(words, patches), target)
+@cache
+def unseen(seed: int) -> Looks:
+    return draw_looks(2000, torch.Generator().manual_seed(seed + 1), "test")
+
+
+@cache
+def untrained(seed: int) -> Pointer:
+    pointer = Pointer().requires_grad_(False)
+    draw_start(pointer, seed)
+    return pointer
+
+
+def share(pointer: Pointer, seed: int) -> float:
+    words, patches, target = unseen(seed)
+    return found(pointer(words, patches), target)
 
 
 def test_a_number_that_is_wrong_or_missing_is_noticed() -> None:
@@ -91,6 +159,12 @@ def test_a_number_that_is_wrong_or_missing_is_noticed() -> None:
         said("the answer is #", 42, decimals=0)
     with pytest.raises(AssertionError, match=r"but it is 0\.117100"):
         said("With 64 tokens the similarity is **#**.", 0.1171, decimals=3)
+    with pytest.raises(AssertionError, match="0 places say"):
+        claims("the earth is flat")
+    with pytest.raises(AssertionError, match="places say"):
+        claims("softmax")
+    assert unheld("The loss is **0.5**, 12.3 % of it.", ()) == ["**0.5**", "12.3"]
+    assert unheld("The loss is **0.5**, 12.3 % of it.", ("loss is **#**", ", # %")) == []
 
 
 def test_the_box_forgets() -> None:
@@ -101,6 +175,13 @@ def test_the_box_forgets() -> None:
         assert similarity == pytest.approx(n**-0.5, abs=0.02)
     lookup = recall(lambda x: F.scaled_dot_product_attention(x[:, :1], x, x)[:, 0])
     said("the line of attention, which stays at # up to 64 tokens", min(lookup), decimals=2)
+    generator = torch.Generator().manual_seed(1)
+    strangers = recall(
+        lambda x: F.scaled_dot_product_attention(torch.randn(200, 1, 64, generator=generator), x, x)[:, 0]
+    )
+    said("and for 64 tokens the similarity is #: less than the box", strangers[-1], decimals=2)
+    claims("Nothing was learned here; the query was made to fit.")
+    assert strangers[-1] < box[-1]
 
 
 def test_the_two_tokens() -> None:
@@ -122,20 +203,56 @@ def test_the_two_tokens() -> None:
 
 
 def test_dividing_by_the_root_keeps_the_softmax_soft() -> None:
-    (small, _), (large, slope), (scaled, scaled_slope) = (
-        sharpness(2, 1), sharpness(512, 1), sharpness(512, 512**-0.5),
-    )  # fmt: skip
+    small, large, scaled = sharpness(2, 1)[0], sharpness(512, 1)[0], sharpness(512, 512**-0.5)[0]
     said("the largest weight climbs from # to #:", small, large, decimals=2)
     said("weight is **#** unscaled against **#** scaled", large, scaled, decimals=3)
-    said("p(1 − p) is **#** against **#**:", slope, scaled_slope, decimals=4)
-    said("# times less gradient gets through", scaled_slope / slope, decimals=0)
-    for d_k in (8, 32, 128, 512):
-        assert sharpness(d_k, d_k**-0.5)[0] == pytest.approx(1 / 3, abs=0.02)  # "near a third at every width"
+    claims("The softmax that follows turns such differences into all or nothing.")
+    for d_k in (2, 8, 32, 128, 512):
+        assert sharpness(d_k, d_k**-0.5)[0] == pytest.approx(1 / 3, abs=0.03)  # "near a third at every width"
+        generator = torch.Generator().manual_seed(d_k)
+        query, key = (torch.randn(20_000, d_k, generator=generator) for _ in range(2))
+        assert (query * key).sum(-1).var().item() == pytest.approx(d_k, rel=0.05)
+        assert ((query * key).sum(-1) / d_k**0.5).var().item() == pytest.approx(1, rel=0.05)
+    claims("each product has variance 1, and so the sum has variance d_k")
+    claims("Dividing by √d_k brings the variance back to 1, whatever the width.")
     scores = torch.randn(4000, 512, generator=torch.Generator().manual_seed(0)) @ torch.randn(
         512, generator=torch.Generator().manual_seed(1)
     )
-    share = (scores.abs() > 20).double().mean().item()
-    assert 0.2 < share < 0.6  # "scores of ±20 are ordinary"
+    assert 0.2 < (scores.abs() > 20).double().mean().item() < 0.6  # "scores of ±20 are ordinary"
+    generator = torch.Generator().manual_seed(1)  # the slider's maps
+    query, key = torch.randn(4, 512, generator=generator), torch.randn(9, 512, generator=generator)
+    (percent,) = numbers("without the root each row has # % or more of its weight on one or two bright cells")
+    assert 100 * torch.softmax(query @ key.T, -1).sort(-1).values[:, -2:].sum(-1).min() >= percent
+    assert torch.softmax(query @ key.T / 512**0.5, -1).amax() < 0.6
+
+
+def test_the_root_lets_every_query_have_a_gradient() -> None:
+    slope, scaled = sharpness(512, 1)[1], sharpness(512, 512**-0.5)[1]
+    said(
+        "its own score: **#** without the root, **#** with it, # times as much", slope, scaled, scaled / slope
+    )
+    said("once more, by √512 = #.", 512**0.5)
+    assert slope > scaled / 512**0.5  # "It would seem to do more harm than good!"
+    claims("It would seem to do more harm than good!")
+    (without, weight), (with_root, _) = gradient_lengths(512, False), gradient_lengths(512, True)
+    said("is larger *without* the root: **#** against **#**.", without.mean().item(), with_root.mean().item())
+    low, high = without.median().item(), with_root.median().item()
+    said("The **median** is **#** without and **#** with the root, # times as much.", low, high, high / low)
+    tenth = without >= without.sort().values[-200]
+    said("one query in ten gets # % of all that arrives", 100 * (without[tenth].sum() / without.sum()).item())
+    claims("the queries where two keys happen to share the weight")
+    assert weight[tenth, -2].min() > 0.03
+    assert weight[~tenth, -2].median() < 1e-4
+    claims(
+        "The poorer half give their best key more than 99.9 % of it, and next to nothing comes back to them."
+    )
+    assert weight[without < without.median(), -1].min() > 0.999
+    claims("So the root does not make gradients larger. It lets *every* query have one")
+    said("nine of ten lie between # and #.", *with_root.quantile(torch.tensor([0.05, 0.95])).tolist())
+    claims("the lengths are spread over more than twelve powers of ten")
+    assert without.max() / without.quantile(0.05) > 1e12
+    claims("mean and median agree")
+    assert with_root.mean().item() == pytest.approx(high, rel=0.1)
 
 
 def test_softmax() -> None:
@@ -144,8 +261,20 @@ def test_softmax() -> None:
         *torch.softmax(torch.tensor([2.0, 1.0]), 0).tolist(),
         decimals=3,
     )
-    assert torch.softmax(torch.tensor([3.0]), 0).item() == 1
+    said("The softmax of a *single* number is exactly **#**", torch.softmax(torch.tensor([3.0]), 0).item())
+    scores = torch.randn(5, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    claims("adding the same number to all scores changes nothing, because it cancels")
+    assert torch.allclose(torch.softmax(scores + 1000, -1), torch.softmax(scores, -1))
+    claims("`exp(1000)` is infinite in floating point, and ∞/∞ is not a number (NaN).")
     assert torch.exp(torch.tensor(1000.0)).item() == math.inf
+    assert math.isnan(math.inf / math.inf)
+    claims("Then the largest exponent is exp(0) = 1, and nothing can overflow.")
+    assert torch.exp(1e4 * scores - (1e4 * scores).amax(-1, keepdim=True)).amax(-1).tolist() == [1.0] * 5
+    claims("Then the largest score is −∞ itself, and −∞ − (−∞) is NaN.")
+    assert math.isnan(-math.inf - -math.inf)
+    claims("Attention never picks; it mixes. The shares always add up to 1.")
+    assert (torch.softmax(scores, -1) > 0).all()
+    assert torch.softmax(scores, -1).sum(-1).tolist() == pytest.approx([1.0] * 5)
 
 
 def test_the_three_tokens() -> None:
@@ -160,7 +289,11 @@ def test_the_three_tokens() -> None:
         decimals=3,
     )
     assert p[2].argmax() == 1
+    claims("the dot product rewards long vectors, and token 2 is longer")
     assert TOKENS[1].norm() > TOKENS[2].norm()
+    claims("Make all three equally long, and each attends most to itself.")
+    equal = TOKENS / TOKENS.norm(dim=-1, keepdim=True)
+    assert weights(equal, equal).argmax(-1).tolist() == [0, 1, 2]
     first = torch.softmax((TOKENS @ TOKENS.T / math.sqrt(2)).tril() + torch.full((3, 3), -1e30).triu(1), -1)[
         0
     ]
@@ -173,6 +306,15 @@ def test_gradients_through_the_weights() -> None:
     (gradient,) = torch.autograd.grad(output, scores)
     said("Both say `[#, #, #]`", *gradient.tolist(), decimals=3)
     said("has the value #, above the output of #:", VALUE[0, 0].item(), output.item(), decimals=3)
+    claims("raise the score of a key whose value lies above the present output, and the output goes up")
+    raised = scores.detach() + torch.tensor([1e-4, 0, 0])
+    assert (torch.softmax(raised, 0) @ VALUE[:, 0] - output).item() == pytest.approx(
+        1e-4 * gradient[0].item(), rel=1e-3
+    )
+    claims("A key with weight 0 gets no gradient through the output, however good its value is.")
+    hidden = torch.tensor([1.0, 2.0, -800.0], dtype=torch.float64, requires_grad=True)
+    better = torch.softmax(hidden, 0) @ torch.tensor([1.0, 1.5, 1e6], dtype=torch.float64)
+    assert torch.autograd.grad(better, hidden)[0][2].item() == 0
     said("Token 2 has #, below it. Token 3 has #,", VALUE[1, 0].item(), VALUE[2, 0].item(), decimals=1)
 
 
@@ -195,21 +337,219 @@ def test_the_mask_that_is_handed_over_as_it_is_gives_nan() -> None:
     assert rows[0].tolist() == [False] * 4 + [True]
 
 
+def test_masks_come_before_the_softmax() -> None:
+    scores, mask = torch.tensor([1.0, 2.0, -1.0]), torch.tensor([True, True, False])
+    right = torch.softmax(scores[:2], 0)
+    claims("Setting it to 0 is not enough, since exp(0) = 1.")
+    assert torch.softmax(scores.masked_fill(~mask, 0.0), 0)[2] > 0.05
+    claims(
+        "Multiplying the weights afterwards is not enough either, since the rows would add up to less than 1."
+    )
+    assert (torch.softmax(scores, 0) * mask).sum() < 0.99
+    assert torch.allclose(torch.softmax(scores.masked_fill(~mask, -math.inf), 0)[:2], right)
+
+
+def test_a_layer_that_was_never_trained_tells_no_story() -> None:
+    tokens = torch.randn(6, 16, generator=torch.Generator().manual_seed(0))
+    tokens[4] = tokens[0]  # "the" is there twice
+    torch.manual_seed(0)
+    first, second = SelfAttention(16, 8), SelfAttention(16, 8)
+    with torch.no_grad():
+        claims("Because W_Q and W_K differ, the scores are not symmetric")
+        scores, equal = first.W_Q(tokens) @ first.W_K(tokens).T, first.W_K(tokens) @ first.W_K(tokens).T
+        assert not torch.allclose(scores, scores.T, atol=0.1)
+        assert torch.allclose(equal, equal.T, atol=1e-5)
+        p = first(tokens)[1]
+        claims("another start tells another story")
+        assert (p - second(tokens)[1]).abs().max() > 0.05
+        claims('Look at the two rows of "the" in the first map: they are the same.')
+        assert torch.allclose(p[0], p[4])
+        claims("shuffle them, and the map is shuffled in the same way")
+        order = torch.tensor([3, 5, 0, 2, 1, 4])
+        assert torch.allclose(first(tokens[order])[1], p[order][:, order], atol=1e-6)
+
+
+def test_what_looking_costs() -> None:
+    words, patches, finer = 32, 24 * 24, 4 * 24 * 24
+    both, cross = (words + patches) ** 2, words * patches
+    said("one sequence of # tokens", words + patches)
+    said("# scores against #: **#** times as many.", both, cross, both / cross)
+    said("# % of the # are patches that look at patches", 100 * patches**2 / both, both)
+    said("(32 + 2304)² / (32 + 576)² = # times", (words + finer) ** 2 / both)
+    claims("Cross-attention: 4 times, since each word is compared with each patch, T · S.")
+    assert words * finer == 4 * cross
+
+
+def test_the_images_are_held_out() -> None:
+    """That 13 people wrote them is history: UCI's description of the data set."""
+    said(
+        "split before scenes are built: # to train on, # held out",
+        *(len(digits(split).labels) for split in ("train", "test")),
+    )
+    pictures = {split: {tuple(one) for one in digits(split).patches.tolist()} for split in ("train", "test")}
+    assert not pictures["train"] & pictures["test"]
+
+
 def test_the_pointer_before_and_after_training() -> None:
-    before, after = zip(*(hits(seed) for seed in range(3)), strict=True)
+    before = [share(untrained(seed), seed) for seed in range(3)]
+    after = [share(trained(seed)[0], seed) for seed in range(3)]
     got = numbers("hits goes from #, # and # before training to #, # and # after.")
     # Rounding differs from machine to machine, and with it the last digit after 300 steps.
     assert got == pytest.approx([*before, *after], abs=0.011)
-    said("dotted chance line at #; trained attention reaches beyond", 1 / 9, decimals=3)
+    said("dotted chance line at #; trained attention reaches beyond", 1 / 9)
+    said("Chance is #, one patch of nine", 1 / 9)
     assert min(after) > numbers("trained attention reaches beyond #.")[0]
+    losses = trained(0)[1]
+    first, last = numbers(
+        "falls from #, above the dotted line of a uniform map, to #, the mean of the last twenty"
+    )
+    assert (first, last) == (
+        pytest.approx(losses[0], abs=0.006),
+        pytest.approx(sum(losses[-20:]) / 20, abs=0.011),
+    )
+    assert first > math.log(9)
 
 
-def test_cosine_similarity_stays_at_chance_and_so_does_the_untrained_map() -> None:
-    before, after, (words, patches, target) = pointers(0)
+def test_cosine_similarity_stays_near_chance_and_so_does_the_untrained_map() -> None:
     low, high = numbers("and untrained attention lie between # and #, near")
+    least, most = numbers("even with the word vectors of the trained pointer: between # and # over")
+    for seed in range(3):
+        words, patches, target = unseen(seed)
+        shares = [
+            found(F.cosine_similarity(one.embedding(words).unsqueeze(1), patches, dim=-1), target)
+            for one in (untrained(seed), trained(seed)[0])
+        ]
+        assert all(least <= one <= most for one in shares), shares
+        assert seed or all(low <= one <= high for one in (*shares, share(untrained(0), 0)))
+
+
+def test_what_has_to_be_learned() -> None:
+    words = [share(trained(seed, learned=EVERYTHING[:1])[0], seed) for seed in range(3)]
+    projections = [share(trained(seed, learned=EVERYTHING[1:])[0], seed) for seed in range(3)]
+    everything = [share(trained(seed)[0], seed) for seed in range(3)]
+    assert numbers("seeds 0, 1 and 2 it is #, # and #.") == pytest.approx(words, abs=0.011)
+    assert numbers("Words alone reach **#**;") == pytest.approx(words[:1], abs=0.011)
+    assert numbers("W_Q and W_K alone reach **#**, as much") == pytest.approx(projections[:1], abs=0.011)
+    claims("So the comparison is learned, above all, in W_Q and W_K.")
+    assert projections == pytest.approx(everything, abs=0.011)
+    assert max(words) < min(projections) - 0.1
+
+
+def test_the_root_matters_where_the_head_is_wide() -> None:
+    narrow = [share(trained(seed, root=False)[0], seed) for seed in range(3)]
+    assert numbers("no difference in the end: **#** without it") * 3 == pytest.approx(narrow, abs=0.011)
+    broken, sound = trained(0, 512, root=False)[1], trained(0, 512)[1]
+    said("Without it the first loss is **#** instead of **#**", broken[0], sound[0])
+    said("instead of **2.6**, and training ends at step #:", len(broken) - 1)
+    claims("the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞")
+    assert broken[-1] == math.inf
+    early = len(trained(2, 512, root=False)[1]) - 1
+    _, step = numbers("Seeds 1 and 2 break off as well, in steps # and #;")
+    assert step == pytest.approx(early, abs=2)
+    reached = [share(trained(seed, 512)[0], seed) for seed in range(3)]
+    assert numbers("with the root all three reach #.") * 3 == pytest.approx(reached, abs=0.011)
+    # Rounding decides when the other seed breaks off, and on some machine it may not: then it ends lower.
+    pointer, losses = trained(1, 512, root=False)
+    assert not math.isfinite(losses[-1]) or share(pointer, 1) < reached[1]
+    claims("through the logarithm a small weight still gets its gradient")
+    score = torch.tensor([0.0, 30.0], requires_grad=True)
+    p = torch.softmax(score, 0)
+    assert torch.autograd.grad(-p[0].log(), score, retain_graph=True)[0][0].item() == pytest.approx(-1.0)
+    assert abs(torch.autograd.grad(p[0], score)[0][0].item()) < 1e-12
+
+
+def test_where_the_pointer_looks_depends_on_the_word() -> None:
+    pointer = trained(0)[0]
+    words, patches, target = unseen(0)
+    p = pointer(words, patches)[[0, 1, 4]]
+    inside = p.gather(1, target[[0, 1, 4]].unsqueeze(1)).squeeze(1).tolist()
+    other = p[2].sort().values[-2].item()
+    got = numbers("puts #, # and # of its weight into the frame: in the third scene another digit gets #.")
+    assert got == pytest.approx([*inside, other], abs=0.04)
+    assert found(pointer(words.roll(1), patches), target) < 0.2  # asked for another scene's digit
+    scene, labels = draw_scenes(1, torch.Generator().manual_seed(2), "test")
+    nine = scene.expand(9, -1, -1)
+    claims("The trained one does; the untrained one does not.")
+    assert found(pointer(labels[0], nine), torch.arange(9)) == 1
+    assert found(untrained(0)(labels[0], nine), torch.arange(9)) < 0.5
+
+
+def test_values_tell_what_keys_do_not() -> None:
+    pointer = trained(0)[0]
+    words, patches, target = unseen(0)
+    keys, p = pointer.attention.W_K(patches), pointer(words, patches).unsqueeze(1)
+    own, same = (F.cosine_similarity(p @ one, keys, dim=-1).argmax(-1) for one in (keys.roll(-1, 1), keys))
     shares = [
-        found(F.cosine_similarity(one.embedding(words).unsqueeze(1), patches, dim=-1), target)
-        for one in (before, after)
+        (named == (target + step) % 9).double().mean().item()
+        for named, step in ((own, 1), (same, 1), (same, 0))
     ]
-    for share in (*shares, hits(0)[0]):
-        assert low <= share <= high
+    got = numbers("the neighbour is named in **#** of the scenes, with K = V in **#**.")
+    got += numbers("what comes back is the digit that was asked for (**#**)")
+    assert got == pytest.approx(shares, abs=0.011)
+    assert shares[1] < 0.01 < 1 / 9  # "far *below* chance"
+    assert numbers("comes back in # of the scenes and its neighbour in #.") == got[:0:-1]
+
+
+def markdown(details: bool = True) -> str:
+    """The text that a reader reads: no code, pictures or addresses; without `details`, no hints and mark schemes."""
+    cells = [
+        cell.source for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"
+    ]
+    text = "\n\n".join(cells)
+    for taken_out in (r"```.*?```", r"!\[.*?\]\(.*?\)", r"(?<=\])\(.*?\)"):
+        text = re.sub(taken_out, "", text, flags=re.DOTALL)
+    if not details:
+        text = re.sub(r"<details>.*?</details>|=== BEGIN.*?=== END.*?===", "", text, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", text)
+
+
+def held() -> tuple[str, ...]:
+    """The patterns of all calls of `said`, `numbers` and `claims` in this file."""
+    calls = (
+        node for node in ast.walk(ast.parse(Path(__file__).read_text("utf-8"))) if isinstance(node, ast.Call)
+    )
+    return tuple(
+        call.args[0].value
+        for call in calls
+        if getattr(call.func, "id", "") in ("said", "numbers", "claims")
+        and isinstance(call.args[0], ast.Constant)
+    )
+
+
+def unheld(text: str, patterns: tuple[str, ...]) -> list[str]:
+    """The bold numbers, decimal fractions and percentages of a text that stand in no place that a pattern finds."""
+    for pattern in patterns:
+        text = re.sub(as_regex(pattern), " ", text)
+    return re.findall(r"\*\*[−-]?\d[\d.,]*\*\*|(?<![\w.])\d+\.\d+(?=[^\w.]|\. |$)|\d+(?= %)", text)
+
+
+def test_no_number_of_the_prose_is_without_a_test() -> None:
+    # Names: exercises 1.1 to 1.9, section 3.2 of the paper, LLaVA-1.5. The waiter's plate is a picture, and what is
+    # asked of a student (at least 90 %) is declared in the lesson.
+    names = {*(exercise.id for exercise in lessons()["1-attention"].exercises), "3.2", "70", "20", "90"}
+    assert [number for number in unheld(markdown(details=False), held()) if number not in names] == []
+
+
+def test_the_top_of_the_lesson_says_what_is_declared_and_how_long_it_takes() -> None:
+    exercises = lessons()["1-attention"].exercises
+    rows = re.findall(
+        r"^# \| (1\.\d) (.+?) \| (.+?) \| (\d+) \| (\d+) \|$", SCRIPT.read_text("utf-8"), re.MULTILINE
+    )
+    assert rows == [
+        (
+            one.id,
+            one.title,
+            ", ".join(f"`{name}`" for name in one.defines),
+            f"{one.points:g}",
+            str(one.minutes),
+        )
+        for one in exercises
+    ]
+    minutes = sum(one.minutes for one in exercises)
+    said("| together | | # | # |", sum(one.points for one in exercises), minutes)
+    reading, solving, _ = numbers(
+        "**Time**: # minutes to read, # minutes for the nine exercises, # minutes for two"
+    )
+    assert solving == minutes
+    assert reading == pytest.approx(len(markdown(details=False).split()) / 200, abs=3)  # 200 words a minute
+    assert not [one for one in exercises if not one.points]  # "There is no practice beyond the exercises"
