@@ -144,7 +144,7 @@ def show_spread(samples: Mapping[str, Tensor], xlabel: str, smallest: float) -> 
         ax.axvline(mean, color="#b34700", linewidth=2, linestyle="--", label=f"mean {mean:.2g}")
         ax.set(xscale="log", ylabel="share", title=name)
         ax.title.set_size(9)
-        ax.legend(fontsize=8, frameon=False, loc="upper left")
+        ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0.08, 1.0))
     axes[-1][0].set_xlabel(xlabel)
     plt.show()
 

@@ -1,72 +1,34 @@
-"""Every number and every "because" in the prose of lesson 1, found in the text and measured again.
+"""Every number and every "because" of lesson 1 that needs no training, measured again with PyTorch's own functions."""
 
-`said` and `numbers` hold a number, `claims` ties a test to the sentence whose reason it tests. PyTorch's own functions
-are the second witness; nothing of the notebook's answers is used.
-"""
+from __future__ import annotations
 
-import ast
 import math
 import re
 from functools import cache
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
-from attention.digits import digits, draw_scenes
-from attention.pointer import pointer_loss
-from attention.pointing import Looks, Pointer, draw_looks, draw_start, found
-from attention.single_head import CrossAttention, SelfAttention
+from attention.digits import digits
+from attention.single_head import SelfAttention
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from grader.course import lessons
-
-SCRIPT = Path(__file__).resolve().parents[2] / "solutions" / "1-attention.py"
-# The prose, without comment signs and line breaks.
-PROSE = re.sub(r"\s+", " ", re.sub(r"^# ?", "", SCRIPT.read_text("utf-8"), flags=re.MULTILINE))
-NUMBER = r"[−-]?\d[\d,]*(?:\.\d+)?"
+from tests.solutions.prose_1 import SCRIPT, claims, held, markdown, numbers, said, unheld
 
 TOKENS = torch.tensor([[1, 0.5], [0.5, 1], [0.3, 0.7]], dtype=torch.float64)
+
+
 VALUE = torch.tensor([[2, 1], [1, 2], [1.5, 1.5]], dtype=torch.float64)
+
+
 QUERY = torch.tensor([[1, 0, 1], [0, 1, 1]], dtype=torch.float64)
+
+
 KEY = torch.tensor([[1, 1, 1], [0, 1, 0]], dtype=torch.float64)
+
+
 SENTENCES = (1, 2, 4, 8, 16, 32, 64)
-EVERYTHING = ("embedding.weight", "W_Q.weight", "W_K.weight")
-
-
-def place(pattern: str) -> re.Match:
-    """The one place where the prose says this; `#` stands for a number.
-
-    A place that is not there, or is there twice, is an error: the test would check nothing, or not all.
-    """
-    places = list(re.finditer(as_regex(pattern), PROSE))
-    assert len(places) == 1, f"{len(places)} places say {pattern!r}"
-    return places[0]
-
-
-def as_regex(pattern: str) -> str:
-    return re.escape(pattern).replace(r"\#", f"({NUMBER})")
-
-
-def numbers(pattern: str) -> list[float]:
-    """The numbers in the one place where the prose says this."""
-    return [float(number.replace("−", "-").replace(",", "")) for number in place(pattern).groups()]
-
-
-def said(pattern: str, *expected: float, decimals: int | None = None) -> None:
-    """The prose says these numbers, rounded to so many decimals; without `decimals`, to as many as are written."""
-    written = place(pattern).groups()
-    assert len(written) == len(expected)
-    for text, one, right in zip(written, numbers(pattern), expected, strict=True):
-        digits = len(text.partition(".")[2]) if decimals is None else decimals
-        assert abs(one - right) <= 0.5 * 10**-digits + 1e-6, f"{pattern!r}: {one}, but it is {right:.6f}"
-
-
-def claims(sentence: str) -> None:
-    """The prose says this, once: the test that calls this holds the reason that the sentence gives."""
-    places = PROSE.count(sentence)
-    assert places == 1, f"{places} places say {sentence!r}"
 
 
 def weights(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
@@ -102,56 +64,6 @@ def sharpness(d_k: int, scale: float) -> tuple[float, float]:
         largest.append(p.amax(-1).mean().item())
         slope.append((p - p.square()).mean().item())
     return sum(largest) / 3, sum(slope) / 3
-
-
-class OtherPointer(Pointer):
-    """The pointer with another d_k, with or without the root."""
-
-    def __init__(self, d_k: int, root: bool) -> None:
-        super().__init__()
-        self.attention, self.root = CrossAttention(64, 64, d_k), d_k**0.5 if root else 1
-
-    def forward(self, words: Tensor, patches: Tensor) -> Tensor:
-        query, key = self.attention.W_Q(self.embedding(words)), self.attention.W_K(patches)
-        return torch.softmax(torch.einsum("bd,bkd->bk", query, key) / self.root, -1)
-
-
-@cache
-def trained(seed: int, d_k: int = 32, root: bool = True, learned: tuple[str, ...] = EVERYTHING) -> tuple:
-    """A pointer trained as in the notebook, and its losses, up to one that is not finite."""
-    pointer = OtherPointer(d_k, root)
-    draw_start(pointer, seed)
-    chosen = [one for name, one in pointer.named_parameters() if name.endswith(learned)]
-    optimizer = torch.optim.Adam(chosen, lr=3e-3)
-    generator = torch.Generator().manual_seed(seed)
-    losses = []
-    for _ in range(300):
-        words, patches, target = draw_looks(128, generator)
-        loss = pointer_loss(pointer(words, patches), target)
-        losses.append(loss.item())
-        if not math.isfinite(losses[-1]):
-            break
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return pointer.requires_grad_(False), losses
-
-
-@cache
-def unseen(seed: int) -> Looks:
-    return draw_looks(2000, torch.Generator().manual_seed(seed + 1), "test")
-
-
-@cache
-def untrained(seed: int) -> Pointer:
-    pointer = Pointer().requires_grad_(False)
-    draw_start(pointer, seed)
-    return pointer
-
-
-def share(pointer: Pointer, seed: int) -> float:
-    words, patches, target = unseen(seed)
-    return found(pointer(words, patches), target)
 
 
 def test_a_number_that_is_wrong_or_missing_is_noticed() -> None:
@@ -388,139 +300,6 @@ def test_the_images_are_held_out() -> None:
     )
     pictures = {split: {tuple(one) for one in digits(split).patches.tolist()} for split in ("train", "test")}
     assert not pictures["train"] & pictures["test"]
-
-
-def test_the_pointer_before_and_after_training() -> None:
-    before = [share(untrained(seed), seed) for seed in range(3)]
-    after = [share(trained(seed)[0], seed) for seed in range(3)]
-    got = numbers("hits goes from #, # and # before training to #, # and # after.")
-    # Rounding differs from machine to machine, and with it the last digit after 300 steps.
-    assert got == pytest.approx([*before, *after], abs=0.011)
-    said("dotted chance line at #; trained attention reaches beyond", 1 / 9)
-    said("Chance is #, one patch of nine", 1 / 9)
-    assert min(after) > numbers("trained attention reaches beyond #.")[0]
-    losses = trained(0)[1]
-    first, last = numbers(
-        "falls from #, above the dotted line of a uniform map, to #, the mean of the last twenty"
-    )
-    assert (first, last) == (
-        pytest.approx(losses[0], abs=0.006),
-        pytest.approx(sum(losses[-20:]) / 20, abs=0.011),
-    )
-    assert first > math.log(9)
-
-
-def test_cosine_similarity_stays_near_chance_and_so_does_the_untrained_map() -> None:
-    low, high = numbers("and untrained attention lie between # and #, near")
-    least, most = numbers("even with the word vectors of the trained pointer: between # and # over")
-    for seed in range(3):
-        words, patches, target = unseen(seed)
-        shares = [
-            found(F.cosine_similarity(one.embedding(words).unsqueeze(1), patches, dim=-1), target)
-            for one in (untrained(seed), trained(seed)[0])
-        ]
-        assert all(least <= one <= most for one in shares), shares
-        assert seed or all(low <= one <= high for one in (*shares, share(untrained(0), 0)))
-
-
-def test_what_has_to_be_learned() -> None:
-    words = [share(trained(seed, learned=EVERYTHING[:1])[0], seed) for seed in range(3)]
-    projections = [share(trained(seed, learned=EVERYTHING[1:])[0], seed) for seed in range(3)]
-    everything = [share(trained(seed)[0], seed) for seed in range(3)]
-    assert numbers("seeds 0, 1 and 2 it is #, # and #.") == pytest.approx(words, abs=0.011)
-    assert numbers("Words alone reach **#**;") == pytest.approx(words[:1], abs=0.011)
-    assert numbers("W_Q and W_K alone reach **#**, as much") == pytest.approx(projections[:1], abs=0.011)
-    claims("So the comparison is learned, above all, in W_Q and W_K.")
-    assert projections == pytest.approx(everything, abs=0.011)
-    assert max(words) < min(projections) - 0.1
-
-
-def test_the_root_matters_where_the_head_is_wide() -> None:
-    narrow = [share(trained(seed, root=False)[0], seed) for seed in range(3)]
-    assert numbers("no difference in the end: **#** without it") * 3 == pytest.approx(narrow, abs=0.011)
-    broken, sound = trained(0, 512, root=False)[1], trained(0, 512)[1]
-    said("Without it the first loss is **#** instead of **#**", broken[0], sound[0])
-    said("instead of **2.6**, and training ends at step #:", len(broken) - 1)
-    claims("the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞")
-    assert broken[-1] == math.inf
-    early = len(trained(2, 512, root=False)[1]) - 1
-    _, step = numbers("Seeds 1 and 2 break off as well, in steps # and #;")
-    assert step == pytest.approx(early, abs=2)
-    reached = [share(trained(seed, 512)[0], seed) for seed in range(3)]
-    assert numbers("with the root all three reach #.") * 3 == pytest.approx(reached, abs=0.011)
-    # Rounding decides when the other seed breaks off, and on some machine it may not: then it ends lower.
-    pointer, losses = trained(1, 512, root=False)
-    assert not math.isfinite(losses[-1]) or share(pointer, 1) < reached[1]
-    claims("through the logarithm a small weight still gets its gradient")
-    score = torch.tensor([0.0, 30.0], requires_grad=True)
-    p = torch.softmax(score, 0)
-    assert torch.autograd.grad(-p[0].log(), score, retain_graph=True)[0][0].item() == pytest.approx(-1.0)
-    assert abs(torch.autograd.grad(p[0], score)[0][0].item()) < 1e-12
-
-
-def test_where_the_pointer_looks_depends_on_the_word() -> None:
-    pointer = trained(0)[0]
-    words, patches, target = unseen(0)
-    p = pointer(words, patches)[[0, 1, 4]]
-    inside = p.gather(1, target[[0, 1, 4]].unsqueeze(1)).squeeze(1).tolist()
-    other = p[2].sort().values[-2].item()
-    got = numbers("puts #, # and # of its weight into the frame: in the third scene another digit gets #.")
-    assert got == pytest.approx([*inside, other], abs=0.04)
-    assert found(pointer(words.roll(1), patches), target) < 0.2  # asked for another scene's digit
-    scene, labels = draw_scenes(1, torch.Generator().manual_seed(2), "test")
-    nine = scene.expand(9, -1, -1)
-    claims("The trained one does; the untrained one does not.")
-    assert found(pointer(labels[0], nine), torch.arange(9)) == 1
-    assert found(untrained(0)(labels[0], nine), torch.arange(9)) < 0.5
-
-
-def test_values_tell_what_keys_do_not() -> None:
-    pointer = trained(0)[0]
-    words, patches, target = unseen(0)
-    keys, p = pointer.attention.W_K(patches), pointer(words, patches).unsqueeze(1)
-    own, same = (F.cosine_similarity(p @ one, keys, dim=-1).argmax(-1) for one in (keys.roll(-1, 1), keys))
-    shares = [
-        (named == (target + step) % 9).double().mean().item()
-        for named, step in ((own, 1), (same, 1), (same, 0))
-    ]
-    got = numbers("the neighbour is named in **#** of the scenes, with K = V in **#**.")
-    got += numbers("what comes back is the digit that was asked for (**#**)")
-    assert got == pytest.approx(shares, abs=0.011)
-    assert shares[1] < 0.01 < 1 / 9  # "far *below* chance"
-    assert numbers("comes back in # of the scenes and its neighbour in #.") == got[:0:-1]
-
-
-def markdown(details: bool = True) -> str:
-    """The text that a reader reads: no code, pictures or addresses; without `details`, no hints and mark schemes."""
-    cells = [
-        cell.source for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"
-    ]
-    text = "\n\n".join(cells)
-    for taken_out in (r"```.*?```", r"!\[.*?\]\(.*?\)", r"(?<=\])\(.*?\)"):
-        text = re.sub(taken_out, "", text, flags=re.DOTALL)
-    if not details:
-        text = re.sub(r"<details>.*?</details>|=== BEGIN.*?=== END.*?===", "", text, flags=re.DOTALL)
-    return re.sub(r"\s+", " ", text)
-
-
-def held() -> tuple[str, ...]:
-    """The patterns of all calls of `said`, `numbers` and `claims` in this file."""
-    calls = (
-        node for node in ast.walk(ast.parse(Path(__file__).read_text("utf-8"))) if isinstance(node, ast.Call)
-    )
-    return tuple(
-        call.args[0].value
-        for call in calls
-        if getattr(call.func, "id", "") in ("said", "numbers", "claims")
-        and isinstance(call.args[0], ast.Constant)
-    )
-
-
-def unheld(text: str, patterns: tuple[str, ...]) -> list[str]:
-    """The bold numbers, decimal fractions and percentages of a text that stand in no place that a pattern finds."""
-    for pattern in patterns:
-        text = re.sub(as_regex(pattern), " ", text)
-    return re.findall(r"\*\*[−-]?\d[\d.,]*\*\*|(?<![\w.])\d+\.\d+(?=[^\w.]|\. |$)|\d+(?= %)", text)
 
 
 def test_no_number_of_the_prose_is_without_a_test() -> None:

@@ -1,0 +1,169 @@
+"""Every number and every "because" of lesson 1 that needs a trained pointer, measured again."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+import torch
+from attention.digits import draw_scenes
+from attention.pointer import pointer_loss
+from attention.pointing import Looks, Pointer, draw_looks, draw_start, found
+from attention.single_head import CrossAttention
+from torch import Tensor
+from torch.nn import functional as F
+
+from tests.solutions.prose_1 import claims, numbers, said
+
+EVERYTHING = ("embedding.weight", "W_Q.weight", "W_K.weight")
+
+
+class OtherPointer(Pointer):
+    """The pointer with another d_k, with or without the root."""
+
+    def __init__(self, d_k: int, root: bool) -> None:
+        super().__init__()
+        self.attention, self.root = CrossAttention(64, 64, d_k), d_k**0.5 if root else 1
+
+    def forward(self, words: Tensor, patches: Tensor) -> Tensor:
+        query, key = self.attention.W_Q(self.embedding(words)), self.attention.W_K(patches)
+        return torch.softmax(torch.einsum("bd,bkd->bk", query, key) / self.root, -1)
+
+
+@cache
+def trained(seed: int, d_k: int = 32, root: bool = True, learned: tuple[str, ...] = EVERYTHING) -> tuple:
+    """A pointer trained as in the notebook, and its losses, up to one that is not finite."""
+    pointer = OtherPointer(d_k, root)
+    draw_start(pointer, seed)
+    chosen = [one for name, one in pointer.named_parameters() if name.endswith(learned)]
+    optimizer = torch.optim.Adam(chosen, lr=3e-3)
+    generator = torch.Generator().manual_seed(seed)
+    losses = []
+    for _ in range(300):
+        words, patches, target = draw_looks(128, generator)
+        loss = pointer_loss(pointer(words, patches), target)
+        losses.append(loss.item())
+        if not math.isfinite(losses[-1]):
+            break
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return pointer.requires_grad_(False), losses
+
+
+@cache
+def unseen(seed: int) -> Looks:
+    return draw_looks(2000, torch.Generator().manual_seed(seed + 1), "test")
+
+
+@cache
+def untrained(seed: int) -> Pointer:
+    pointer = Pointer().requires_grad_(False)
+    draw_start(pointer, seed)
+    return pointer
+
+
+def share(pointer: Pointer, seed: int) -> float:
+    words, patches, target = unseen(seed)
+    return found(pointer(words, patches), target)
+
+
+def test_the_pointer_before_and_after_training() -> None:
+    before = [share(untrained(seed), seed) for seed in range(3)]
+    after = [share(trained(seed)[0], seed) for seed in range(3)]
+    got = numbers("hits goes from #, # and # before training to #, # and # after.")
+    # Rounding differs from machine to machine, and with it the last digit after 300 steps.
+    assert got == pytest.approx([*before, *after], abs=0.011)
+    said("dotted chance line at #; trained attention reaches beyond", 1 / 9)
+    said("Chance is #, one patch of nine", 1 / 9)
+    assert min(after) > numbers("trained attention reaches beyond #.")[0]
+    losses = trained(0)[1]
+    first, last = numbers(
+        "falls from #, above the dotted line of a uniform map, to #, the mean of the last twenty"
+    )
+    assert (first, last) == (
+        pytest.approx(losses[0], abs=0.006),
+        pytest.approx(sum(losses[-20:]) / 20, abs=0.011),
+    )
+    assert first > math.log(9)
+
+
+def test_cosine_similarity_stays_near_chance_and_so_does_the_untrained_map() -> None:
+    low, high = numbers("and untrained attention lie between # and #, near")
+    least, most = numbers("even with the word vectors of the trained pointer: between # and # over")
+    for seed in range(3):
+        words, patches, target = unseen(seed)
+        shares = [
+            found(F.cosine_similarity(one.embedding(words).unsqueeze(1), patches, dim=-1), target)
+            for one in (untrained(seed), trained(seed)[0])
+        ]
+        assert all(least <= one <= most for one in shares), shares
+        assert seed or all(low <= one <= high for one in (*shares, share(untrained(0), 0)))
+
+
+def test_what_has_to_be_learned() -> None:
+    words = [share(trained(seed, learned=EVERYTHING[:1])[0], seed) for seed in range(3)]
+    projections = [share(trained(seed, learned=EVERYTHING[1:])[0], seed) for seed in range(3)]
+    everything = [share(trained(seed)[0], seed) for seed in range(3)]
+    assert numbers("seeds 0, 1 and 2 it is #, # and #.") == pytest.approx(words, abs=0.011)
+    assert numbers("Words alone reach **#**;") == pytest.approx(words[:1], abs=0.011)
+    assert numbers("W_Q and W_K alone reach **#**, as much") == pytest.approx(projections[:1], abs=0.011)
+    claims("So the comparison is learned, above all, in W_Q and W_K.")
+    assert projections == pytest.approx(everything, abs=0.011)
+    assert max(words) < min(projections) - 0.1
+
+
+def test_the_root_matters_where_the_head_is_wide() -> None:
+    narrow = [share(trained(seed, root=False)[0], seed) for seed in range(3)]
+    assert numbers("no difference in the end: **#** without it") * 3 == pytest.approx(narrow, abs=0.011)
+    broken, sound = trained(0, 512, root=False)[1], trained(0, 512)[1]
+    said("Without it the first loss is **#** instead of **#**", broken[0], sound[0])
+    said("instead of **2.6**, and training ends at step #:", len(broken) - 1)
+    claims("the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞")
+    assert broken[-1] == math.inf
+    early = len(trained(2, 512, root=False)[1]) - 1
+    _, step = numbers("Seeds 1 and 2 break off as well, in steps # and #;")
+    assert step == pytest.approx(early, abs=2)
+    reached = [share(trained(seed, 512)[0], seed) for seed in range(3)]
+    assert numbers("with the root all three reach #.") * 3 == pytest.approx(reached, abs=0.011)
+    # Rounding decides when the other seed breaks off, and on some machine it may not: then it ends lower.
+    pointer, losses = trained(1, 512, root=False)
+    assert not math.isfinite(losses[-1]) or share(pointer, 1) < reached[1]
+    claims("through the logarithm a small weight still gets its gradient")
+    score = torch.tensor([0.0, 30.0], requires_grad=True)
+    p = torch.softmax(score, 0)
+    assert torch.autograd.grad(-p[0].log(), score, retain_graph=True)[0][0].item() == pytest.approx(-1.0)
+    assert abs(torch.autograd.grad(p[0], score)[0][0].item()) < 1e-12
+
+
+def test_where_the_pointer_looks_depends_on_the_word() -> None:
+    pointer = trained(0)[0]
+    words, patches, target = unseen(0)
+    p = pointer(words, patches)[[0, 1, 4]]
+    inside = p.gather(1, target[[0, 1, 4]].unsqueeze(1)).squeeze(1).tolist()
+    other = p[2].sort().values[-2].item()
+    got = numbers("puts #, # and # of its weight into the frame: in the third scene another digit gets #.")
+    assert got == pytest.approx([*inside, other], abs=0.04)
+    assert found(pointer(words.roll(1), patches), target) < 0.2  # asked for another scene's digit
+    scene, labels = draw_scenes(1, torch.Generator().manual_seed(2), "test")
+    nine = scene.expand(9, -1, -1)
+    claims("The trained one does; the untrained one does not.")
+    assert found(pointer(labels[0], nine), torch.arange(9)) == 1
+    assert found(untrained(0)(labels[0], nine), torch.arange(9)) < 0.5
+
+
+def test_values_tell_what_keys_do_not() -> None:
+    pointer = trained(0)[0]
+    words, patches, target = unseen(0)
+    keys, p = pointer.attention.W_K(patches), pointer(words, patches).unsqueeze(1)
+    own, same = (F.cosine_similarity(p @ one, keys, dim=-1).argmax(-1) for one in (keys.roll(-1, 1), keys))
+    shares = [
+        (named == (target + step) % 9).double().mean().item()
+        for named, step in ((own, 1), (same, 1), (same, 0))
+    ]
+    got = numbers("the neighbour is named in **#** of the scenes, with K = V in **#**.")
+    got += numbers("what comes back is the digit that was asked for (**#**)")
+    assert got == pytest.approx(shares, abs=0.011)
+    assert shares[1] < 0.01 < 1 / 9  # "far *below* chance"
+    assert numbers("comes back in # of the scenes and its neighbour in #.") == got[:0:-1]
