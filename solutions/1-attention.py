@@ -24,18 +24,7 @@
 #   2017](https://arxiv.org/abs/1706.03762), whose section 3.2 is this lesson; [Vinyals et al.
 #   2015](https://arxiv.org/abs/1506.03134), for the experiment.
 #
-# | exercise | you write | points | minutes |
-# |---|---|--:|--:|
-# | 1.1 Dot-product scores | `attention_scores` | 5 | 5 |
-# | 1.2 Scaled scores | `scaled_scores` | 5 | 5 |
-# | 1.3 A softmax that stays finite | `stable_softmax` | 10 | 10 |
-# | 1.4 Attention | `attention` | 15 | 10 |
-# | 1.5 Masks: causal and padding | `causal_mask`, `padding_mask` | 15 | 10 |
-# | 1.6 Masked attention | `masked_attention` | 10 | 8 |
-# | 1.7 Self-attention | `SelfAttention` | 15 | 10 |
-# | 1.8 Cross-attention: text asks, the image answers | `CrossAttention` | 15 | 10 |
-# | 1.9 A pointer that learns to look | `pointer_loss` | 10 | 10 |
-# | together | | 100 | 78 |
+# <!-- table of points -->
 #
 # **How an exercise works.** Replace the line `raise NotImplementedError(…)` by your answer and run the cell. Then run
 # the self-check below it: it tries small examples, and says in words what is off. Two hints wait under each task. Where
