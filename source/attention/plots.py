@@ -16,10 +16,8 @@ from torch import Tensor
 # The paper under a digit, from weight 0 to the largest: light enough throughout for dark ink.
 PAPER = LinearSegmentedColormap.from_list("paper", ["#ffffff", "#ffd27f", "#f0a000"])
 INK = np.array([0.07, 0.07, 0.15])
-CELL_WIDTH, CELL_HEIGHT = (
-    10,
-    12,
-)  # pixels: a patch of 8 by 8, a margin of 1, and below it a strip for a number
+# Pixels: a patch of 8 by 8, a margin of 1, and below it a strip for a number.
+CELL_WIDTH, CELL_HEIGHT = 10, 12
 
 
 def show_map(weights: Tensor, rows: Sequence[str] = (), columns: Sequence[str] = (), title: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 
 import pytest
@@ -14,7 +15,7 @@ from attention.single_head import CrossAttention
 from torch import Tensor
 from torch.nn import functional as F
 
-from tests.solutions.prose_1 import claims, numbers, said
+from tests.solutions.prose_1 import SCRIPT, claims, numbers, said
 
 EVERYTHING = ("embedding.weight", "W_Q.weight", "W_K.weight")
 
@@ -167,3 +168,9 @@ def test_values_tell_what_keys_do_not() -> None:
     assert got == pytest.approx(shares, abs=0.011)
     assert shares[1] < 0.01 < 1 / 9  # "far *below* chance"
     assert numbers("comes back in # of the scenes and its neighbour in #.") == got[:0:-1]
+
+
+def test_the_readme_says_what_the_pointer_finds() -> None:
+    readme = (SCRIPT.parents[1] / "README.md").read_text("utf-8")
+    places = re.findall(r"it finds (\d+) of 100; chance is (\d+)\.", readme)
+    assert places == [(f"{100 * share(trained(0)[0], 0):.0f}", f"{100 / 9:.0f}")]
