@@ -15,7 +15,7 @@
 # - **You need** to know what a matrix product is, and a little PyTorch: tensors, shapes, `nn.Linear`. No lesson comes
 #   before this one.
 # - **Time**: 25 minutes to read, 78 minutes for the nine exercises, 20 minutes for two predictions and two questions.
-#   There is no practice beyond the exercises in this lesson. All cells together compute for half a minute.
+#   There is no practice beyond the exercises in this lesson. All cells together compute for less than half a minute.
 # - **Numbers** are measured: by the cells below, with seed 0, or, where the text names several seeds, by the course's
 #   tests.
 # - **Words** such as *query* or *patch* are explained where they first stand, and in the
@@ -98,8 +98,6 @@ print(f"PyTorch {torch.__version__} on {device}")
 # %% provided="attention.plots"
 
 # %% provided="attention.predictions"
-
-# %% provided="attention.progress"
 
 # %% [markdown]
 # ## The box, measured
@@ -1091,7 +1089,7 @@ def train_again(variant, *learned):
     optimizer = torch.optim.Adam(chosen, lr=3e-3)
     generator = torch.Generator().manual_seed(seed)
     record = []
-    for _ in progress(range(steps), "pointer"):
+    for _ in range(steps):
         words, patches, target = draw_looks(128, generator).to(device)
         loss = pointer_loss(variant(words, patches), target)
         record.append(loss.item())

@@ -87,7 +87,7 @@ def draw_scenes(
     Args:
         count: how many scenes, B.
         generator: a CPU generator; the same state gives the same scenes on every machine.
-        split: which handwriting, "train" or "test".
+        split: which images, "train" or "test".
         fewest, most: a scene holds between `fewest` and `most` digits (1…9); its other patches are blank.
     """
     patches = digits(split).patches

@@ -78,6 +78,8 @@ def test_the_pointer_before_and_after_training() -> None:
     assert got == pytest.approx([*before, *after], abs=0.011)
     said("dotted chance line at #; trained attention reaches beyond", 1 / 9)
     said("Chance is #, one patch of nine", 1 / 9)
+    claims("a random start may lie to either side of it")
+    assert share(untrained(3), 3) < 1 / 9 < before[0]
     assert min(after) > numbers("trained attention reaches beyond #.")[0]
     losses = trained(0)[1]
     first, last = numbers(
