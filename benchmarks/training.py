@@ -1,7 +1,8 @@
 """How well, how fast and how surely lesson 3's model trains: python -m benchmarks.training [--seeds 20].
 
 For every seed: accuracy on 2,000 held-out full scenes of each kind, value-weighted grounding, seconds, and whether the
-gates of exercise 3.8 pass. Once each: the controls and interventions that the lesson speaks of, the naive recipe, and
+gates of exercise 3.8 pass; what each head adds to an answer; and how often a place is named for a digit that the scene
+lacks, before and after `teach_nowhere`. Once each: the controls that the lesson speaks of, and
 batched training against training sample by sample.
 """
 
@@ -25,9 +26,11 @@ from attention.evaluation import (
     looked,
     on_target,
     prompt_of,
+    where_it_points,
 )
 from attention.generation import generate
 from attention.grounding import value_weighted_map
+from attention.head_effects import head_effects
 from attention.patches import swap_patches
 from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS
 from attention.training import train_step
@@ -64,7 +67,11 @@ def main() -> None:
         "seconds_max": max(run["seconds"] for run in runs),
         "cpu_seconds_max": max(
             run["cpu_seconds"] for run in runs
-        ),  # on one thread; a busy machine changes it less
+        ),  # one thread; a busy machine changes it less
+        "false_places_before_min": min(run["absent"]["before"]["a place"] for run in runs),
+        "false_places_after_max": max(run["absent"]["after"]["a place"] for run in runs),
+        "where_after_min": min(run["absent"]["after"]["where"] for run in runs),
+        "value_weighted_wins": sum(value_weighted_wins(run) for run in runs),
         "gate_failures": sum(not run["gates"] for run in runs),
         "seeds": options.seeds,
         "jobs": options.jobs,
@@ -82,7 +89,39 @@ def one_seed(seed: int) -> dict:
     model, seconds = trained(seed)
     times = {"seconds": round(seconds, 1), "cpu_seconds": round(process_time() - cpu, 1)}
     run = {"seed": seed, **times, **right(model, held), "grounding": looks(model, held)}
-    return {**run, "gates": passes(run), "interventions": interventions(model, held)}
+    heads = {
+        task: [[round(number, 4) for number in effect] for effect in head_effects(model, task, held[task])]
+        for task in ("where", "what")
+    }
+    run |= {"gates": passes(run), "interventions": interventions(model, held), "heads": heads}
+    return {**run, "absent": absent_digits(model, held, seed)}
+
+
+def absent_digits(model: nn.Module, held: dict, seed: int) -> dict[str, dict[str, float]]:
+    """Answers on digits that the scene lacks, before and after `teach_nowhere`, which changes the model."""
+    lacking = held_out("where", SCENES, seed=100 + len(TASKS), absent=1.0)
+
+    def measure() -> dict[str, float]:
+        points = {name: round(share, 4) for name, share in where_it_points(model, generate, lacking).items()}
+        denied = where_it_points(model, generate, held["where"])["nowhere"]
+        grounding = {task: look["value-weighted"] for task, look in looks(model, held).items()}
+        return {
+            **points,
+            "nowhere, of a shown digit": round(denied, 4),
+            **right(model, held),
+            "grounding": grounding,
+        }
+
+    before, cpu = measure(), process_time()
+    recipe.teach_nowhere(model, train_step, seed)
+    seconds = round(process_time() - cpu, 1)
+    return {"before": before, "after": measure(), "cpu_seconds": seconds}
+
+
+def value_weighted_wins(run: dict) -> bool:
+    """Tell whether the value-weighted map finds the patch of "where" more often than the head average."""
+    look = run["grounding"]["where"]
+    return look["value-weighted"] > look["head average"]
 
 
 def trained(seed: int, step=train_step, change=None, **options) -> tuple[nn.Module, float]:
@@ -148,7 +187,7 @@ def interventions(model: nn.Module, held: dict) -> dict[str, dict[str, float]]:
 
 
 def controls(held: dict) -> dict[str, dict[str, float]]:
-    """Trainings that should fail: no image positions, images that belong to other questions, the naive recipe."""
+    """Trainings that should fail: no image positions, and images that belong to other questions."""
 
     def without_positions(model: nn.Module) -> None:
         model.image_positions = nn.Identity()
@@ -157,19 +196,10 @@ def controls(held: dict) -> dict[str, dict[str, float]]:
         token_ids, lengths, patches = batch
         return train_step(model, optimizer, (token_ids, lengths, patches.roll(1, 0)))
 
-    found = {
+    return {
         "no image positions": right(trained(0, change=without_positions)[0], held),
         "shuffled pairs": right(trained(0, step=shuffled_step)[0], held),
     }
-    ramp = recipe.most_digits
-    recipe.most_digits = lambda step, steps=recipe.STEPS: 9
-    fewest = recipe.draw_questions
-    recipe.draw_questions = lambda *args, **more: fewest(*args, **{**more, "fewest": 9})
-    try:
-        found["full scenes from the start, not aligned"] = right(trained(0, align_steps=0)[0], held)
-    finally:
-        recipe.most_digits, recipe.draw_questions = ramp, fewest
-    return found
 
 
 def throughput() -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Asking a trained model: how often it is right, where it looks, and what happens when the image changes.
 
-Everything is measured on full scenes of handwriting that nobody trained on.
+Everything is measured on full scenes of digits that are not in the training set (their writers are: the digits
+are split by image).
 Axes: B questions, T tokens, S patches.
 """
 
@@ -9,12 +10,14 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from attention.digits import _MEAN, _STD
+from attention.digits import _MEAN, _STD, POSITIONS
 from attention.tokens import (
     ANSWER_LENGTHS,
     EOS,
+    NOWHERE,
     PROMPT_LENGTHS,
     TASKS,
+    WORDS,
     Questions,
     decode,
     draw_questions,
@@ -24,9 +27,10 @@ from attention.tokens import (
 BLANK_PATCH = torch.full((64,), -_MEAN / _STD)
 
 
-def held_out(task: str, count: int, seed: int = 7, split: str = "test") -> Questions:
-    """Questions of one kind about full scenes; by default of unseen handwriting."""
-    return draw_questions(count, torch.Generator().manual_seed(seed), split, (task,), fewest=9, most=9)
+def held_out(task: str, count: int, seed: int = 7, split: str = "test", absent: float = 0.0) -> Questions:
+    """Questions of one kind about full scenes, by default of unseen images; `absent` as in `draw_questions`."""
+    generator = torch.Generator().manual_seed(seed)
+    return draw_questions(count, generator, split, (task,), fewest=9, most=9, absent=absent)
 
 
 def prompt_of(task: str, questions: Questions) -> Tensor:
@@ -58,6 +62,16 @@ def accuracy(model: nn.Module, generate: Callable, task: str, questions: Questio
     start, words = PROMPT_LENGTHS[TASKS.index(task)], ANSWER_LENGTHS[TASKS.index(task)]
     truth = questions.token_ids[:, start : start + words]
     return (answers(model, generate, task, questions) == truth).all(1).float().mean().item()
+
+
+def where_it_points(model: nn.Module, generate: Callable, questions: Questions) -> dict[str, float]:
+    """The shares of answers to "where" that name a place, and that say "nowhere"; what is left is no answer."""
+    said = answers(model, generate, "where", questions)[:, 0]
+    places = torch.tensor([WORDS.index(name) for name in POSITIONS])
+    return {
+        "a place": torch.isin(said, places).float().mean().item(),
+        "nowhere": (said == NOWHERE).float().mean().item(),
+    }
 
 
 def looked(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -104,6 +118,40 @@ def every_map(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> dic
             handle.remove()
         model.train(training)
     return met
+
+
+def follow(model: nn.Module, text: str, image_patches: Tensor) -> dict[str, Tensor]:
+    """What one question about one scene (9, 64) becomes on its way through a model of two blocks, by name."""
+    parts = {
+        "aligned": model.aligner,
+        "image tokens": model.image_norm,
+        "text tokens": model.text_positions,
+        "block 1": model.blocks[0],
+        "block 2": model.blocks[-1],
+    }
+    met, handles = {"patches": image_patches}, []
+    for name, part in parts.items():
+
+        def keep(part: nn.Module, given: tuple, made: object, name: str = name) -> None:
+            met[name] = made
+
+        handles.append(part.register_forward_hook(keep))
+    device = next(model.parameters()).device
+    try:
+        with torch.no_grad():
+            logits, maps = model(encode(text).unsqueeze(0).to(device), image_patches.unsqueeze(0).to(device))
+    finally:
+        for handle in handles:
+            handle.remove()
+    met = {name: made[0] if isinstance(made, tuple) else made for name, made in met.items()}
+    met |= {"map": maps[-1], "logits": logits[:, -1]}
+    return {name: made.cpu().squeeze(0) for name, made in met.items()}
+
+
+def maps_by_cell(model: nn.Module, task: str, questions: Questions) -> Tensor:
+    """Square maps of the last cross-attention, (H, 9, 9): row c is the mean map of the questions about cell c."""
+    weights = looked(model, prompt_of(task, questions), questions.image_patches)[2][:, :, -1]
+    return torch.stack([weights[questions.cells[:, 0] == cell].mean(0) for cell in range(9)], 1)
 
 
 def on_target(maps: Tensor, cells: Tensor) -> float:

@@ -1,34 +1,56 @@
-"""Figures of lesson 3: scenes, maps over scenes, curves, and the pipeline.
+"""Figures of lesson 3: scenes and answers, maps over scenes, the next word, curves.
 
-Maps that are compared share one colour scale. Viridis and cividis read the same with any colour vision.
+Digits are dark ink on white paper. Maps that are compared share one colour scale. Viridis reads the same with any
+colour vision.
 """
 
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import torch
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.patches import ConnectionPatch
 from torch import Tensor
+
+_BLUE, _ORANGE, _GREY, _GREEN = "#0072b2", "#e69f00", "#999999", "#009e73"
 
 
 def show_scene(ax, patches: Tensor, title: str = "", cell: int | None = None) -> None:
     """One scene (9, 64) as an image, with a frame around the cell in question."""
     image = patches.detach().cpu().reshape(3, 3, 8, 8).permute(0, 2, 1, 3).reshape(24, 24)
-    ax.imshow(image.numpy(), cmap="gray", vmin=-0.8, vmax=1.85)
+    ax.imshow(image.numpy(), cmap="gray_r", vmin=-0.8, vmax=1.85)
     for line in (7.5, 15.5):
-        ax.axhline(line, color="0.5", linewidth=0.6)
-        ax.axvline(line, color="0.5", linewidth=0.6)
+        ax.axhline(line, color="0.6", linewidth=0.6)
+        ax.axvline(line, color="0.6", linewidth=0.6)
     if cell is not None and cell >= 0:
         _frame(ax, cell, 8)
-    ax.set(title=title, xticks=[], yticks=[])
+    ax.set(xticks=[], yticks=[])
+    ax.set_title(title, fontsize=9)
+
+
+def show_answers(
+    scenes: Sequence[Tensor], questions: Sequence[str], said: Sequence[str], cells: Sequence[int | None] = ()
+) -> None:
+    """Scenes (9, 64) side by side, above each the question, below it what was said; cells in question are framed."""
+    _, axes = plt.subplots(
+        1, len(scenes), figsize=(2.4 * len(scenes), 3.0), layout="constrained", squeeze=False
+    )
+    cells = cells or [None] * len(scenes)
+    for ax, patches, question, text, cell in zip(axes[0], scenes, questions, said, cells, strict=True):
+        show_scene(ax, patches, question, cell)
+        ax.set_xlabel(text, fontsize=9)
+    plt.show()
 
 
 def show_scene_maps(
-    patches: Tensor, maps: Mapping[str, Tensor], cell: int | None = None, largest: float = 1.0
-):
+    patches: Tensor,
+    maps: Mapping[str, Tensor],
+    cell: int | None = None,
+    largest: float = 1.0,
+    scene: str = "scene",
+) -> None:
     """A scene (9, 64) beside maps (9,) of it, by title, on one scale from 0 to `largest`."""
     figure, axes = plt.subplots(1, 1 + len(maps), figsize=(1.7 * (1 + len(maps)), 2.3), layout="constrained")
-    show_scene(axes[0], patches, "scene", cell)
+    show_scene(axes[0], patches, scene, cell)
     for ax, (title, weights) in zip(axes[1:], maps.items(), strict=True):
         grid = weights.detach().cpu().reshape(3, 3)
         drawn = ax.imshow(grid.numpy(), cmap="viridis", vmin=0.0, vmax=largest)
@@ -39,8 +61,9 @@ def show_scene_maps(
             )
         if cell is not None and cell >= 0:
             _frame(ax, cell, 1)
-        ax.set(title=title, xticks=[], yticks=[])
-    figure.colorbar(drawn, ax=axes[1:], shrink=0.7)
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(title, fontsize=9)
+    figure.colorbar(drawn, ax=axes[1:], shrink=0.7, label="weight")
     plt.show()
 
 
@@ -62,7 +85,7 @@ def show_word_maps(words: Sequence[str], maps: Mapping[str, Tensor]) -> None:
 def _frame(ax, cell: int, size: int) -> None:
     row, column = divmod(cell, 3)
     corner = (column * size - 0.5, row * size - 0.5)
-    ax.add_patch(plt.Rectangle(corner, size, size, fill=False, edgecolor="#e69f00", linewidth=2.5))
+    ax.add_patch(plt.Rectangle(corner, size, size, fill=False, edgecolor=_ORANGE, linewidth=2.5))
 
 
 def show_losses(record: Mapping[str, Tensor]) -> None:
@@ -76,56 +99,171 @@ def show_losses(record: Mapping[str, Tensor]) -> None:
         width = min(20, len(losses))
         if width:
             smooth = torch.tensor(losses).unfold(0, width, 1).mean(1).tolist()
-            ax.plot(range(width - 1, len(losses)), smooth, color="#0072b2", linewidth=1.8)
+            ax.plot(range(width - 1, len(losses)), smooth, color=_BLUE, linewidth=1.8)
         ax.set(title=title, xlabel="step", ylabel="loss", ylim=(0, None))
     plt.show()
 
 
-def show_bars(groups: Mapping[str, Mapping[str, float]], ylabel: str, chance: float | None = None) -> None:
-    """Bars from 0 to 1, side by side: {"trained": {"where": 0.99, …}, "untrained": {…}}."""
-    colours = ("#0072b2", "#e69f00", "#999999", "#009e73")
-    _, ax = plt.subplots(figsize=(6.5, 2.6), layout="constrained")
+def show_bars(
+    groups: Mapping[str, Mapping[str, float]], ylabel: str, chance: Mapping[str, float] | None = None
+) -> None:
+    """Bars from 0 to 1, side by side, and the chance of each name: {"trained": {"where": 0.99, …}, …}."""
+    _, ax = plt.subplots(figsize=(6.8, 2.7), layout="constrained")
     names = list(next(iter(groups.values())))
     width = 0.8 / len(groups)
     for index, (group, values) in enumerate(groups.items()):
         places = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(names))]
-        bars = ax.bar(places, [values[name] for name in names], width, label=group, color=colours[index % 4])
-        ax.bar_label(bars, fmt="%.2f", fontsize=7)
-    if chance is not None:
-        ax.axhline(chance, color="black", linestyle=":", linewidth=1, label=f"chance {chance:.2f}")
-    ax.set(ylim=(0, 1.1), ylabel=ylabel)
-    ax.set_xticks(range(len(names)), names)
-    ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
-    plt.show()
-
-
-def show_pipeline() -> None:
-    """Encode → align → cross-attend → generate, with the shapes of this lesson's model."""
-    _, ax = plt.subplots(figsize=(7.2, 3.1), layout="constrained")
-    boxes: Sequence[tuple[float, float, str, str]] = (
-        (0.0, 2.0, "image\n24 × 24", "#f0f0f0"),
-        (2.0, 2.0, "patchify\n9 × 64", "#cfe8f5"),
-        (4.0, 2.0, "align\n9 × 64", "#cfe8f5"),
-        (6.0, 2.0, "+ positions,\nnorm", "#cfe8f5"),
-        (0.0, 0.0, "where is\nthe 7 ?", "#f0f0f0"),
-        (2.0, 0.0, "embed +\npositions", "#fbe3b5"),
-        (4.0, 0.0, "text block", "#fbe3b5"),
-        (6.0, 0.0, "block with\ncross-attention", "#fbe3b5"),
-        (8.0, 0.0, "next word\ntop-left", "#f0f0f0"),
-    )
-    for x, y, text, colour in boxes:
-        ax.add_patch(
-            FancyBboxPatch((x, y), 1.5, 1.0, boxstyle="round,pad=0.05", facecolor=colour, edgecolor="0.35")
+        colour = (_BLUE, _ORANGE, _GREY, _GREEN)[index % 4]
+        bars = ax.bar(places, [values[name] for name in names], width, label=group, color=colour)
+        ax.bar_label(bars, fmt="%.3f", fontsize=8)
+    labels = list(names)
+    for place, name in enumerate(names if chance else ()):
+        line = [place - 0.45, place + 0.45]
+        ax.plot(
+            line,
+            [chance[name]] * 2,
+            color="black",
+            linestyle=":",
+            linewidth=1.4,
+            label="chance" if place == 0 else None,
         )
-        ax.text(x + 0.75, y + 0.5, text, ha="center", va="center", fontsize=8)
-    arrow = {"arrowstyle": "->", "color": "0.25"}
-    for y, last in ((2.5, 6.0), (0.5, 8.0)):
-        for x in range(2, int(last) + 1, 2):
-            ax.annotate("", (x - 0.07, y), (x - 0.43, y), arrowprops=arrow)
-    ax.annotate("", (6.75, 1.08), (6.75, 1.92), arrowprops=arrow)
-    ax.text(6.85, 1.5, "keys, values", fontsize=8, va="center")
-    ax.text(5.7, 1.28, "queries", fontsize=8, va="center", ha="center")
-    ax.annotate("", (6.2, 1.08), (5.95, 1.2), arrowprops=arrow)
-    ax.set(xlim=(-0.2, 9.7), ylim=(-0.2, 3.2))
-    ax.axis("off")
+        labels[place] = f"{name}\nchance {chance[name]:.4f}".rstrip("0")
+    ax.set(ylim=(0, 1.12), ylabel=ylabel)
+    ax.set_xticks(range(len(names)), labels)
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     plt.show()
+
+
+def show_next_words(probabilities: Mapping[str, Tensor], words: Sequence[str], most: int = 5) -> None:
+    """For each title, the `most` likeliest next words and their probabilities (V,), side by side."""
+    _, axes = plt.subplots(
+        1, len(probabilities), figsize=(2.6 * len(probabilities), 2.2), layout="constrained", squeeze=False
+    )
+    for ax, (title, shares) in zip(axes[0], probabilities.items(), strict=True):
+        top, which = shares.detach().cpu().topk(most)
+        bars = ax.barh(range(most), top.tolist(), color=_BLUE, height=0.65)
+        ax.bar_label(bars, fmt=" %.3f", fontsize=8)
+        ax.set_yticks(range(most), [words[index] for index in which.tolist()], fontsize=9)
+        ax.set(xlim=(0, 1.35), xticks=[0, 0.5, 1])
+        ax.invert_yaxis()
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_title(title, fontsize=9)
+    plt.show()
+
+
+def show_map_grid(
+    maps: Mapping[str, Tensor], words: Mapping[str, Sequence[str]], across: str, down: str
+) -> None:
+    """Rows of square maps (H, n, n) by title, a column for each head, on one scale; above each its word."""
+    heads = len(next(iter(maps.values())))
+    figure, axes = plt.subplots(
+        len(maps),
+        heads,
+        figsize=(1.55 * heads + 1.2, 1.55 * len(maps) + 0.5),
+        layout="constrained",
+        squeeze=False,
+    )
+    for row, (title, grids) in zip(axes, maps.items(), strict=True):
+        for head, (ax, grid, word) in enumerate(zip(row, grids.detach().cpu(), words[title], strict=True)):
+            drawn = ax.imshow(grid.numpy(), cmap="viridis", vmin=0.0, vmax=1.0)
+            ax.set(xticks=[], yticks=[])
+            ax.set_title(f"head {head + 1}: {word}" if row is axes[0] else word, fontsize=9)
+        row[0].set_ylabel(title, fontsize=9)
+    figure.supxlabel(across, fontsize=9)
+    figure.supylabel(down, fontsize=9)
+    figure.colorbar(drawn, ax=axes, shrink=0.5, label="weight")
+    plt.show()
+
+
+def show_head_effects(effects: Sequence[Sequence[float]]) -> None:
+    """For each head (on_target, length, logit, without): what it adds, and what it does to the answer."""
+    titles = (
+        "weight on the\nright patch",
+        "length of the\nvector it adds",
+        "what it adds to the\nright word's logit",
+        "right answers\nwithout it",
+    )
+    _, axes = plt.subplots(1, 4, figsize=(8, 2.3), layout="constrained")
+    for ax, title, values in zip(axes, titles, zip(*effects, strict=True), strict=True):
+        names = [str(head + 1) for head in range(len(values))]
+        bars = ax.bar(names, values, color=_BLUE)
+        ax.bar_label(bars, fmt="%.2f", fontsize=8)
+        ax.axhline(0, color="0.3", linewidth=0.8)
+        ax.margins(y=0.18)
+        ax.set_title(title, fontsize=9)
+        ax.set_xlabel("head", fontsize=8)
+        ax.tick_params(labelsize=8)
+    plt.show()
+
+
+def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], words: Sequence[str]) -> None:
+    """One question through the model, with the tensors that it became on the way.
+
+    Args:
+        patches: (9, 64), the scene.
+        met: what `follow` found, by name, in the order of the model.
+        words: the vocabulary.
+    """
+    figure = plt.figure(figsize=(8.6, 4.4))
+    scene = figure.add_axes((0.02, 0.60, 0.15, 0.29))
+    show_scene(scene, patches, "image (24, 24)")
+    lanes = {
+        "patches": (0.24, 0.64),
+        "aligned": (0.45, 0.64),
+        "image tokens": (0.66, 0.64),
+        "text tokens": (0.24, 0.13),
+        "block 1": (0.45, 0.13),
+        "block 2": (0.66, 0.13),
+    }
+    boxes = {"image": scene}
+    for name, (x, y) in lanes.items():
+        boxes[name] = ax = figure.add_axes((x, y, 0.15, 0.21))
+        ax.imshow(met[name].numpy(), cmap="PuOr", vmin=-3, vmax=3, aspect="auto")
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(f"{name} {tuple(met[name].shape)}", fontsize=8)
+    boxes["question"] = asked = figure.add_axes((0.02, 0.13, 0.15, 0.21))
+    asked.text(0.5, 0.5, question.replace("the", "the\n"), ha="center", va="center", fontsize=10)
+    asked.set(xticks=[], yticks=[])
+    asked.set_title("question", fontsize=8)
+    boxes["answer"] = answer = figure.add_axes((0.89, 0.13, 0.10, 0.21))
+    top, which = met["logits"].softmax(-1).topk(3)
+    answer.barh(range(3), top.tolist(), color=_BLUE)
+    for place, index in enumerate(which.tolist()):
+        answer.text(0.03, place - 0.47, words[index], fontsize=7, va="bottom")
+    answer.set(xlim=(0, 1), ylim=(2.6, -0.9), xticks=[0, 1], yticks=[])
+    answer.tick_params(labelsize=7)
+    answer.set_title(f"next word {tuple(met['logits'].shape)}", fontsize=8)
+    boxes["look"] = look = figure.add_axes((0.86, 0.64, 0.12, 0.21))
+    look.imshow(met["map"].mean(0)[-1].reshape(3, 3).numpy(), cmap="viridis", vmin=0, vmax=1)
+    look.set(xticks=[], yticks=[])
+    look.set_title(f"map {tuple(met['map'].shape)}\nlast word, mean of heads", fontsize=8)
+    steps = (
+        ("image", "patches"),
+        ("patches", "aligned"),
+        ("aligned", "image tokens"),
+        ("question", "text tokens"),
+        ("text tokens", "block 1"),
+        ("block 1", "block 2"),
+        ("block 2", "answer"),
+    )
+    for start, end in steps:
+        _arrow(figure, boxes[start], (1, 0.5), boxes[end], (0, 0.5))
+    _arrow(figure, boxes["image tokens"], (0.5, 0), boxes["block 2"], (0.5, 1.18))
+    figure.text(0.74, 0.48, "keys, values", fontsize=8)
+    plt.show()
+
+
+def _arrow(figure, start, at: tuple[float, float], end, to: tuple[float, float]) -> None:
+    """An arrow from a point of one panel to a point of another; points in shares of the panels."""
+    arrow = ConnectionPatch(
+        at,
+        to,
+        start.transAxes,
+        end.transAxes,
+        arrowstyle="->",
+        color="0.25",
+        shrinkA=2,
+        shrinkB=2,
+        mutation_scale=12,
+    )
+    figure.add_artist(arrow)
