@@ -13,6 +13,7 @@ import json
 import platform
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from time import perf_counter, process_time
 
 import torch
@@ -46,6 +47,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=1, help="trainings side by side, one thread each")
+    parser.add_argument(
+        "--resume", type=Path, help="the output of a run that broke off: its seeds are not repeated"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     held = {task: held_out(task, SCENES, seed=100 + index) for index, task in enumerate(TASKS)}
@@ -54,8 +58,11 @@ def main() -> None:
     recipe.draw_start(untrained, 0)
     print("untrained ", {"grounding": looks(untrained, held), **right(untrained, held)}, flush=True)
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        runs = []
-        for run in pool.map(one_seed, range(options.seeds)):
+        runs = finished(options.resume) if options.resume else []
+        for run in runs:
+            print(json.dumps(run), flush=True)
+        done = {run["seed"] for run in runs}
+        for run in pool.map(one_seed, [seed for seed in range(options.seeds) if seed not in done]):
             runs.append(run)
             print(json.dumps(run), flush=True)
         print("controls", json.dumps(pool.submit(controls, held).result()), flush=True)
@@ -79,6 +86,11 @@ def main() -> None:
     }
     versions = {"python": platform.python_version(), "torch": torch.__version__}
     print(json.dumps({"benchmark": "training", "figures": figures, "versions": versions}))
+
+
+def finished(output: Path) -> list[dict]:
+    """The seeds that an earlier run has measured."""
+    return [json.loads(line) for line in output.read_text("utf-8").splitlines() if line.startswith('{"seed"')]
 
 
 def one_seed(seed: int) -> dict:

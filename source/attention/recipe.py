@@ -45,8 +45,9 @@ def draw_start(model: nn.Module, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
-            if "norm" in name or name.endswith("bias"):
-                start = torch.full(parameter.shape, float("norm" in name and name.endswith("weight")))
+            part, _, kind = name.rpartition(".")
+            if "norm" in part.rpartition(".")[2] or kind == "bias":
+                start = torch.full(parameter.shape, float(kind == "weight"))
             elif "embedding" in name or "positions" in name:
                 start = torch.randn(parameter.shape, generator=generator) * (0.5 if "text" in name else 1.0)
             else:  # as nn.Linear does
@@ -127,7 +128,7 @@ def train(
     draw_start(model, seed)
     places = _places(model, seed)
     path = [_numbers_at(places)]
-    aligning = adamw(model.aligner)
+    aligning = adamw(model.aligner) if align_steps else None  # an aligner may have nothing to learn
     patches, labels = (tensor.to(device) for tensor in digits("train"))
     align_losses, losses = [], []
     for step in progress(range(align_steps), "stage 1: align"):

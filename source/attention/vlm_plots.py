@@ -10,19 +10,22 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib.patches import ConnectionPatch
 from torch import Tensor
+from torch.nn import functional as F
 
+_PAPER, _INK = -0.79, 1.85  # an empty pixel and a full one, as `digits` scales them
 _BLUE, _ORANGE, _GREY, _GREEN = "#0072b2", "#e69f00", "#999999", "#009e73"
 
 
 def show_scene(ax, patches: Tensor, title: str = "", cell: int | None = None) -> None:
-    """One scene (9, 64) as an image, with a frame around the cell in question."""
-    image = patches.detach().cpu().reshape(3, 3, 8, 8).permute(0, 2, 1, 3).reshape(24, 24)
-    ax.imshow(image.numpy(), cmap="gray_r", vmin=-0.8, vmax=1.85)
-    for line in (7.5, 15.5):
-        ax.axhline(line, color="0.6", linewidth=0.6)
-        ax.axvline(line, color="0.6", linewidth=0.6)
+    """One scene (9, 64) as an image, with a frame around the cell in question; patches stand a pixel apart."""
+    pixels = F.pad(patches.detach().cpu().reshape(3, 3, 8, 8), (1, 1, 1, 1), value=_PAPER)
+    image = pixels.permute(0, 2, 1, 3).reshape(30, 30)
+    ax.imshow(image.numpy(), cmap="gray_r", vmin=_PAPER, vmax=_INK)
+    for line in (9.5, 19.5):
+        ax.axhline(line, color="0.6", linewidth=0.8)
+        ax.axvline(line, color="0.6", linewidth=0.8)
     if cell is not None and cell >= 0:
-        _frame(ax, cell, 8)
+        _frame(ax, cell, 10)
     ax.set(xticks=[], yticks=[])
     ax.set_title(title, fontsize=9)
 
@@ -151,6 +154,16 @@ def show_next_words(probabilities: Mapping[str, Tensor], words: Sequence[str], m
     plt.show()
 
 
+def show_spread(values: Mapping[str, Tensor], xlabel: str) -> None:
+    """Histograms of shares (N,) from 0 to 1, by name, over each other."""
+    _, ax = plt.subplots(figsize=(6.2, 2.4), layout="constrained")
+    for (name, shares), colour in zip(values.items(), (_BLUE, _ORANGE, _GREEN), strict=False):
+        ax.hist(shares.tolist(), bins=40, range=(0, 1), label=name, color=colour, alpha=0.65)
+    ax.set(xlabel=xlabel, ylabel="scenes", xlim=(0, 1))
+    ax.legend(fontsize=8, frameon=False)
+    plt.show()
+
+
 def show_map_grid(
     maps: Mapping[str, Tensor], words: Mapping[str, Sequence[str]], across: str, down: str
 ) -> None:
@@ -163,11 +176,12 @@ def show_map_grid(
         layout="constrained",
         squeeze=False,
     )
-    for row, (title, grids) in zip(axes, maps.items(), strict=True):
+    for place, (title, grids) in enumerate(maps.items()):
+        row = axes[place]
         for head, (ax, grid, word) in enumerate(zip(row, grids.detach().cpu(), words[title], strict=True)):
             drawn = ax.imshow(grid.numpy(), cmap="viridis", vmin=0.0, vmax=1.0)
             ax.set(xticks=[], yticks=[])
-            ax.set_title(f"head {head + 1}: {word}" if row is axes[0] else word, fontsize=9)
+            ax.set_title(f"head {head + 1}: {word}" if place == 0 else word, fontsize=9)
         row[0].set_ylabel(title, fontsize=9)
     figure.supxlabel(across, fontsize=9)
     figure.supylabel(down, fontsize=9)
@@ -222,21 +236,21 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
         ax.set(xticks=[], yticks=[])
         ax.set_title(f"{name} {tuple(met[name].shape)}", fontsize=8)
     boxes["question"] = asked = figure.add_axes((0.02, 0.13, 0.15, 0.21))
-    asked.text(0.5, 0.5, question.replace("the", "the\n"), ha="center", va="center", fontsize=10)
+    asked.text(0.5, 0.5, question, ha="center", va="center", fontsize=9, wrap=True)
     asked.set(xticks=[], yticks=[])
     asked.set_title("question", fontsize=8)
-    boxes["answer"] = answer = figure.add_axes((0.89, 0.13, 0.10, 0.21))
+    boxes["answer"] = answer = figure.add_axes((0.87, 0.13, 0.12, 0.21))
     top, which = met["logits"].softmax(-1).topk(3)
-    answer.barh(range(3), top.tolist(), color=_BLUE)
+    answer.barh(range(3), top.tolist(), color=_BLUE, height=0.4)
     for place, index in enumerate(which.tolist()):
-        answer.text(0.03, place - 0.47, words[index], fontsize=7, va="bottom")
-    answer.set(xlim=(0, 1), ylim=(2.6, -0.9), xticks=[0, 1], yticks=[])
+        answer.text(0.03, place - 0.28, words[index], fontsize=7, va="bottom")
+    answer.set(xlim=(0, 1), ylim=(2.4, -0.9), xticks=[0, 1], yticks=[])
     answer.tick_params(labelsize=7)
     answer.set_title(f"next word {tuple(met['logits'].shape)}", fontsize=8)
-    boxes["look"] = look = figure.add_axes((0.86, 0.64, 0.12, 0.21))
+    boxes["look"] = look = figure.add_axes((0.87, 0.64, 0.12, 0.21))
     look.imshow(met["map"].mean(0)[-1].reshape(3, 3).numpy(), cmap="viridis", vmin=0, vmax=1)
     look.set(xticks=[], yticks=[])
-    look.set_title(f"map {tuple(met['map'].shape)}\nlast word, mean of heads", fontsize=8)
+    look.set_title(f"map {tuple(met['map'].shape)}\nmean of the heads", fontsize=8)
     steps = (
         ("image", "patches"),
         ("patches", "aligned"),

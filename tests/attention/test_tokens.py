@@ -1,7 +1,19 @@
 import pytest
 import torch
 from attention.digits import BLANK, POSITIONS
-from attention.tokens import EOS, MAX_TOKENS, PAD, ROWS, WORDS, decode, draw_questions, encode
+from attention.tokens import (
+    EOS,
+    MAX_TOKENS,
+    NOWHERE,
+    PAD,
+    ROWS,
+    TASKS,
+    WORDS,
+    decode,
+    draw_questions,
+    encode,
+    one_of_each,
+)
 
 
 def drawn(count=200, **options):
@@ -54,8 +66,35 @@ def test_all_positions_and_digits_are_asked_about():
 
 
 def test_words_are_tokens_of_their_own():
-    assert len(set(WORDS)) == len(WORDS) == 33
+    assert len(set(WORDS)) == len(WORDS) == 34
     assert decode(encode("what is at top-left ?")) == "what is at top-left ?"
     assert drawn().token_ids.shape == (200, MAX_TOKENS)
     with pytest.raises(ValueError, match="'cat'"):
         encode("where is the cat ?")
+
+
+def test_absent_digits_are_nowhere():
+    questions = drawn(1000, tasks=("where", "where", "what", "read"), fewest=3, absent=0.5)
+    nowhere = questions.token_ids[:, 6] == NOWHERE
+    where = questions.token_ids[:, 1] == WORDS.index("where")
+    assert not (nowhere & ~where).any()
+    assert 0.4 < nowhere[where].float().mean() < 0.6
+    wanted = questions.token_ids[:, 4] - WORDS.index("0")
+    shown = (questions.labels == wanted.unsqueeze(1)).any(1)
+    assert torch.equal(shown[where], ~nowhere[where])
+    assert (questions.cells[nowhere] == -1).all()
+    assert (questions.cells[where & ~nowhere, 0] >= 0).all()
+    assert len(wanted[nowhere].unique()) == 10
+
+
+def test_nobody_is_asked_for_an_absent_digit_unless_it_is_wanted():
+    assert NOWHERE not in drawn(500, fewest=1).token_ids
+    plain, asked = drawn(500), drawn(500, absent=1e-9)
+    assert torch.equal(plain.image_patches, asked.image_patches)
+    assert torch.equal(plain.token_ids, asked.token_ids)
+
+
+def test_one_of_each():
+    questions = one_of_each(torch.Generator().manual_seed(3), "test")
+    assert [WORDS[token] for token in questions.token_ids[:, 1].tolist()] == list(TASKS)
+    assert (questions.labels != BLANK).all()
