@@ -10,8 +10,10 @@ import jupytext
 import pytest
 import torch
 from attention import recipe
+from attention.builtin import MultiHeadAttention
 from attention.digits import digits
 from attention.patches import patchify
+from attention.positions import PositionEmbedding
 from attention.tokens import EOS, MAX_TOKENS, PAD, PROMPT_LENGTHS, WORDS, encode
 from attention.training import shift_targets
 from attention.vlm import MiniVLM
@@ -21,13 +23,22 @@ from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3.trained_model import GATES, GROUNDING_GATE
 
 ROOT = Path(__file__).parents[2]
-PROSE = " ".join(
-    " ".join(cell.source.split())
-    for cell in jupytext.read(ROOT / "solutions" / "3-vlm.py", fmt="py:percent").cells
-    if cell.cell_type == "markdown"
-)
+CELLS = jupytext.read(ROOT / "solutions" / "3-vlm.py", fmt="py:percent").cells
+TEXTS = [cell.source for cell in CELLS if cell.cell_type == "markdown"]
+PROSE = " ".join(" ".join(text.split()) for text in TEXTS)
+CODE = "\n".join(cell.source for cell in CELLS if cell.cell_type == "code")
 RESULTS = (ROOT / "benchmarks" / "results" / "training.txt").read_text("utf-8").splitlines()
 RUNS = [json.loads(line) for line in RESULTS if line.startswith('{"seed"')]
+PARTS = [
+    json.loads(line)
+    for line in (ROOT / "benchmarks" / "results" / "recipe_parts.txt").read_text("utf-8").splitlines()
+    if line.startswith('{"variant"')
+]
+LAYERS = [
+    json.loads(line)
+    for line in (ROOT / "benchmarks" / "results" / "layers.txt").read_text("utf-8").splitlines()
+    if line.startswith('{"layers"')
+]
 CONTROLS = next(json.loads(line.partition(" ")[2]) for line in RESULTS if line.startswith("controls "))
 
 
@@ -49,9 +60,13 @@ def test_the_world():
         len(digits("train").labels),
         len(digits("test").labels),
     ]
-    share, out_of, chance = says(r'chance is #/# = # for "where"')
-    assert chance == round(share / out_of, 3)
-    assert out_of == recipe.MODEL["num_patches"]
+    one, cells, where, also, words, what, again, orders, read = says(
+        r'Chance is #/# = # for "where", #/# = # for "what", and #/# = # for "read": three different digits'
+    )
+    assert (one, also, again) == (1, 1, 1)
+    assert (cells, words, orders) == (recipe.MODEL["num_patches"], 10, 10 * 9 * 8)
+    assert (where, what, read) == (round(1 / cells, 4), 1 / words, round(1 / orders, 4))
+    assert 'chance={"where": 1 / 9, "what": 1 / 10, "read": 1 / 720}' in CODE
 
 
 def test_the_patches_by_hand():
@@ -104,12 +119,6 @@ def test_the_table_of_targets():
 
 def test_the_recipe():
     assert says(r"For # steps single digits are pulled") == [recipe.ALIGN_STEPS]
-    steps, where, what = says(
-        r'after all # steps "where" still stands at chance: # in our benchmark, and "what" is right in # of the scenes'
-    )
-    naive = CONTROLS["full scenes from the start, not aligned"]
-    assert steps == recipe.STEPS
-    assert (where, what) == (pytest.approx(naive["where"], abs=6e-4), pytest.approx(naive["what"], abs=6e-4))
     first, second, last = says(
         r"In the beginning a scene holds # or # digits\. .*? hold up to # in the last third"
     )
@@ -118,6 +127,28 @@ def test_the_recipe():
     warm, rate, beta = says(r"climbs for # steps to #, then falls along half a cosine\. .*?\(β₂ = #\)")
     assert (warm, rate, beta) == (recipe.WARM_UP, recipe.LEARNING_RATE, recipe.BETAS[1])
     assert max(recipe.learning_rate(step) for step in range(recipe.STEPS)) == pytest.approx(rate, rel=0.02)
+
+
+def test_what_each_part_of_the_recipe_is_good_for():
+    steps, *naive, seeds, chance, low, high = says(
+        r'after all # steps "where" is right in # to # of the scenes, over # seeds; chance is #\. '
+        r"With the recipe it is # to #\."
+    )
+    assert (steps, chance) == (recipe.STEPS, round(1 / 9, 2))
+    assert {part["seed"] for part in PARTS} == set(range(int(seeds)))
+    assert naive == spread_of("full scenes from the start, not aligned", "where")
+    assert [low, high] == spread_of("as it is", "where")
+    assert says(r'Without it "where" is right in # to #\.') == spread_of("not aligned first", "where")
+    assert says(r"third of training\. Without it: # to #\.") == spread_of(
+        "full scenes from the start", "where"
+    )
+    assert says(r"Without the warm-up: # to #\.") == spread_of("no warm-up", "where")
+
+
+def spread_of(variant: str, what: str) -> list[float]:
+    """The least and the largest share over the seeds of one variant of the recipe, as the prose gives them."""
+    shares = [part[what] for part in PARTS if part["variant"] == variant]
+    return [pytest.approx(pick(shares), abs=6e-4) for pick in (min, max)]
 
 
 def test_batches_are_faster():
@@ -143,16 +174,90 @@ def test_accuracies_over_the_seeds():
     assert ranges == pytest.approx(measured, abs=6e-4)
 
 
+def test_layers():
+    (seeds,) = says(r"From the worst to the best of # seeds")
+    for layers in (1, 2, 4):
+        runs = [run for run in LAYERS if run["layers"] == layers]
+        assert {run["seed"] for run in runs} == set(range(int(seeds)))
+        *shares, least, most = says(rf"\| {layers}" + r" \| # to #" * 5 + r" \|")
+        measured = [
+            pick(run[name] for run in runs)
+            for name in ("where", "what", "read", "grounding")
+            for pick in (min, max)
+        ]
+        assert shares == pytest.approx(measured, abs=6e-4)
+        times = [run["cpu_seconds"] for run in runs]
+        assert [least, most] == pytest.approx([min(times), max(times)], abs=0.5)
+
+
+def test_more_blocks_are_surer_and_slower():
+    """ "More blocks are surer at the worst seed, in the answer and in the map, and take longer: four half as long again." """
+
+    def of(layers: int, name: str) -> list[float]:
+        return [run[name] for run in LAYERS if run["layers"] == layers]
+
+    for name in ("where", "grounding"):
+        assert min(of(1, name)) < min(of(2, name)) < min(of(4, name))
+    assert "four blocks half as long again as our two" in PROSE
+    assert 1.35 < sum(of(4, "cpu_seconds")) / sum(of(2, "cpu_seconds")) < 1.65
+
+
 def test_grounding_over_the_seeds():
-    seeds, *ranges = says(
-        r'Over # seeds it found the patch of "where" in # to # of the scenes, the value-weighted map in # to #\.'
+    seeds, scenes, *ranges, wins, of = says(
+        r'Over # seeds and # scenes the head average found the patch of "where" in # to # of the scenes, the '
+        r"value-weighted map in # to #; the value-weighted map was better in # of # seeds\."
     )
-    assert seeds == len(RUNS)
+    assert (seeds, scenes, of) == (len(RUNS), 2000, len(RUNS))
     looks = [
         spread(lambda run, kind=kind: run["grounding"]["where"][kind])
         for kind in ("head average", "value-weighted")
     ]
     assert ranges == pytest.approx([*looks[0], *looks[1]], abs=6e-4)
+    assert wins == sum(
+        run["grounding"]["where"]["value-weighted"] > run["grounding"]["where"]["head average"]
+        for run in RUNS
+    )
+
+
+def test_heads_over_the_seeds():
+    single, seeds, least = says(
+        r"In # of # seeds exactly one head has more than # of its weight on the right patch"
+    )
+    assert seeds == len(RUNS)
+    assert single == sum(sum(head[0] > least for head in run["heads"]["where"]) == 1 for run in RUNS)
+
+
+def test_absent_digits_over_the_seeds():
+    before, after = ([run["absent"][when] for run in RUNS] for when in ("before", "after"))
+    seeds, *named = says(r"absent digits \(over # seeds: # to #\)")
+    assert seeds == len(RUNS)
+    assert named == pytest.approx(least_and_most(before, "a place"), abs=6e-4)
+    seeds, scenes, *rest = says(
+        r'Over # seeds, with # scenes: a place for # to # of the absent digits, "where" right in # to #, '
+        r'"what" in # to #, "read" in # to #\.'
+    )
+    assert (seeds, scenes) == (len(RUNS), 2000)
+    measured = [
+        share for name in ("a place", "where", "what", "read") for share in least_and_most(after, name)
+    ]
+    assert rest == pytest.approx(measured, abs=6e-4)
+    assert max(run["a place"] for run in after) < 0.05  # what the lesson promises by "hardly any"
+    assert min(run["where"] for run in after) >= 0.95
+    low, high, seeds = says(r"in all 800 steps, a place was still named for # to # of them \(# seeds\)")
+    assert seeds == sum(part["variant"] == "a quarter of the digits absent" for part in PARTS)
+    assert [low, high] == spread_of("a quarter of the digits absent", "false places")
+
+
+def least_and_most(shares: list[dict], name: str) -> list[float]:
+    return [min(run[name] for run in shares), max(run[name] for run in shares)]
+
+
+def test_four_learned_queries():
+    measured = next(p for p in PARTS if p["variant"] == "four learned queries" and p["seed"] == 0)
+    assert says(r"We measured #, # and # at seed 0") == pytest.approx(
+        [measured[task] for task in ("where", "what", "read")], abs=6e-3
+    )
+    assert measured["read"] < 0.1  # "not a tenth"
 
 
 def test_interventions_over_the_seeds():
@@ -199,8 +304,36 @@ def test_gates_and_points():
     number = {"Four": 4, "Six": 6}
     assert number[words[0]] == points["values"] + points["conduct"]
     assert number[words[1]] == points["trained answers"] + points["trained maps"]
-    assert sum(exercise.points > 0 for exercise in LESSON.exercises) == 9
-    assert "Nine exercises are worth 100 points; four more are for practice" in PROSE
+
+
+def test_times_and_points_at_the_top():
+    reading, minutes, points, practice = says(
+        r"About # minutes to read, and # minutes for the nine exercises, which are worth # points\. "
+        r"The practice at the end comes on top: # minutes"
+    )
+    paid = [exercise for exercise in LESSON.exercises if exercise.points]
+    assert len(paid) == 9
+    assert minutes == sum(exercise.minutes for exercise in paid)
+    assert points == sum(exercise.points for exercise in paid)
+    assert practice == sum(exercise.minutes for exercise in LESSON.exercises if not exercise.points)
+    main = TEXTS[: next(index for index, text in enumerate(TEXTS) if "## What goes wrong" in text)]
+    assert reading == pytest.approx(sum(len(text.split()) for text in main) / 200, abs=1)
+    for exercise in paid:
+        row = f"| {exercise.id} | {exercise.title} | {exercise.points:g} | {exercise.minutes} |"
+        assert row in TEXTS[0]
+
+
+def test_a_set_has_no_order():
+    """Shuffled patches give the same answer without positions, and another one with them."""
+    generator = torch.Generator().manual_seed(0)
+    tokens, asks = torch.randn(9, 8, generator=generator), torch.randn(1, 8, generator=generator)
+    order = torch.randperm(9, generator=generator)
+    look, places = MultiHeadAttention(8, 2), PositionEmbedding(9, 8)
+    with torch.no_grad():
+        assert torch.allclose(look(asks, tokens)[0], look(asks, tokens[order])[0], atol=1e-6)
+        assert not torch.allclose(
+            look(asks, places(tokens))[0], look(asks, places(tokens[order]))[0], atol=1e-2
+        )
 
 
 def test_what_attention_costs():

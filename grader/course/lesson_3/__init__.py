@@ -41,5 +41,5 @@ LESSON = Lesson(
         DIAGNOSE,
     ),
     given={"MultiHeadAttention": MultiHeadAttention, "model": None, "record": None, "seed": 0},
-    cell_seconds={"train-vlm": 240.0},
+    cell_seconds={"train-vlm": 240.0, "train-nowhere": 120.0, "compare-queries": 240.0},
 )
