@@ -1209,86 +1209,6 @@ compare_predictions(my_queries, narrow_scores)
 # trains 32 queries, on 129 million images.
 
 # %% [markdown]
-# ## What goes wrong
-#
-# A loss that does not fall has many causes, and they look alike from outside. Measure before you turn knobs:
-#
-# | finding | how to see it | where to look |
-# |---|---|---|
-# | **frozen** | a parameter has `requires_grad` False | a freeze that was never undone |
-# | **no gradient** | the gradient is None or all zeros | a part that the loss does not reach; a `detach()` too many |
-# | **uniform** | the maps' entropy is near its largest value, log S | queries and keys too small or not trained; *not* a matter of temperature alone |
-# | **one patch** | all queries look at one and the same patch | scores that have grown too large; a sink |
-# | **misaligned** | shuffling the images does not hurt the loss | wrong pairs, wrong targets, an aligner that learned nothing |
-#
-# A word on words: "attention collapse" is said of *both* the uniform map and the map on one patch. In the literature
-# "entropy collapse" means the second: the entropy goes to **zero** (Zhai et al. 2023). They are opposites, so name
-# which one you mean. And raising the softmax temperature makes a uniform map *more* uniform.
-
-# %% [markdown] about="3.P4"
-# Write `diagnose(model, batch)` → a list of findings, in the order of the table, empty for a healthy model:
-#
-# - `"frozen"`: some parameter does not require gradients.
-# - `"no gradient"`: some parameter requires gradients, and the loss (mean cross-entropy over `shift_targets`) gives it
-#   none, or only zeros.
-# - `"uniform"`: over the last map, at the last position of each prompt, the mean entropy is above 0.99 · log S.
-# - `"one patch"`: in the mean of those rows (over heads and batch) one patch has more than 0.9.
-# - `"misaligned"`: with `image_patches.roll(1, 0)` the loss is less than 1 % higher.
-#
-# <details><summary>First hint</summary>
-#
-# `torch.autograd.grad(loss, parameters, allow_unused=True)` leaves `.grad` alone and gives None for what is not reached.
-# </details>
-#
-# <details><summary>Second hint</summary>
-#
-# `rows = maps[-1][torch.arange(B), :, prompt_lengths - 1]` is (B, H, S); `torch.special.entr(rows).sum(-1)` its entropy.
-# </details>
-#
-# Expected below: nothing for the trained model; *misaligned* for the untrained one.
-
-
-# %% exercise="3.P4"
-def diagnose(model: nn.Module, batch) -> list[str]:
-    """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
-
-    Args:
-        batch: token_ids (B, T), prompt_lengths (B,), image_patches (B, S, d_vision)
-    """
-    ### BEGIN SOLUTION
-    token_ids, prompt_lengths, image_patches = batch
-    targets = shift_targets(token_ids, prompt_lengths)
-    asked = targets != -100
-    logits, maps = model(token_ids, image_patches)
-    loss = F.cross_entropy(logits[asked], targets[asked])
-    with torch.no_grad():
-        other = F.cross_entropy(model(token_ids, image_patches.roll(1, 0))[0][asked], targets[asked])
-
-    findings = []
-    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    if len(learning) < len(list(model.parameters())):
-        findings.append("frozen")
-    gradients = torch.autograd.grad(loss, learning, allow_unused=True)
-    if any(gradient is None or not gradient.any() for gradient in gradients):
-        findings.append("no gradient")
-    rows = maps[-1].detach()[torch.arange(len(token_ids)), :, prompt_lengths - 1]
-    if torch.special.entr(rows).sum(-1).mean() > 0.99 * np.log(rows.shape[-1]):
-        findings.append("uniform")
-    if rows.mean((0, 1)).max() > 0.9:
-        findings.append("one patch")
-    if other < 1.01 * loss:
-        findings.append("misaligned")
-    return findings
-    ### END SOLUTION
-
-
-# %% id="try-diagnose" draws="1"
-need("model", "3.6")
-batch = held_out("where", 128).to(device).batch
-for name, one in (("trained", model), ("untrained", untrained)):
-    print(f"{name:10}", diagnose(one, batch) or "nothing found")
-
-# %% [markdown]
 # ## What attention costs
 #
 # Dense attention makes a weight for every pair. Our 9 patches need 81. An image of 1024×1024 pixels in patches of
@@ -1300,6 +1220,8 @@ for name, one in (("trained", model), ("untrained", untrained)):
 #   n · d². A different function again; it does not approximate softmax.
 # - **Fused kernels** (FlashAttention, Dao et al. 2022): the same function, exactly. The weights are made tile by tile
 #   and never written to memory. It does not reduce the arithmetic; it reduces memory traffic.
+#
+# After the three exercises you see all four in one figure: time and memory against the number of positions.
 
 # %% [markdown] about="3.P1"
 # Write `sliding_window_attention(query, key, value, window)`. Position i sees positions j with |i − j| ≤ window. No
@@ -1437,22 +1359,355 @@ softmax = F.scaled_dot_product_attention(query[None], key[None], value[None])[0]
 print(f"linear: off by {(linear_attention(query, key, value) - quadratic).abs().max():.1e} from its quadratic form,")
 print(f"        by {(linear_attention(query, key, value) - softmax).abs().max():.1e} from softmax attention")
 
-
-def seconds(function, repeats=5):
-    """The shortest of a few runs."""
-    best = float("inf")
-    for _ in range(repeats):
-        began = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - began)
-    return best
-
-
-layer, long = MultiHeadAttention(64, 4), torch.randn(1, 1024, 64, generator=generator)
+layer, long = MultiHeadAttention(64, 4), torch.randn(1, 256, 64, generator=generator)
 with torch.no_grad():
-    off = (fused_forward(layer, long) - layer(long)[0]).abs().max()
-    ratio = seconds(lambda: layer(long)) / seconds(lambda: fused_forward(layer, long))
-print(f"fused:  off by {off:.1e}; with weights it takes {ratio:.1f} times as long, at 1,024 tokens")
+    print(f"fused:  off by {(fused_forward(layer, long) - layer(long)[0]).abs().max():.1e} from the layer with weights")
+
+# %% provided="attention.scaling"
+
+# %% [markdown]
+# ### Four attentions on one figure
+#
+# The next cell measures dense, windowed, linear and fused attention at growing n, one head of width 64, on one core.
+# On logarithmic axes a cost of n to the power p is a straight line of slope p: doubling n adds p doublings of the
+# cost. Which slopes do you expect, for time and for memory?
+
+# %% id="scaling" draws="1"
+lengths = (512, 1024, 2048, 4096)
+costs = {
+    name: {n: cost_of(attend, n) for n in lengths}
+    for name, attend in (
+        ("dense", dense_attention),
+        ("window of 64", lambda query, key, value: sliding_window_attention(query, key, value, 64)),
+        ("linear", linear_attention),
+        ("fused", lambda *tensors: F.scaled_dot_product_attention(*(tensor[None] for tensor in tensors))),
+    )
+}
+show_scaling(costs)
+for name, by_length in costs.items():
+    last = by_length[lengths[-1]]
+    print(f"{name:13} at n = {lengths[-1]:,}: {1000 * last.seconds:7.1f} ms, {last.megabytes:7.2f} MB")
+
+# %% [markdown]
+# *Two panels with logarithmic axes, four straight lines each. Time: dense and fused rise with a slope of about 2, the
+# window and linear attention with about 1. Memory: dense rises with a slope of 2, the others with at most 1.*
+#
+# Fused attention still computes every pair, so its time grows like that of dense attention; it is the memory that no
+# longer does. A window and linear attention make both grow in proportion to n, and pay with another function. On
+# short sequences none of this matters: lines that will be far apart at 4,096 positions lie close together at 512.
+
+# %% [markdown]
+# ## What goes wrong
+#
+# A loss that does not fall has many causes, and they look alike from outside. Measure before you turn knobs:
+#
+# | finding | how to see it | where to look |
+# |---|---|---|
+# | **frozen** | a parameter has `requires_grad` False | a freeze that was never undone |
+# | **no gradient** | the gradient is None or all zeros | a part that the loss does not reach; a `detach()` too many |
+# | **uniform** | the maps' entropy is near its largest value, log S | queries and keys too small or not trained; *not* a matter of temperature alone |
+# | **one patch** | all queries look at one and the same patch | scores that have grown too large; a sink |
+# | **misaligned** | shuffling the images does not hurt the loss | wrong pairs, wrong targets, an aligner that learned nothing |
+#
+# A word on words: "attention collapse" is said of *both* the uniform map and the map on one patch. In the literature
+# "entropy collapse" means the second: the entropy goes to **zero** (Zhai et al. 2023). They are opposites, so name
+# which one you mean. And raising the softmax temperature makes a uniform map *more* uniform.
+
+# %% [markdown] about="3.P4"
+# Write `diagnose(model, batch)` → a list of findings, in the order of the table, empty for a healthy model:
+#
+# - `"frozen"`: some parameter does not require gradients.
+# - `"no gradient"`: some parameter requires gradients, and the loss (mean cross-entropy over `shift_targets`) gives it
+#   none, or only zeros.
+# - `"uniform"`: over the last map, at the last position of each prompt, the mean entropy is above 0.99 · log S.
+# - `"one patch"`: in the mean of those rows (over heads and batch) one patch has more than 0.9.
+# - `"misaligned"`: with `image_patches.roll(1, 0)` the loss is less than 1 % higher.
+#
+# <details><summary>First hint</summary>
+#
+# `torch.autograd.grad(loss, parameters, allow_unused=True)` leaves `.grad` alone and gives None for what is not reached.
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# `rows = maps[-1][torch.arange(B), :, prompt_lengths - 1]` is (B, H, S); `torch.special.entr(rows).sum(-1)` its entropy.
+# </details>
+#
+# Expected below: nothing for the trained model. For the untrained one *misaligned*, and at some seeds *uniform* as well.
+
+
+# %% exercise="3.P4"
+def diagnose(model: nn.Module, batch) -> list[str]:
+    """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
+
+    Args:
+        batch: token_ids (B, T), prompt_lengths (B,), image_patches (B, S, d_vision)
+    """
+    ### BEGIN SOLUTION
+    token_ids, prompt_lengths, image_patches = batch
+    targets = shift_targets(token_ids, prompt_lengths)
+    asked = targets != -100
+    logits, maps = model(token_ids, image_patches)
+    loss = F.cross_entropy(logits[asked], targets[asked])
+    with torch.no_grad():
+        other = F.cross_entropy(model(token_ids, image_patches.roll(1, 0))[0][asked], targets[asked])
+
+    findings = []
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if len(learning) < len(list(model.parameters())):
+        findings.append("frozen")
+    gradients = torch.autograd.grad(loss, learning, allow_unused=True)
+    if any(gradient is None or not gradient.any() for gradient in gradients):
+        findings.append("no gradient")
+    rows = maps[-1].detach()[torch.arange(len(token_ids)), :, prompt_lengths - 1]
+    if torch.special.entr(rows).sum(-1).mean() > 0.99 * np.log(rows.shape[-1]):
+        findings.append("uniform")
+    if rows.mean((0, 1)).max() > 0.9:
+        findings.append("one patch")
+    if other < 1.01 * loss:
+        findings.append("misaligned")
+    return findings
+    ### END SOLUTION
+
+
+# %% id="try-diagnose" draws="1"
+need("model", "3.6")
+batch = held_out("where", 128).to(device).batch
+for name, one in (("trained", model), ("untrained", untrained)):
+    print(f"{name:10}", diagnose(one, batch) or "nothing found")
+
+# %% [markdown]
+# An untrained model says the same whatever it is shown, so it is always *misaligned*. Its map is nearly uniform
+# because its queries and keys are short, and at 1 of 20 seeds it is above the threshold of 0.99: *uniform* as well. A
+# threshold is a decision; the entropy itself says more.
+
+# %% provided="attention.pocket"
+
+# %% provided="attention.pocket_plots"
+
+# %% [markdown]
+# ## Repair three trainings
+#
+# To name an illness is half of the work. Here are three trainings that fail, each for one mistake of a kind that
+# happens to everybody. Look at the curve and the maps, ask `diagnose`, find the line, and write the piece anew.
+#
+# The patient is pocket-sized and trains in about a second. **One word asks, one word answers**: `top-left` → `7`. The
+# word looks at the scene once, through one head; what it sees is added to it and decides the answer.
+#
+# 1. **Stage 1** aligns: each digit to the embedding of its word. The aligner is linear here, so least squares do it
+#    at once.
+# 2. **Stage 2** learns to answer, in 250 steps. Scenes hold 1 or 2 digits at first, and up to 9 at the end.
+#
+# Your repair is judged by what it brings about. Trained anew with it, the model has to pass **the gate**: on 500 full
+# scenes of unseen images, at least .85 of the answers right, and at least .90 of the maps largest on the patch in
+# question. Guessing gives about .10 of the answers. Over 20 seeds the repaired trainings reach .95 to .98, and their maps .99 to 1.00.
+
+# %% [markdown]
+# ### First patient: every question gets the same look
+#
+# The words of this model are read from left to right, "so no word may see what comes later".
+
+
+# %% id="broken-look" draws="1"
+def broken_look(cross_attn, words, patches):
+    mask = torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device).tril()
+    return cross_attn(words, patches, mask)
+
+
+check_up = pocket_questions(128, torch.Generator().manual_seed(seed), "test").to(device).batch
+broken, broken_losses = train_pocket(seed, look=broken_look, device=device)
+show_training({"broken": broken_losses}, broken)
+print({name: round(score, 3) for name, score in pocket_scores(broken).items()})
+print("diagnosis:", diagnose(broken, check_up))
+
+# %% [markdown]
+# *Left: the loss stays at the dotted line of somebody who guesses among ten digits. Right: a scene, and the maps for
+# three questions. All of them put the weight 1.00 on the first patch, whatever cell was asked about (orange frame).*
+
+# %% [markdown] about="3.P5"
+# Write `look_at_image(cross_attn, words, patches)` → what is seen (B, T, d_model), and the weights (B, H, T, S).
+# `cross_attn` is a `MultiHeadAttention`; words are (B, T, d_model), patches (B, S, d_model). It does what `broken_look`
+# was meant to do.
+#
+# <details><summary>First hint</summary>
+#
+# Here T is 1. Print the mask: which patches may the only word see?
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# A causal mask hides words that do not exist yet. The patches of an image exist all at once. And with one patch to
+# choose from, the softmax is 1 whatever the scores are: that is why queries and keys get no gradient.
+# </details>
+#
+# Expected below: a loss that falls, and maps that follow the question.
+
+
+# %% exercise="3.P5"
+def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
+    """What each word sees in the image, and where it looks.
+
+    Args:
+        cross_attn: MultiHeadAttention
+        words: (B, T, d_model)
+        patches: (B, S, d_model)
+
+    Returns:
+        (B, T, d_model), (B, H, T, S)
+    """
+    ### BEGIN SOLUTION
+    seen, weights = cross_attn(words, context=patches)
+    return seen, weights
+    ### END SOLUTION
+
+
+# %% id="train-look"
+mended_look, look_losses = train_pocket(seed, look=look_at_image, device=device)
+
+# %% id="draw-look" draws="1"
+need("mended_look", "3.P5")
+show_training({"broken": broken_losses, "mended": look_losses}, mended_look)
+print({name: round(score, 3) for name, score in pocket_scores(mended_look).items()})
+print("diagnosis:", diagnose(mended_look, check_up) or "nothing found")
+
+# %% [markdown]
+# *The mended loss falls far below the dotted line, and each of the three maps has nearly all its weight in the orange
+# frame.*
+
+# %% [markdown]
+# ### Second patient: the loss hardly moves
+#
+# While the aligner learned, everything else was frozen. Now stage 2 begins, "and everything learns".
+
+
+# %% id="broken-stages" draws="1"
+def broken_start(model):
+    model.requires_grad = True
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+broken, broken_losses = train_pocket(seed, start_stage_two=broken_start, device=device)
+show_training({"broken": broken_losses}, broken)
+print({name: round(score, 3) for name, score in pocket_scores(broken).items()})
+print("diagnosis:", diagnose(broken, check_up))
+
+# %% [markdown]
+# *The loss stays above the dotted line: this model does worse than somebody who guesses among the digits. Its maps are
+# those of an untrained model, nearly even.*
+
+# %% [markdown] about="3.P6"
+# Write `start_stage_two(model)` → the list of all parameters that learn in stage 2, for the optimizer. After the call
+# every parameter of the model must learn, the aligner's too.
+#
+# <details><summary>First hint</summary>
+#
+# Three findings, one cause: where nothing learns, the map stays even, and the image cannot matter. Begin with
+# `"frozen"`. Which parameters are it, after `broken_start`?
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# A tensor has an attribute `requires_grad`. A module has none: Python makes a new one, and no parameter hears of it.
+# Modules have a *function* for this; its name ends in an underscore.
+# </details>
+#
+# Expected below: the loss crosses the dotted line within some 50 steps.
+
+
+# %% exercise="3.P6"
+def start_stage_two(model: nn.Module) -> list[nn.Parameter]:
+    """Let every parameter of a frozen model learn again; returns them all."""
+    ### BEGIN SOLUTION
+    learning = []
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+        learning.append(parameter)
+    return learning
+    ### END SOLUTION
+
+
+# %% id="train-stages"
+mended_stages, stages_losses = train_pocket(seed, start_stage_two=start_stage_two, device=device)
+
+# %% id="draw-stages" draws="1"
+need("mended_stages", "3.P6")
+show_training({"broken": broken_losses, "mended": stages_losses}, mended_stages)
+print({name: round(score, 3) for name, score in pocket_scores(mended_stages).items()})
+print("diagnosis:", diagnose(mended_stages, check_up) or "nothing found")
+
+# %% [markdown]
+# *The broken loss stays high; the mended one falls below the dotted line, and the maps follow the question.*
+
+# %% [markdown]
+# ### Third patient: everything learns, and nothing is learned
+#
+# The questions come sorted by the place that they ask about, as files on disk often are. Before each epoch they are
+# shuffled, "questions and scenes".
+
+
+# %% id="broken-order" draws="1"
+def broken_shuffle(token_ids, image_patches, generator):
+    questions = token_ids[torch.randperm(len(token_ids), generator=generator)]
+    scenes = image_patches[torch.randperm(len(image_patches), generator=generator)]
+    return questions, scenes
+
+
+broken, broken_losses = train_pocket(seed, shuffle_questions=broken_shuffle, device=device)
+show_training({"broken": broken_losses}, broken)
+print({name: round(score, 3) for name, score in pocket_scores(broken).items()})
+print("diagnosis:", diagnose(broken, check_up))
+
+# %% [markdown]
+# *The loss falls to the dotted line and stays there: the model has learned that a digit comes, and not which one.*
+
+# %% [markdown] about="3.P7"
+# Write `shuffle_questions(token_ids, image_patches, generator)` → both in another order. Questions are (N, T), their
+# images (N, S, d_vision). Draw the order from `generator`, so that the same seed gives the same training.
+#
+# <details><summary>First hint</summary>
+#
+# The loss stops where nothing but the question is known. So the image does not help: whose image is it?
+# </details>
+#
+# <details><summary>Second hint</summary>
+#
+# Two calls of `randperm` give two orders. Call it once, and index both tensors with the same order.
+# </details>
+#
+# Expected below: the loss falls, and no finding is left.
+
+
+# %% exercise="3.P7"
+def shuffle_questions(
+    token_ids: Tensor, image_patches: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Questions and their images in another order, each question with its own image.
+
+    Args:
+        token_ids: (N, T)
+        image_patches: (N, S, d_vision)
+    """
+    ### BEGIN SOLUTION
+    order = torch.rand(len(token_ids), generator=generator).argsort()
+    return token_ids.index_select(0, order), image_patches.index_select(0, order)
+    ### END SOLUTION
+
+
+# %% id="train-order"
+mended_order, order_losses = train_pocket(seed, shuffle_questions=shuffle_questions, device=device)
+
+# %% id="draw-order" draws="1"
+need("mended_order", "3.P7")
+show_training({"broken": broken_losses, "mended": order_losses}, mended_order)
+print({name: round(score, 3) for name, score in pocket_scores(mended_order).items()})
+print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
+
+# %% [markdown]
+# *The mended loss falls far below the dotted line, and the maps follow the question.*
+#
+# Three curves that look much alike, three causes. A loss alone did not tell them apart; five measurements did. A
+# misalignment is the meanest of the three: every parameter learns, every gradient flows, and only the question
+# "does the image matter?" finds it.
 
 # %% [markdown]
 # ## Reflection

@@ -2,7 +2,8 @@
 
 Each module declares related exercises: how their hidden inputs are drawn, their probes, their recognised mistakes, and
 the `Exercise` at its end. The wrong blocks and models of 3.3 and 3.4 are in `block_mistakes` and `model_mistakes`;
-`trained_model` judges what a submission trained. This file only puts the exercises in their order.
+`trained_model` judges what a submission trained, and `repaired_model` what it trained again after a repair. This
+file only puts the exercises in their order.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from grader.course.lesson_3.generate import GENERATE
 from grader.course.lesson_3.model import MINI_VLM
 from grader.course.lesson_3.patches import PATCHIFY, SWAP
 from grader.course.lesson_3.positions import POSITIONS
+from grader.course.lesson_3.repair_freeze import FREEZE
+from grader.course.lesson_3.repair_look import LOOK
+from grader.course.lesson_3.repair_order import ORDER
 from grader.course.lesson_3.targets import TARGETS
 from grader.course.lesson_3.train_step import STEP
 from grader.course.lesson_3.value_weighted import GROUNDING
@@ -39,7 +43,18 @@ LESSON = Lesson(
         LINEAR,
         FUSED,
         DIAGNOSE,
+        LOOK,
+        FREEZE,
+        ORDER,
     ),
-    given={"MultiHeadAttention": MultiHeadAttention, "model": None, "record": None, "seed": 0},
+    given={
+        "MultiHeadAttention": MultiHeadAttention,
+        "model": None,
+        "record": None,
+        "seed": 0,
+        "mended_look": None,
+        "mended_stages": None,
+        "mended_order": None,
+    },
     cell_seconds={"train-vlm": 240.0, "train-nowhere": 120.0, "compare-queries": 240.0},
 )

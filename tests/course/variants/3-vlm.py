@@ -695,3 +695,89 @@ def diagnose(model, batch):
     found["one patch"] = bool(rows.flatten(0, 1).mean(0).max() > 0.9)
     found["misaligned"] = bool(loss_of(torch.roll(patches, 1, 0))[0] < 1.01 * loss)
     return [name for name, ill in found.items() if ill]
+
+
+# %% exercise="3.P5" variant="as the layer returns it"
+def look_at_image(cross_attn, words, patches):
+    return cross_attn(words, patches)
+
+
+# %% exercise="3.P5" variant="a mask of True"
+def look_at_image(cross_attn, words, patches):
+    mask = torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
+    return cross_attn(words, patches, mask)
+
+
+# %% exercise="3.P5" variant="no mask, by name"
+def look_at_image(cross_attn, words, patches, mask=None):
+    out = cross_attn(tokens=words, context=patches, mask=mask)
+    return [out[0], out[1]]
+
+
+# %% exercise="3.P5" variant="a mask for each scene"
+def look_at_image(cross_attn, words, patches):
+    B, T, S = words.size(0), words.size(1), patches.size(1)
+    everywhere = words.new_zeros(B, T, S) == 0
+    seen, weights = cross_attn.forward(words, patches, everywhere)
+    return seen, weights
+
+
+# %% exercise="3.P6" variant="the whole model at once"
+def start_stage_two(model):
+    model.requires_grad_()
+    return list(model.parameters())
+
+
+# %% exercise="3.P6" variant="one after the other, then those that learn"
+def start_stage_two(model):
+    for parameter in model.parameters():
+        parameter.requires_grad = True
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+# %% exercise="3.P6" variant="by name"
+def start_stage_two(model, verbose=False):
+    learning = {}
+    for name, parameter in model.named_parameters():
+        learning[name] = parameter.requires_grad_(True)
+    return tuple(learning.values())
+
+
+# %% exercise="3.P6" variant="part by part"
+def start_stage_two(model):
+    found = []
+    for part in model.modules():
+        for parameter in part._parameters.values():
+            if parameter is not None:
+                parameter.requires_grad_(True)
+                found += [parameter]
+    return found
+
+
+# %% exercise="3.P7" variant="one order"
+def shuffle_questions(token_ids, image_patches, generator):
+    order = torch.randperm(len(token_ids), generator=generator)
+    return token_ids[order], image_patches[order]
+
+
+# %% exercise="3.P7" variant="noise, sorted"
+def shuffle_questions(token_ids, image_patches, generator):
+    noise = torch.randn(token_ids.size(0), generator=generator)
+    _, order = noise.sort()
+    return [token_ids[order], image_patches[order]]
+
+
+# %% exercise="3.P7" variant="pairs"
+def shuffle_questions(token_ids, image_patches, generator):
+    pairs = list(zip(token_ids, image_patches))
+    pairs = [pairs[place] for place in torch.randperm(len(pairs), generator=generator).tolist()]
+    return torch.stack([one for one, _ in pairs]), torch.stack([two for _, two in pairs])
+
+
+# %% exercise="3.P7" variant="a seed from the generator"
+def shuffle_questions(token_ids, image_patches, generator):
+    chance = random.Random(int(torch.randint(2**31, (1,), generator=generator)))
+    order = list(range(len(token_ids)))
+    chance.shuffle(order)
+    order = torch.tensor(order, device=token_ids.device)
+    return token_ids.clone()[order], image_patches.clone()[order]

@@ -1,0 +1,165 @@
+"""Practice 3.P6: `start_stage_two`, which thaws a model that was frozen for its alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+
+import torch
+from attention.repairs import start_stage_two
+from torch import Tensor, nn
+
+from grader.course.lesson_3.repaired_model import gate
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import WrongForm
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int) -> Inputs:
+    """Draw numbers for the parameters of `frozen_model`."""
+    first, second = widths
+    return {
+        "numbers": {
+            "aligner": sampler.normal(second, first),
+            "bias": sampler.normal(second),
+            "blocks": [sampler.normal(second, second) for _ in range(depth)],
+        }
+    }
+
+
+def frozen_model(numbers: Mapping) -> nn.Module:
+    """Make a model of an aligner, blocks within blocks and a bare parameter; all but the aligner is frozen."""
+
+    class Block(nn.Module):
+        def __init__(self, weight: Tensor) -> None:
+            super().__init__()
+            self.ffn = nn.Sequential(nn.Linear(*weight.shape), nn.GELU())
+            self.norm = nn.LayerNorm(len(weight))
+            self.ffn[0].weight.data.copy_(weight)
+
+    class Frozen(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.aligner = nn.Linear(*numbers["aligner"].shape[::-1])
+            self.image_positions = nn.Parameter(numbers["bias"].clone())
+            self.blocks = nn.ModuleList([Block(weight) for weight in numbers["blocks"]])
+            self.aligner.weight.data.copy_(numbers["aligner"])
+
+    model = Frozen().to(numbers["bias"].device)
+    model.requires_grad_(False)
+    model.aligner.requires_grad_(True)
+    return model
+
+
+def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
+    """Report what learns after the call, and whether the returned parameters are the model's own, each once."""
+    model = frozen_model(numbers)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    returned = start_stage_two(model)
+    if not isinstance(returned, (list, tuple)):
+        raise WrongForm(f"{type(returned).__name__} came back, a list of parameters is asked for")
+    own, got = {id(one) for one in model.parameters()}, [id(one) for one in returned]
+    return {
+        "frozen still": [name for name, one in model.named_parameters() if not one.requires_grad],
+        "missing in the list": [name for name, one in model.named_parameters() if id(one) not in got],
+        "strangers in the list": sum(one not in own for one in got),
+        "twice in the list": len(got) - len(set(got)),
+        "the numbers are as before": all(
+            torch.equal(value, before[name]) for name, value in model.state_dict().items()
+        ),
+    }
+
+
+@mistake(
+    "start_stage_two",
+    "model.requires_grad = True only sets a new attribute: no parameter changes. The function that thaws ends in an underscore.",
+)
+def sets_an_attribute(model):
+    model.requires_grad = True
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+@mistake(
+    "start_stage_two",
+    "The list is made before the thaw, so it holds what learned before: the aligner. Thaw first.",
+)
+def lists_before_the_thaw(model):
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    model.requires_grad_(True)
+    return learning
+
+
+@mistake(
+    "start_stage_two",
+    "The list holds every parameter, and most are frozen: no gradient is made for them. Thaw them too.",
+)
+def lists_without_a_thaw(model):
+    return list(model.parameters())
+
+
+@mistake(
+    "start_stage_two",
+    "The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.",
+)
+def aligner_is_left_out(model):
+    model.requires_grad_(True)
+    model.aligner.requires_grad_(False)
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+@mistake("start_stage_two", "Only matrices learn here. Biases, norms and positions have to learn as well.")
+def only_matrices(model):
+    model.requires_grad_(True)
+    return [parameter for parameter in model.parameters() if parameter.ndim > 1]
+
+
+@mistake(
+    "start_stage_two",
+    "Parts within parts stay frozen. model.parameters() finds all parameters, however deep.",
+)
+def only_the_outermost(model):
+    for part in (model, *model.children()):
+        for parameter in part.parameters(recurse=False):
+            parameter.requires_grad_(True)
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+@mistake(
+    "start_stage_two",
+    "These are copies: the optimizer would change them, and the model would stay as it is. Return the model's own.",
+)
+def copies(model):
+    model.requires_grad_(True)
+    return list(deepcopy(model).parameters())
+
+
+@mistake(
+    "start_stage_two",
+    "Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.",
+)
+def listed_twice(model):
+    model.requires_grad_(True)
+    return [parameter for part in model.modules() for parameter in part.parameters()]
+
+
+THAWED = Check(
+    name="values",
+    title="every parameter learns, and is in the list once",
+    points=0,
+    probe=thawed,
+    examples=trials(draw_frozen, dict(widths=[3, 2], depth=1)),
+    trials=trials(draw_frozen, dict(widths=[5, 3], depth=2), dict(widths=[2, 7], depth=3)),
+)
+FREEZE = Exercise(
+    id="3.P6",
+    title="Repair a training that stands still",
+    reference=(start_stage_two,),
+    points=0,
+    difficulty=2,
+    minutes=8,
+    checks=(THAWED, gate("mended_stages", at="train-stages")),
+    mistakes=mistakes_in(globals(), "start_stage_two"),
+    review="Repair three trainings",
+)

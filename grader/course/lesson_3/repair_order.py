@@ -1,0 +1,145 @@
+"""Practice 3.P7: `shuffle_questions`, which keeps each question with its own image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.repairs import shuffle_questions
+from torch import Tensor
+
+from grader.course.lesson_3.repaired_model import gate
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import as_tensor, pair, side_effects
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_pairs(sampler: InputSampler, *, questions: int, tokens: int, patches: int, d_vision: int) -> Inputs:
+    """Draw questions and images, all different."""
+    return {
+        "token_ids": sampler.permutation(questions * tokens).reshape(questions, tokens),
+        "image_patches": sampler.normal(questions, patches, d_vision),
+        "seed": int(sampler.integers(0, 10_000, 1)),
+    }
+
+
+def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: int) -> Mapping[str, Value]:
+    """Report what a shuffle keeps, whether it shuffles, and whether its order comes from the generator."""
+    given = {"token_ids": token_ids.clone(), "image_patches": image_patches.clone()}
+    generator = torch.Generator().manual_seed(seed)
+    orders = []
+    for index in range(3):
+        if index == 2:
+            generator.manual_seed(seed)
+        words, images = pair(
+            shuffle_questions(given["token_ids"], given["image_patches"], generator),
+            ("token_ids", "image_patches"),
+        )
+        words, images = as_tensor(words, "token_ids"), as_tensor(images, "image_patches")
+        if words.shape != token_ids.shape or images.shape != image_patches.shape:
+            return {"shapes": [list(words.shape), list(images.shape)]}
+        # (N, N): which of the old rows each new row is.
+        from_words = (words.unsqueeze(1) == token_ids).all(-1)
+        from_images = (images.flatten(1).unsqueeze(1) == image_patches.flatten(1)).all(-1)
+        orders.append(from_words)
+        if not torch.equal(from_words, from_images) or not bool(from_words.any(1).all()):
+            return {"every question has its own image": False}
+    unmoved = torch.eye(len(token_ids), dtype=torch.bool, device=token_ids.device)
+    return {
+        "every question has its own image": True,
+        "no question is lost": all(bool(order.any(0).all()) for order in orders),
+        "the order is another one": not torch.equal(orders[0], unmoved),
+        "the next shuffle gives another order": not torch.equal(orders[0], orders[1]),
+        "the order comes from the generator": torch.equal(orders[0], orders[2]),
+        **side_effects({"token_ids": token_ids, "image_patches": image_patches}, given),
+    }
+
+
+def _order(token_ids: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.randperm(len(token_ids), generator=generator).to(token_ids.device)
+
+
+@mistake(
+    "shuffle_questions",
+    "Questions and images get an order each, so a question comes with the image of another. One order must do for both.",
+)
+def two_orders(token_ids, image_patches, generator):
+    return token_ids[_order(token_ids, generator)], image_patches[_order(token_ids, generator)]
+
+
+@mistake("shuffle_questions", "The questions are shuffled, and the images stay: they have to go along.")
+def images_stay(token_ids, image_patches, generator):
+    return token_ids[_order(token_ids, generator)], image_patches
+
+
+@mistake(
+    "shuffle_questions",
+    "The images go back where the questions go forth: argsort gives the way back. Use the same order for both.",
+)
+def images_go_back(token_ids, image_patches, generator):
+    order = _order(token_ids, generator)
+    return token_ids[order], image_patches[order.argsort()]
+
+
+@mistake("shuffle_questions", "The pairs are right now, and nothing is shuffled any more.")
+def not_shuffled(token_ids, image_patches, generator):
+    return token_ids, image_patches
+
+
+@mistake("shuffle_questions", "The order is turned round and not drawn. Draw a new one from the generator.")
+def turned_round(token_ids, image_patches, generator):
+    return token_ids.flip(0), image_patches.flip(0)
+
+
+@mistake(
+    "shuffle_questions",
+    "randint draws some questions twice and others never. An order has each once.",
+)
+def with_repeats(token_ids, image_patches, generator):
+    chosen = torch.randint(len(token_ids), (len(token_ids),), generator=generator).to(token_ids.device)
+    return token_ids[chosen], image_patches[chosen]
+
+
+@mistake(
+    "shuffle_questions",
+    "Every call gives the same order, since a new generator begins anew. Use the one that is handed in.",
+)
+def same_order_each_time(token_ids, image_patches, generator):
+    order = _order(token_ids, torch.Generator().manual_seed(0))
+    return token_ids[order], image_patches[order]
+
+
+@mistake(
+    "shuffle_questions",
+    "The order is not drawn from the generator, so the same seed gives another training each time.",
+)
+def generator_is_ignored(token_ids, image_patches, generator):
+    order = torch.randperm(len(token_ids)).to(token_ids.device)
+    return token_ids[order], image_patches[order]
+
+
+SHUFFLED = Check(
+    name="values",
+    title="another order, and every question keeps its image",
+    points=0,
+    probe=shuffled,
+    examples=trials(draw_pairs, dict(questions=11, tokens=2, patches=1, d_vision=2)),
+    trials=trials(
+        draw_pairs,
+        dict(questions=13, tokens=2, patches=3, d_vision=5),
+        dict(questions=29, tokens=5, patches=2, d_vision=3),
+    ),
+)
+ORDER = Exercise(
+    id="3.P7",
+    title="Repair a misalignment",
+    reference=(shuffle_questions,),
+    points=0,
+    difficulty=1,
+    minutes=6,
+    checks=(SHUFFLED, gate("mended_order", at="train-order")),
+    mistakes=mistakes_in(globals(), "shuffle_questions"),
+    review="Repair three trainings",
+)
