@@ -1389,12 +1389,13 @@ for name, by_length in costs.items():
     print(f"{name:13} at n = {lengths[-1]:,}: {1000 * last.seconds:7.1f} ms, {last.megabytes:7.2f} MB")
 
 # %% [markdown]
-# *Two panels with logarithmic axes, four straight lines each. Time: dense and fused rise with a slope of about 2, the
-# window and linear attention with about 1. Memory: dense rises with a slope of 2, the others with at most 1.*
+# *Two panels with logarithmic axes, four nearly straight lines each. Time: dense and fused rise with a slope of 2 or
+# somewhat more, the window and linear attention with about 1. Memory: dense rises with a slope of 2, the others with 1
+# or less.*
 #
-# Fused attention still computes every pair, so its time grows like that of dense attention; it is the memory that no
-# longer does. A window and linear attention make both grow in proportion to n, and pay with another function. On
-# short sequences none of this matters: lines that will be far apart at 4,096 positions lie close together at 512.
+# Fused attention still computes every pair: its time grows as fast as that of dense attention, and only its memory
+# does not. The window and linear attention make both grow in proportion to n, and pay with another function. A slope
+# decides on long sequences. On short ones it does not: which line is the highest at 512 positions?
 
 # %% [markdown]
 # ## What goes wrong
@@ -1477,9 +1478,9 @@ for name, one in (("trained", model), ("untrained", untrained)):
     print(f"{name:10}", diagnose(one, batch) or "nothing found")
 
 # %% [markdown]
-# An untrained model says the same whatever it is shown, so it is always *misaligned*. Its map is nearly uniform
-# because its queries and keys are short, and at 1 of 20 seeds it is above the threshold of 0.99: *uniform* as well. A
-# threshold is a decision; the entropy itself says more.
+# What an untrained model says hardly depends on the image, so it is *misaligned* at each of 20 seeds. Its map is nearly
+# uniform because its scores are small; at 1 of 20 seeds the entropy is above 0.99 of the largest, and it is *uniform*
+# as well. A threshold is a decision; the entropy itself says more.
 
 # %% provided="attention.pocket"
 
@@ -1500,7 +1501,8 @@ for name, one in (("trained", model), ("untrained", untrained)):
 #
 # Your repair is judged by what it brings about. Trained anew with it, the model has to pass **the gate**: on 500 full
 # scenes of unseen images, at least .85 of the answers right, and at least .90 of the maps largest on the patch in
-# question. Guessing gives about .10 of the answers. Over 20 seeds the repaired trainings reach .95 to .98, and their maps .99 to 1.00.
+# question. Guessing gives about .10 of the answers. Over 20 seeds the repaired trainings reach .95 to .98 of the answers
+# and .99 to 1.00 of the maps.
 
 # %% [markdown]
 # ### First patient: every question gets the same look
@@ -1521,7 +1523,7 @@ print({name: round(score, 3) for name, score in pocket_scores(broken).items()})
 print("diagnosis:", diagnose(broken, check_up))
 
 # %% [markdown]
-# *Left: the loss stays at the dotted line of somebody who guesses among ten digits. Right: a scene, and the maps for
+# *Left: the loss stays near the dotted line of somebody who guesses among ten digits. Right: a scene, and the maps for
 # three questions. All of them put the weight 1.00 on the first patch, whatever cell was asked about (orange frame).*
 
 # %% [markdown] about="3.P5"
@@ -1705,9 +1707,9 @@ print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
 # %% [markdown]
 # *The mended loss falls far below the dotted line, and the maps follow the question.*
 #
-# Three curves that look much alike, three causes. A loss alone did not tell them apart; five measurements did. A
-# misalignment is the meanest of the three: every parameter learns, every gradient flows, and only the question
-# "does the image matter?" finds it.
+# Three losses that stay high, three causes: the loss says that something is wrong, and the five measurements say what.
+# The third is the meanest. Every parameter learns and every gradient flows; only the question "does the image matter?"
+# finds it.
 
 # %% [markdown]
 # ## Reflection

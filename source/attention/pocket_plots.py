@@ -53,5 +53,5 @@ def _draw_losses(ax, losses: Mapping[str, Sequence[float]]) -> None:
         smooth = torch.tensor(values).unfold(0, 10, 1).mean(1).tolist()
         ax.plot(range(9, len(values)), smooth, color=colour, linewidth=1.8, label=name)
     ax.axhline(log(10), color="black", linestyle=":", linewidth=1.2, label="guessing a digit")
-    ax.set(xlabel="step", ylabel="loss", ylim=(0, 3.9))
+    ax.set(xlabel="step", ylabel="loss", ylim=(0, 5.2))
     ax.legend(fontsize=8, loc="upper right")

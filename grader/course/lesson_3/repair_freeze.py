@@ -74,7 +74,7 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
 
 @mistake(
     "start_stage_two",
-    "model.requires_grad = True only sets a new attribute: no parameter changes. The function that thaws ends in an underscore.",
+    "model.requires_grad = True only sets a new attribute: no parameter changes. The function that does it ends in an underscore.",
 )
 def sets_an_attribute(model):
     model.requires_grad = True
@@ -83,7 +83,7 @@ def sets_an_attribute(model):
 
 @mistake(
     "start_stage_two",
-    "The list is made before the thaw, so it holds what learned before: the aligner. Thaw first.",
+    "The list is made too early, so it holds what learned before: the aligner. Let all learn first.",
 )
 def lists_before_the_thaw(model):
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -93,7 +93,7 @@ def lists_before_the_thaw(model):
 
 @mistake(
     "start_stage_two",
-    "The list holds every parameter, and most are frozen: no gradient is made for them. Thaw them too.",
+    "The list holds every parameter, and most are frozen still: they get no gradient.",
 )
 def lists_without_a_thaw(model):
     return list(model.parameters())
@@ -109,7 +109,7 @@ def aligner_is_left_out(model):
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 
-@mistake("start_stage_two", "Only matrices learn here. Biases, norms and positions have to learn as well.")
+@mistake("start_stage_two", "Only matrices learn here. Norms and positions have to learn as well.")
 def only_matrices(model):
     model.requires_grad_(True)
     return [parameter for parameter in model.parameters() if parameter.ndim > 1]
@@ -117,7 +117,7 @@ def only_matrices(model):
 
 @mistake(
     "start_stage_two",
-    "Parts within parts stay frozen. model.parameters() finds all parameters, however deep.",
+    "Parts within parts stay frozen. model.parameters() finds the parameters of all of them.",
 )
 def only_the_outermost(model):
     for part in (model, *model.children()):

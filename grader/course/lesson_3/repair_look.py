@@ -78,7 +78,7 @@ def _mask(words: Tensor, patches: Tensor) -> Tensor:
 
 @mistake(
     "look_at_image",
-    "Word 1 sees patch 1 alone, word 2 the first two: a causal mask. What is it for, and does an image need it?",
+    "The first word sees the first patch alone: the mask is causal still. It hides words that come later, and no patch comes later.",
 )
 def still_causal(cross_attn, words, patches):
     return cross_attn(words, patches, _mask(words, patches).tril())
@@ -86,7 +86,7 @@ def still_causal(cross_attn, words, patches):
 
 @mistake(
     "look_at_image",
-    "Each word sees one patch more than before, and not yet all. Ask which patches a word should not see.",
+    "Each word sees one patch more than before, and not yet all. No patch has to be hidden from any word.",
 )
 def causal_and_one_more(cross_attn, words, patches):
     return cross_attn(words, patches, _mask(words, patches).tril(1))
@@ -94,7 +94,7 @@ def causal_and_one_more(cross_attn, words, patches):
 
 @mistake(
     "look_at_image",
-    "The mask is the other way round now: late words see no early patch. Ask whether an image has early patches at all.",
+    "The mask is the other way round now: later words do not see the first patches. No patch has to be hidden.",
 )
 def causal_backwards(cross_attn, words, patches):
     return cross_attn(words, patches, _mask(words, patches).triu())
@@ -121,7 +121,7 @@ def patches_ask(cross_attn, words, patches):
 
 @mistake(
     "look_at_image",
-    "All patches are averaged before anybody looks, so there is nothing left to choose from.",
+    "All patches are averaged first, so there is nothing left to choose from.",
 )
 def average_patch(cross_attn, words, patches):
     return cross_attn(words, patches.mean(-2, keepdim=True).expand_as(patches))

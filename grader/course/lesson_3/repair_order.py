@@ -30,29 +30,34 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
     given = {"token_ids": token_ids.clone(), "image_patches": image_patches.clone()}
     generator = torch.Generator().manual_seed(seed)
     orders = []
+    unmoved = torch.eye(len(token_ids), dtype=torch.bool, device=token_ids.device)
     for index in range(3):
         if index == 2:
             generator.manual_seed(seed)
-        words, images = pair(
-            shuffle_questions(given["token_ids"], given["image_patches"], generator),
-            ("token_ids", "image_patches"),
-        )
+        returned = shuffle_questions(given["token_ids"], given["image_patches"], generator)
+        words, images = pair(returned, ("token_ids", "image_patches"))
         words, images = as_tensor(words, "token_ids"), as_tensor(images, "image_patches")
         if words.shape != token_ids.shape or images.shape != image_patches.shape:
             return {"shapes": [list(words.shape), list(images.shape)]}
         # (N, N): which of the old rows each new row is.
-        from_words = (words.unsqueeze(1) == token_ids).all(-1)
-        from_images = (images.flatten(1).unsqueeze(1) == image_patches.flatten(1)).all(-1)
-        orders.append(from_words)
-        if not torch.equal(from_words, from_images) or not bool(from_words.any(1).all()):
-            return {"every question has its own image": False}
-    unmoved = torch.eye(len(token_ids), dtype=torch.bool, device=token_ids.device)
+        order = (words.unsqueeze(1) == token_ids).all(-1)
+        of_images = (images.flatten(1).unsqueeze(1) == image_patches.flatten(1)).all(-1)
+        orders.append(order)
+        if not torch.equal(order, of_images) or not bool(order.any(1).all()):
+            return {
+                "every question has its own image": False,
+                "questions": order.any(1).sum(),
+                "images": of_images.any(1).sum(),
+                "images where they were": torch.equal(of_images, unmoved),
+                "images moved the other way": torch.equal(of_images, order.mT),
+            }
     return {
         "every question has its own image": True,
         "no question is lost": all(bool(order.any(0).all()) for order in orders),
         "the order is another one": not torch.equal(orders[0], unmoved),
-        "the next shuffle gives another order": not torch.equal(orders[0], orders[1]),
-        "the order comes from the generator": torch.equal(orders[0], orders[2]),
+        "the next order is another one": not torch.equal(orders[0], orders[1]),
+        "the generator draws the order": torch.equal(orders[0], orders[2]),
+        "the order is turned round": torch.equal(orders[0], unmoved.flip(0)),
         **side_effects({"token_ids": token_ids, "image_patches": image_patches}, given),
     }
 
@@ -76,7 +81,7 @@ def images_stay(token_ids, image_patches, generator):
 
 @mistake(
     "shuffle_questions",
-    "The images go back where the questions go forth: argsort gives the way back. Use the same order for both.",
+    "The images move the other way: argsort gives the way back. Use the same order for both.",
 )
 def images_go_back(token_ids, image_patches, generator):
     order = _order(token_ids, generator)
@@ -95,7 +100,7 @@ def turned_round(token_ids, image_patches, generator):
 
 @mistake(
     "shuffle_questions",
-    "randint draws some questions twice and others never. An order has each once.",
+    "Some questions are drawn twice and others never. An order has each of them once.",
 )
 def with_repeats(token_ids, image_patches, generator):
     chosen = torch.randint(len(token_ids), (len(token_ids),), generator=generator).to(token_ids.device)
