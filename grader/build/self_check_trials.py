@@ -25,7 +25,7 @@ from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
 from grader.records import Status
 
 Prints = Callable[[int], Fingerprint | None]
-LARGE = 700  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
+LARGE = 400  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
 
 
 def chosen_trials(lesson: Lesson, exercise: Exercise, results: ReproducibleResults) -> list[PlannedTrial]:
