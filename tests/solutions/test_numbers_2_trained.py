@@ -293,6 +293,23 @@ def test_both_directions_and_both_layers_are_needed():
     assert max(one_way, alone) < 1 / 8
 
 
+def test_what_the_seeds_of_the_fusion_say():
+    kept = results("fusion")
+    good, seeds, least, most, worst, middle, chance = says(
+        r"in both directions found it on # of # seeds \(# to #\); .* too few \(# and #\)\. .* never got above #\."
+    )
+    places = sorted(kept["both directions, 2 layers"]["places"])
+    found = [round(share, 3) for share in places if share > 0.9]
+    assert (good, seeds) == (len(found), kept["seeds"])
+    assert (least, most) == (found[0], found[-1])
+    assert [worst, middle] == [round(share, 3) for share in places if share <= 0.9]
+    assert (
+        max(*kept["one direction, 2 layers"]["places"], *kept["both directions, 1 layer"]["places"]) < chance
+    )
+    assert min(kept["6 layers, update / √6"]["places"]) > 0.9
+    assert min(kept["6 layers, added twice"]["places"]) > 0.9
+
+
 def test_words_grow_when_trained():
     (times,) = says(r"the words come out # times as large as they went in")
     one, words, aligner = finder(2)
