@@ -1002,7 +1002,7 @@ show_readers(to_images(unseen[few]), cells[few], maps)
 # %% id="draw-words" draws="1"
 need("reader", "2.6")
 with torch.no_grad():
-    image = reader.aligner(unseen) + reader.positions
+    image = reader.aligner(unseen[:200]) + reader.positions
     maps = {
         name: torch.stack([reader.attention(word.expand(len(image), 1, -1), image)[1].mean((0, 2)) for word in table])
         for name, table in (("first", reader.first.weight), ("second", reader.second.weight))
@@ -1011,7 +1011,7 @@ show_words(maps, POSITIONS)
 
 # %% [markdown]
 # *Every word against every head: nine columns for the nine names of cells; four rows for the heads when the name stands
-# first, four when it stands second. Each map is a mean over 2,000 unseen scenes, with a frame around the named cell. Of
+# first, four when it stands second. Each map is a mean over 200 unseen scenes, with a frame around the named cell. Of
 # the upper rows, that of head 1 lights up the framed cell in every column; of the lower rows, those of heads 0 and 2.*
 #
 # So head 1 listens to the first word, and heads 0 and 2 to the second. The other maps are not dark: a head that is asked
