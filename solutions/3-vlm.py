@@ -605,8 +605,8 @@ print("losses", [round(train_step(trial, optimizer, batch), 3) for _ in range(5)
 # %% [markdown]
 # ## Training: a recipe that works
 #
-# Put full scenes in from the first step, without aligning first, and after all 800 steps "where" is right in 0.120 to
-# 0.120 of the scenes, over 3 seeds; chance is 0.11. With the recipe it is 0.981 to 0.992. It has three parts; `python
+# Put full scenes in from the first step, without aligning first, and after all 800 steps "where" is right in 0.113 to
+# 0.128 of the scenes, over 3 seeds; chance is 0.11. With the recipe it is 0.981 to 0.992. It has three parts; `python
 # -m benchmarks.recipe_parts` leaves out one at a time:
 #
 # 1. **Align first.** For 150 steps single digits are pulled to the embeddings of their words. This is lesson 2's
@@ -1158,7 +1158,7 @@ for name, one in (("before", model), ("after", cautious)):
 # 0.042 of the absent digits, "where" right in 0.966 to 0.982, "what" in 0.977 to 0.990, "read" in 0.943 to 0.960.
 #
 # Why not ask for absent digits from the start? We tried. With a quarter of the "where" questions about absent digits
-# in all 800 steps, a place was still named for 0.099 to 0.099 of them (1 seeds). And then you could not have seen the
+# in all 800 steps, a place was still named for 0.065 to 0.099 of them (3 seeds). And then you could not have seen the
 # failure.
 #
 # ## Controls: trainings that must fail
@@ -1204,7 +1204,7 @@ narrow_scores = {task: accuracy(narrow, generate, task, questions) for task, que
 compare_predictions(my_queries, narrow_scores)
 
 # %% [markdown]
-# We measured 0.28, 0.44 and 0.08 at seed 0: not a tenth of the scenes is read right, though four vectors of 64
+# We measured 0.25, 0.43 and 0.08 at seed 0: not a tenth of the scenes is read right, though four vectors of 64
 # numbers would be room enough for nine digits. With this model and this training they do not learn to use it. BLIP-2
 # trains 32 queries, on 129 million images.
 
