@@ -16,7 +16,9 @@ from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
 
-def draw_pairs(sampler: InputSampler, *, questions: int, tokens: int, patches: int, d_vision: int) -> Inputs:
+def draw_questions_and_images(
+    sampler: InputSampler, *, questions: int, tokens: int, patches: int, d_vision: int
+) -> Inputs:
     """Draw questions and images, all different."""
     return {
         "token_ids": sampler.permutation(questions * tokens).reshape(questions, tokens),
@@ -130,9 +132,9 @@ SHUFFLED = Check(
     title="another order, and every question keeps its image",
     points=0,
     probe=shuffled,
-    examples=trials(draw_pairs, dict(questions=11, tokens=2, patches=1, d_vision=2)),
+    examples=trials(draw_questions_and_images, dict(questions=11, tokens=2, patches=1, d_vision=2)),
     trials=trials(
-        draw_pairs,
+        draw_questions_and_images,
         dict(questions=13, tokens=2, patches=3, d_vision=5),
         dict(questions=29, tokens=5, patches=2, d_vision=3),
     ),
