@@ -40,7 +40,7 @@ def uses_later(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterabl
     Names that are put together as the code runs are not seen. Many honest answers look a name up, so that alone
     does not count.
     """
-    others = {exercise.id for exercise in lesson.exercises} - foundations(lesson, id) - {id}
+    others = frozenset(exercise.id for exercise in lesson.exercises) - foundations(lesson, id) - {id}
     defined = {name: names for text in answers.values() for name, names in definitions(text).items()}
     return others & mentioned_exercises(lesson, "\n".join([answers.get(id, ""), *own]), defined)
 

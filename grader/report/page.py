@@ -40,7 +40,7 @@ def feedback_page(entry: GradebookEntry, solutions: Mapping[str, str] | None = N
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
             exercises=[_exercise(verdict, entry, solutions or {}) for verdict in verdicts],
             questions=[(each, entry.cells.get(each.id)) for each in written],
-            others=_others(entry, {each.id for each in (*verdicts, *written)}),
+            others=_others(entry, {each.id for each in verdicts} | {each.id for each in written}),
             version=__version__,
         )
     )

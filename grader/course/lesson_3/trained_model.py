@@ -12,6 +12,7 @@ step.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from attention import recipe
@@ -143,18 +144,18 @@ def judge_maps(case: Case) -> Finding:
         if not finding.passed:
             text = f"{task} questions: {finding.message}, against the same weights"
             return Finding(passed=False, message=text)
-        rows = got["map"]
+        rows, weighted = got_maps[task], got_weighted[task]
         if bool((rows < 0).any()) or not torch.allclose(rows.sum(-1), torch.ones(()), atol=1e-4):
             return Finding(passed=False, message=f"{task} questions: the weights of a map do not sum to 1")
         right_patch = case.inputs["cells"][task][:, 0]
-        on_it = (got["value-weighted map"][:, -1].argmax(-1) == right_patch).double().mean().item()
+        on_it = (weighted[:, -1].argmax(-1) == right_patch).double().mean().item()
         if on_it < GROUNDING_GATE:
             text = f"{task} questions: the model looks at the right patch {on_it:.0%} of the time"
             return Finding(passed=False, message=f"{text}, at least {GROUNDING_GATE:.0%} is needed")
     return Finding(passed=True)
 
 
-def _by_task(case: Case, name: str) -> Mapping[str, Value]:
+def _by_task(case: Case, name: str) -> Mapping[str, Any]:
     """Return what came back for each task under a name; nothing if that is no mapping."""
     value = case.got.get(name)
     return value if isinstance(value, Mapping) else {}

@@ -186,12 +186,10 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
         )
     read = {inner.id for inner in ast.walk(raising.node) if isinstance(inner, ast.Name)}
     for node in ast.walk(raising.tree):
-        names = node.targets[0] if isinstance(node, ast.Assign) else None
-        if (
-            isinstance(names, ast.Tuple)
-            and isinstance(node.value, ast.Name)
-            and read & {text_of(one) for one in names.elts}
-        ):  # type: ignore[attr-defined]
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Name):
+            continue
+        names = node.targets[0]
+        if isinstance(names, ast.Tuple) and read & {text_of(one) for one in names.elts}:
             return (
                 "What is called here gets whole numbers where it needs floats, so another tensor stands in this place."
                 f" Look at the order of the names in line {node.lineno}, `{text_of(node, 70)}`."

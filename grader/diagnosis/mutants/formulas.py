@@ -53,11 +53,9 @@ def formula(code: str, **parts: ast.expr) -> ast.expr:
 def _divided_otherwise(node: ast.BinOp, place: Place) -> Iterator[Change]:
     """Divide by something else than a root, or than a sum that makes weights of numbers."""
     width = _under_root(node.right)
-    column = (
-        node.left.func.value
-        if called(node.left) == "max" and isinstance(node.left.func, ast.Attribute)
-        else None
-    )  # type: ignore[attr-defined]
+    left, column = node.left, None
+    if isinstance(left, ast.Call) and called(left) == "max" and isinstance(left.func, ast.Attribute):
+        column = left.func.value
     if isinstance(column, ast.Call) and called(column) == "sum" and isinstance(column.func, ast.Attribute):
         single = formula("X.max()", X=column.func.value)
         yield Change(

@@ -212,8 +212,8 @@ def _side_by_side(node: ast.FunctionDef) -> Iterator[Change]:
     first = [
         index
         for index, part in enumerate(node.body)
-        if getattr(part, "targets", None) and getattr(part.targets[0], "id", "") == name
-    ]  # type: ignore[attr-defined]
+        if isinstance(part, ast.Assign) and getattr(part.targets[0], "id", "") == name
+    ]
     at = 0 if name in parameters_of(node) else first[0] + 1 if first else 0
     new.body.insert(at, ast.parse(f"incoming = {name}").body[0])
     yield Change("steps in parallel", new, sentence(PARALLEL), cost=1)
