@@ -71,9 +71,9 @@ def with_alternative_texts(notebook: NotebookNode) -> NotebookNode:
     """Give each figure the caption below it as alternative text; change the notebook itself."""
     for cell, after in zip(notebook.cells, [*notebook.cells[1:], None], strict=True):
         caption = ITALICS.match(after.source.strip()) if after and after.cell_type == "markdown" else None
-        for output in cell.get("outputs", ()):
-            if caption and "image/png" in output.get("data", {}):
-                text = " ".join(MARKS.sub("", caption[1]).split())
+        text = " ".join(MARKS.sub("", caption[1]).split()) if caption else ""
+        for output in cell.get("outputs", ()) if text else ():
+            if "image/png" in output.get("data", {}):
                 output.metadata["image/png"] = {**output.metadata.get("image/png", {}), "alt": text}
     return notebook
 
