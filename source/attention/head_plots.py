@@ -141,7 +141,7 @@ def show_aligners(losses: Mapping[str, Sequence[float]], results: Mapping[str, t
 
 def show_seeds(seeds: Mapping[str, Sequence[float]], here: Mapping[str, float], chance: float) -> None:
     """A dot for each seed of a benchmark, a star for what this notebook has measured, by name of the reader."""
-    _, axes = _panels(1, 1, 0.9 + 0.5 * len(seeds))
+    figure, axes = _panels(1, 1, 1.1 + 0.5 * len(seeds))
     ax = axes[0][0]
     for row, (name, shares) in enumerate(seeds.items()):
         spread = [
@@ -157,7 +157,7 @@ def show_seeds(seeds: Mapping[str, Sequence[float]], here: Mapping[str, float], 
     names = [f"{name}\n{len(shares)} seeds" for name, shares in seeds.items()]
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set(xlim=(0, 1), ylim=(len(names) - 0.5, -0.5), xlabel="both digits right, in order")
-    ax.legend(fontsize=8, loc="center", bbox_to_anchor=(0.5, 0.5))
+    figure.legend(fontsize=8, loc="outside lower center", ncols=3)
     plt.show()
 
 
