@@ -74,12 +74,26 @@ class MultiHeadAttention(nn.Module):
 
         def attend(dropout: float) -> tuple[Tensor, Tensor]:
             return F.multi_head_attention_forward(
-                query, key, key, query.shape[-1], self.num_heads,
-                in_proj_weight=None, in_proj_bias=None, bias_k=None, bias_v=None, add_zero_attn=False,
-                dropout_p=dropout, out_proj_weight=self.W_O.weight, out_proj_bias=None,
-                attn_mask=forbidden, average_attn_weights=False, use_separate_proj_weight=True,
-                q_proj_weight=self.W_Q.weight, k_proj_weight=self.W_K.weight, v_proj_weight=self.W_V.weight,
-            )  # fmt: skip
+                query,
+                key,
+                key,
+                query.shape[-1],
+                self.num_heads,
+                in_proj_weight=None,
+                in_proj_bias=None,
+                bias_k=None,
+                bias_v=None,
+                add_zero_attn=False,
+                dropout_p=dropout,
+                out_proj_weight=self.W_O.weight,
+                out_proj_bias=None,
+                attn_mask=forbidden,
+                average_attn_weights=False,
+                use_separate_proj_weight=True,
+                q_proj_weight=self.W_Q.weight,
+                k_proj_weight=self.W_K.weight,
+                v_proj_weight=self.W_V.weight,
+            )
 
         output, weights = attend(0.0)
         if self.training and self.dropout:

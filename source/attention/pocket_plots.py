@@ -23,9 +23,13 @@ def show_training(
 ) -> None:
     """The losses of trainings by name, and where a model looks on one unseen scene when asked about some places."""
     figure, axes = plt.subplots(
-        1, 2 + len(places), figsize=(9.6, 2.5), layout="constrained", facecolor="white",
+        1,
+        2 + len(places),
+        figsize=(9.6, 2.5),
+        layout="constrained",
+        facecolor="white",
         gridspec_kw={"width_ratios": [1.9, *[1] * (1 + len(places))]},
-    )  # fmt: skip
+    )
     _draw_losses(axes[0], losses)
     patches = pocket_questions(scene + 1, torch.Generator().manual_seed(7), "test").image_patches[scene]
     show_scene(axes[1], patches, "scene")
