@@ -61,8 +61,8 @@ preview: build  ## write dist/preview: the lessons as pages with all outputs, so
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
 	$(RUN)/python -m benchmarks.truth
 
-bench: setup  ## all benchmarks (minutes)
-	for name in lesson interpreter attention alignment training; do $(RUN)/python -m benchmarks.$$name || exit 1; done
+bench: setup  ## all benchmarks (an hour)
+	for name in lesson interpreter attention alignment fusion training layers recipe_parts repair scaling; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
 scale: setup  ## throughput beside nbgrader and otter, and a class of 1,000 (an hour or two)
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
