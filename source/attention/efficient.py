@@ -87,7 +87,12 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
     Dao et al. 2022, section 3.1: https://arxiv.org/abs/2205.14135. It saves memory traffic, not arithmetic.
 
     Args, returns: as `masked_attention`, the output alone.
+
+    Raises:
+        ValueError: there are not as many keys as values. PyTorch's kernel for the CPU does not look, and reads beyond them.
     """
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"{key.shape[-2]} keys do not go with {value.shape[-2]} values")
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
 

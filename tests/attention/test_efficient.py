@@ -76,3 +76,11 @@ def test_fused_forward_equals_the_layer(lead, cross):
         assert torch.allclose(
             fused_forward(layer, tokens, context, one), layer(tokens, context, one)[0], atol=1e-6
         )
+
+
+def test_fused_attention_never_reads_beyond_its_values():
+    """PyTorch's kernel does: with 3 keys and 5 values, or the other way round, it returned whatever lay in memory."""
+    query, key, value = torch.randn(3, 4), torch.randn(3, 4), torch.randn(5, 4)
+    for keys, values in ((key, value), (value, key)):
+        with pytest.raises(ValueError, match="keys do not go with"):
+            fused_attention(query, keys, values)

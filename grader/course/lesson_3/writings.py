@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+from attention.efficient import fused_attention
 from attention.training import shift_targets
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -137,7 +138,7 @@ def fused_in_steps(
     value = layer.W_V(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
     if mask is not None and mask.ndim > 2:
         mask = mask.unsqueeze(-3)
-    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    output = fused_attention(query, key, value, mask)
     output = output.transpose(-3, -2).flatten(-2)
     return layer.W_O(output)
 
