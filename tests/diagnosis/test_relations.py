@@ -1,6 +1,5 @@
 """Relations between a wrong value and the expected one: each is found where it holds, and nowhere else."""
 
-
 import pytest
 import torch
 from torch.nn.functional import dropout, gelu, one_hot
