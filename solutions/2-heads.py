@@ -206,8 +206,9 @@ for method in ("linear", "mlp"):
 #
 # <details><summary>Second hint</summary>
 #
-# `torch.linalg.pinv(aligned) @ tokens` is the best readout. It also copes with columns that repeat one another,
-# where `torch.linalg.lstsq` with its default driver on the CPU goes wrong.
+# With a token in each row, and both sides centred, the best readout is `A = torch.linalg.pinv(aligned) @ tokens`, and the
+# patches that it gets back are `aligned @ A`. The pseudo-inverse (pinv) gives the least-squares solution. It also copes
+# with columns that repeat one another, where `torch.linalg.lstsq` with its default driver on the CPU goes wrong.
 # </details>
 #
 # Expected: 1 for a token and itself, 0 for a constant, 5/14 for the example above.
@@ -264,7 +265,8 @@ for name, kept in halves.items():
 # 2. Divide by a *temperature*, 0.1, so that −1…1 becomes −10…10. A small temperature makes the choice sharp: with
 #    cosines of 1 for one word and 0 for the nine others, the softmax gives that word 0.23 at temperature 1, and 0.9996
 #    at 0.1.
-# 3. Cross-entropy over all words: pull to the right word, push away from the others.
+# 3. Cross-entropy over all words: −log of the softmax share of the right word. It pulls to that word, and pushes away from
+#    the others.
 #
 # **By hand.** Two words. The token's cosine is 1 with its own word and 0 with the other; the temperature is 0.5. The
 # scores are 2 and 0, the loss is $\log(1 + e^{-2}) = 0.127$. Without any training, with both cosines equal, it would
@@ -277,7 +279,7 @@ for name, kept in halves.items():
 # Write `alignment_loss(aligned, words, labels, temperature=0.1)` → a scalar: the mean cross-entropy over the cosine
 # similarities divided by the temperature.
 #
-# **8 points** are for the loss. **7 points** are for the aligner that the notebook trains with it, a few cells further
+# **8 points** are for the loss. **7 points** are for the linear aligner that the notebook trains with it, a few cells further
 # down: on images that it has never seen, at least 90 % of the patches must be nearest to their own word.
 #
 # <details><summary>First hint</summary>
@@ -326,7 +328,7 @@ def alignment_loss(aligned, words, labels, temperature=0.1):
 # others to test on: other images, but by the same writers. Chance is 1/10. Five ways to bring a patch to 32 numbers:
 #
 # - **truncate**: keep the first 32 pixels, learn nothing;
-# - **random**: a linear aligner as it was drawn, never trained;
+# - **random**: a linear aligner with its random start, never trained;
 # - **truncate, then learn**: a linear aligner on the first 32 pixels;
 # - **linear** and **mlp**: your two aligners, trained with your loss.
 
@@ -376,7 +378,7 @@ show_aligners(losses, kept_and_right)
 #
 # Read the two columns side by side, because they do not agree. With seed 0 on a CPU, the random aligner keeps 0.91 of
 # the variance and matches 0.12 of the patches: little is lost, and nothing is understood. The mlp keeps 0.71, least
-# of the three full-width aligners, and matches best, 0.978. It has learned what to forget.
+# of the three that read all 64 pixels, and matches best, 0.978. It has learned what to forget.
 #
 # So keeping information and being aligned are two things. (And the second column only counts what a *linear* readout
 # gets back.) Truncation shows a third: what was cut off cannot be learned back. Trained on the upper half of each
@@ -449,7 +451,7 @@ with torch.no_grad():
 # Identity alone matches 0.111, chance. Where the words may move they come to the patches, and match 0.942, little less
 # than the 0.960 of the linear aligner. But look at the fourth line, 0.04: the moved words have nothing in common with
 # what they were. Whoever had learned to read the old words can no longer read these. That is what identity costs: one
-# width for both sides, and a vocabulary that gives way. An aligner lets the words stay.
+# width for both sides, and words that have to move, so that whoever knew the old ones is lost. An aligner lets them stay.
 
 # %% [markdown]
 # ## Splitting and joining
@@ -572,16 +574,18 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 #    context the tokens look at themselves: self-attention.
 # 2. **Split** all three into heads.
 # 3. **Attend** in each head, scaled by √d_head. A head compares vectors of d_head numbers, so d_head is what the dot
-#    products grow with. With d_model = 64 and 4 heads, divide by √16 = 4, not by √64 = 8.
+#    products grow with. With d_model = 64 and 4 heads, divide by √16 = 4, not by √64 = 8. The provided
+#    `masked_attention` does this already.
 # 4. **Merge** the heads, and let W_O mix them. Without W_O what a head brings would stay in its own columns of the
 #    output: changing head 0 would change the first d_head numbers, and no other.
 #
 # More heads cost no more parameters: four square matrices are 4 · 64 · 64 = 16,384 numbers for d_model = 64, with one
 # head or with eight. What grows is the number of maps; what shrinks is the width of each head.
 #
-# **Masks.** A mask (True = may attend) has the shape (T, S), or (B, T, S), or (B, 1, S). Scores have a head axis,
-# (B, H, T, S). So a mask with a batch needs an axis for the heads, in the third place from the end; else batches
-# meet heads. Three batches and three heads would not even raise an error.
+# **Masks.** With T queries, S keys and a batch of B, a mask (True = may attend) has the shape (T, S), or (B, T, S), or
+# (B, 1, S). Scores have an axis for the H heads, (B, H, T, S). So a mask with a batch needs an axis for the heads, in the
+# third place from the end; else batches meet heads. With a batch of three and three heads it would not even raise an error:
+# it would be wrong in silence.
 #
 # **Dropout.** While training, some weights are set to 0 at random, and the others are divided by 1 − p, so that their
 # mean stays the same. It is meant to keep a head from relying on one key alone. It acts on the weights on their way to
@@ -597,8 +601,9 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 # attend nowhere gets zeros. Your `split_heads` and `merge_heads` and the provided `masked_attention` are there to be
 # used; `F.scaled_dot_product_attention` and `nn.MultiheadAttention` are what you build here, so leave them aside.
 #
-# **20 points** are for the layer. **5 points** are for the maps of a layer that the notebook trains further down: on
-# scenes it has never seen, each named cell must have a head that looks there.
+# **20 points** are for the layer. **5 points** are for a layer that the notebook trains further down, always with seed 0 when
+# it is graded: on scenes it has never seen, both digits must be right in 90 % of the scenes, and each named cell must have a
+# head that looks there in 90 %.
 #
 # <details><summary>First hint</summary>
 #
@@ -801,22 +806,25 @@ print("weight on the three patches that the mask hides:", weights[1, ..., 6:].su
 # A scene shows nine digits. The question names **two** cells, and the answer is both digits. There is one layer of
 # attention, and one query, made of the names of the two cells:
 #
-# - one head has one map, and its weights sum to 1: it can look at one cell, or half at each;
+# - one head has one map, and its weights sum to 1: it can look at one cell, or share its weight between two;
 # - several heads have several maps.
 #
-# The rest of the reader is the same for all: a two-layer aligner, a learned vector for each cell, your attention, and
-# a linear layer that says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh
-# scenes and is tested on 2,000 scenes made of images that it has never seen.
+# The query is the sum of two learned vectors, one for the name of the first cell and one for that of the second, from
+# two tables, so that the order counts. The rest of the reader is the same for all, too: an image token is the patch,
+# through a two-layer aligner, plus a learned vector for its place; then comes your attention, and a linear layer that
+# says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh scenes and is tested on
+# 2,000 scenes made of images that it has never seen.
 #
 # Chance depends on what is counted. A scene shows nine different digits out of ten. Guessing gets one digit right in
 # 1/10 of the scenes, both in order in 1/90, and the pair in any order in 1/45. Who reads one digit and guesses the other
-# gets both right in 1/9.
+# gets both right in 1/9. The *pair in any order*: add the probabilities of both answers, and take the two digits that have
+# most. So it can be right even where both answers name the same digit.
 #
 # ### Predict, then run: how many heads does it take?
 #
 # In how many of the scenes are both digits right, in order, with one head, with two, with four, with sixteen? Sixteen
 # heads have as many numbers to learn as four, and each of them is only 64 / 16 = 4 numbers wide. Put your predictions in
-# place of `None`. They are compared a few cells further down.
+# place of `None` before you scroll on: the table below shows three of the four.
 
 # %% predict="heads"
 my_heads = {"1 head": None, "2 heads": None, "4 heads": None, "16 heads": None}  # shares from 0 to 1
@@ -916,11 +924,13 @@ for name, one in (("half and half", half), ("one head, free", readers[1])):
 
 # %% [markdown]
 # Look at the last column. Half and half, the pair is right **in any order** in 0.946 of the scenes, nearly as often as
-# with four heads. **In order** both are right in 0.031. So the mixture is easy to read. What is lost is *which digit
-# belongs to which cell*. This is called the **binding problem** ([Greff et al.
-# 2020](https://arxiv.org/abs/2012.05208)).
+# with four heads. **In order** both are right in 0.031. So the mixture is easy to read, and the order is lost.
 #
-# Why is it lost? A value is made of the digit and of the place, added up: W_V(digit) + W_V(place). Half of one value plus
+# That alone proves little: with a query of zero and a mask, this reader is not even told which cell was named *first*.
+# But suppose that it were told. It would still have to know *which digit belongs to which cell*, and that is gone, too.
+# This is called the **binding problem** ([Greff et al. 2020](https://arxiv.org/abs/2012.05208)).
+#
+# Why is it gone? A value is made of the digit and of the place, added up: W_V(digit) + W_V(place). Half of one value plus
 # half of another is
 #
 # $$\tfrac12\big(\text{3} + \text{top-left}\big) + \tfrac12\big(\text{7} + \text{center}\big)
@@ -942,7 +952,8 @@ for name, one in (("half and half", half), ("four heads", readers[4])):
 # %% [markdown]
 # Half and half, the scores do not move at all, but for rounding. With four heads they move by more than 10.
 #
-# Both answers are read from one vector, which says "a 3 and a 7". For the first answer 3 and 7 are equally good, for the
+# Both answers are read from one vector, which says "a 3 and a 7, at top-left and center": not which digit is where, and
+# not which cell was asked for first. For the first answer 3 and 7 are equally good, for the
 # second as well: each is right in half of the scenes (0.501 and 0.499). And mostly both settle for the same one: one digit
 # is given twice in 0.941 of the scenes. That is why even a lucky order is so rare: 0.031 is far below the half of 0.946
 # that tossing a coin for the order would give.
@@ -993,7 +1004,7 @@ show_readers(to_images(unseen[few]), cells[few], maps)
 # even; each trained head, but for the last, lights up exactly one framed cell.*
 #
 # Now the heads have specialised, and the table says how far. With seed 0, head 1 looks at the first cell in 1.000 of
-# the scenes, heads 0 and 2 at the second. Head 3 has found no work: it looks at neither. Nobody told them who does
+# the scenes, heads 0 and 2 at the second. Head 3 has found no clear work. Nobody told them who does
 # what. Another seed gives them other roles.
 #
 # The question has two words, the name of the first cell and the name of the second. Which head listens to which word? Ask
@@ -1066,7 +1077,7 @@ else:
 # finish with W_O. Or: subtract from the output what this one head adds.
 # </details>
 #
-# Expected: the output minus the ablated outputs, added up over all heads, is the output again.
+# Expected: take the output minus the output without head h, for each h. Added up, these give the output.
 
 # %% exercise="2.8"
 def ablate_head(attention_layer, head, tokens, context=None, mask=None):
@@ -1233,16 +1244,18 @@ show_heads(drawn, "five maps, made by hand", [classify_pattern(one) for one in d
 # %% [markdown]
 # ## Both directions
 #
-# So far the text looked at the image. In models such as ViLBERT ([Lu et al. 2019](https://arxiv.org/abs/1908.02265)) the
-# image looks at the text as well. Both sides are normalised, brought to a common width d_model, look at one another
-# there, and are brought back to their own width. What comes back is an *update*: the caller adds it to the tokens, once.
+# So far the text looked at the image. In models such as ViLBERT ([Lu et al. 2019](https://arxiv.org/abs/1908.02265))
+# the image looks at the text as well. Both sides are normalised (`nn.LayerNorm`: each token to mean 0 and variance 1),
+# brought to a common width d_model, look at one another there, and are brought back to their own width. What comes back
+# is an *update*: the caller adds it to the tokens, once.
 
 # %% [markdown] about="2.P3"
 # Write `ImageTextFusion(d_text, d_image, d_model, num_heads=4)` with these parts: `text_norm`, `image_norm`
 # (`nn.LayerNorm`); `text_in`, `image_in` (`nn.Linear` to d_model); `text_from_image`, `image_from_text`
 # (`MultiHeadAttention(d_model, num_heads)`); `text_out`, `image_out` (`nn.Linear` back to their own width).
 #
-# `forward(text_tokens, image_tokens)` → (update of the text, update of the image), without residuals.
+# `forward(text_tokens, image_tokens)` → (update of the text, update of the image), without the tokens themselves (no
+# residual).
 #
 # <details><summary>First hint</summary>
 #
@@ -1284,7 +1297,7 @@ class ImageTextFusion(nn.Module):
 # %% [markdown]
 # ### How updates are added
 #
-# Layers are stacked, and each adds its update to what it got. Three ways to do it, with 12 layers as they are drawn:
+# Layers are stacked, and each adds its update to what it got. Three ways to do it, with 12 untrained layers:
 #
 # - **added twice**: the layer adds its input to its update, and the caller adds the input once more, 2 · tokens + update.
 #   That is what you get if a residual stands inside the layer and outside;
@@ -1399,7 +1412,8 @@ for side, layers in (("text", [text for text, _ in states]), ("image", [image fo
 #
 # `HalfAndHalf` has one head that looks half at each named cell. It reads the pair, and loses which digit belongs to which
 # cell. You may change the reader, but not the number of heads. What would you change, so that one head is enough? Say why
-# the vector that the head brings back would then differ when the two digits are exchanged. Three or four sentences.
+# the vector that the head brings back would then differ when the two digits are exchanged, and how the reader would know which
+# cell was named first. Three or four sentences.
 #
 # === BEGIN MARK SCHEME ===
 # - Sees what is missing: digit and place are *added* in the value, so the sum over both cells is the same for either order,

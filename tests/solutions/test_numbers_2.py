@@ -208,7 +208,7 @@ class FirstHalf(nn.Module):
 def test_what_alignment_keeps_and_brings():
     kept, right = says(r"the random aligner keeps # of the variance and matches # of the patches")
     assert matched("random") == pytest.approx((right, kept), abs=NEAR)
-    kept, right = says(r"The mlp keeps #, least of the three full-width aligners, and matches best, #\.")
+    kept, right = says(r"The mlp keeps #, least of the three that read all 64 pixels, and matches best, #\.")
     assert matched("mlp") == pytest.approx((right, kept), abs=NEAR)
     half, linear = says(r"the aligner stops at #, where the linear one with all pixels reaches #\.")
     assert (matched("half")[0], matched("linear")[0]) == pytest.approx((half, linear), abs=NEAR)

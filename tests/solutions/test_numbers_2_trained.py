@@ -200,7 +200,7 @@ def test_which_head_looks_where():
     assert trained[1, 0].item() == pytest.approx(share, abs=NEAR)
     assert (trained[[0, 2], 1] > 0.9).all()
     assert (trained[3] < 0.5).all()
-    assert "Head 3 has found no work: it looks at neither" in PROSE
+    assert "Head 3 has found no clear work" in PROSE
 
 
 def test_untrained_maps_are_nearly_even():
