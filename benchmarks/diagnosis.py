@@ -2,7 +2,7 @@
 
 `python -m benchmarks.diagnosis [--say] [--half read|unread] [--exercise ID] [--unjudged FILE]`
 
-Whether an explanation names the true cause is judged one by one by a person; tests/diagnosis/judged.jsonl keeps each judgement
+Whether an explanation names the true cause was judged one by one, by reading it; tests/diagnosis/judged.jsonl keeps each judgement
 with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file.
 """
 

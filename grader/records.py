@@ -134,7 +134,9 @@ class Evidence:
 
 # ---------------------------------------------------------------- verdicts and grades
 
-MOST_TEXT = 2_000  # characters of one text in a grade: what students write must not fill pages and gradebook
+# Characters of one text in a grade: what students write must not fill pages and gradebook. `Written.text` has a limit
+# of its own (submission/written.py).
+MOST_TEXT = 2_000
 
 
 class _ShortTexts:

@@ -21,6 +21,7 @@ from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import shown_inputs, what_is_off
 from grader.checks.compare import difference, flatten
 from grader.checks.mentions import HINT, complaint, mentions
+from grader.diagnosis.code.read_code import searchable
 from grader.diagnosis.exceptions.where_raised import file_of, source_of_file, the_line
 from grader.diagnosis.explain import explain
 from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
@@ -134,11 +135,14 @@ def check(notebook: Notebook, exercise: str) -> None:
         return
     seen = [result.seen for result in results]
     repaired = partial(repair, notebook, trials, seen, source)
-    known = [
-        *with_other_defaults(notebook, packed["defaults"], trials, seen, source),
-        *known_answers(wrong_answers, trials, seen),
-    ]
-    found = explain(seen, known, source, repaired)
+    try:
+        known = [
+            *with_other_defaults(notebook, packed["defaults"], trials, seen, searchable(source)),
+            *known_answers(wrong_answers, trials, seen),
+        ]
+        found = explain(seen, known, searchable(source), repaired)
+    except Exception:  # an explanation decides nothing: without one, what was seen is said all the same
+        found = None
     of_check = [trial for trial in seen if trial.check == seen[wrong].check]
     if found and found.kind == "relation" and not any(map(is_far_off, of_check)):
         found = None  # by so little, numbers relate to others by chance

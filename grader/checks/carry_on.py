@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from grader.checks.mentions import statements
+from grader.checks.mentions import reachable, statements
 from grader.notebook.source_names import cached_by_source
 
 # Everybody might write one statement such as `return torch.cat(heads.unbind(-3), dim=-1)`, but not these two by chance.
@@ -24,29 +24,36 @@ def is_carry_on(answer: str, carry_on: str, others: Sequence[str] = ()) -> bool:
         carry_on: the source of the carry-on cell; "" if the exercise has none.
         others: sources of the cells that the student added: the answer may call what they define.
     """
-    wanted = statement_shapes(carry_on) if carry_on else Counter()
-    if wanted.total() < LEAST_STATEMENTS:
-        return False
-    return wanted <= sum(map(statement_shapes, others), statement_shapes(answer))
+    wanted = shapes_of_source(carry_on) if carry_on else Counter()
+    return wanted.total() >= LEAST_STATEMENTS and wanted <= shapes(reachable(answer, others))
 
 
 @cached_by_source
-def statement_shapes(source: str) -> Counter[str]:
-    """Count the assignments and returns in a cell's functions and classes, each without the names of variables.
+def shapes_of_source(source: str) -> Counter[str]:
+    """Count the statements of a cell; see `shapes`."""
+    return shapes(statements(source))
 
-    What stands in an `if` at the top level of the cell counts, too, as in a carry-on cell.
+
+def shapes(top: Iterable[ast.stmt]) -> Counter[str]:
+    """Count the assignments and returns in functions and classes, each without the names of variables.
+
+    Definitions in an `if`, `try` or another block count, too, as in a carry-on cell.
     """
-    shapes: Counter[str] = Counter()
-    for top in statements(source):
-        for definition in top.body if isinstance(top, ast.If) else [top]:
-            if isinstance(definition, (ast.FunctionDef, ast.ClassDef)):
-                variables = _variables(definition)
-                shapes.update(
-                    f"{type(node).__name__} {_text(node, variables)}"
-                    for node in ast.walk(definition)
-                    if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return))
-                )
-    return shapes
+    found: Counter[str] = Counter()
+    todo = list(top)
+    while todo:
+        statement = todo.pop()
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            variables = _variables(statement)
+            found.update(
+                f"{type(node).__name__} {_text(node, variables)}"
+                for node in ast.walk(statement)
+                if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return))
+            )
+        else:
+            for block in ("body", "handlers", "orelse", "finalbody"):
+                todo += getattr(statement, block, [])
+    return found
 
 
 def _variables(statement: ast.stmt) -> frozenset[str]:
@@ -65,7 +72,9 @@ def _text(node: ast.AST, variables: Collection[str]) -> str:
             case ast.Attribute(attr=name):
                 words.append(f".{name}")
             case ast.Constant(value=value):
-                words.append(repr(value))
+                words.append(
+                    hex(value) if type(value) is int else repr(value)
+                )  # Python writes no huge decimals
             case ast.expr_context():
                 pass
             case _:

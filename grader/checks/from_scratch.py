@@ -86,8 +86,9 @@ def _definition_dumps(source: str) -> Mapping[str, str]:
     for statement in statements(source):
         for node in [statement, *(statement.body if isinstance(statement, ast.If) else ())]:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                # Too deep a tree, as of a sum of a thousand terms, is left out: no given cell has one.
-                with suppress(RecursionError):
+                # Too deep a tree, as of a sum of a thousand terms, or a number of 5,000 digits is left out: no given cell
+                # has one.
+                with suppress(RecursionError, ValueError):
                     dumps[node.name] = ast.dump(_WithoutDocs().visit(node))
     return dumps
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Collection, Sequence
 
 from grader.notebook.source_names import names_bound_by, parse_statements, without_magics
@@ -31,24 +32,29 @@ def mentions(answer: str, banned: Collection[str], others: Sequence[str] = ()) -
         others: sources of the cells that the student added. A helper in them counts if the answer mentions
             it, or if another helper that counts mentions it.
     """
+    used: list[str] = []
+    for statement in reachable(answer, others):
+        for node in ast.walk(statement):
+            used += [name for name in _mentioned(node) if name in banned and name not in used]
+    return tuple(used)
+
+
+def reachable(answer: str, others: Sequence[str] = ()) -> list[ast.stmt]:
+    """List the top-level statements of an answer, and of the student's own helpers that it uses, directly or through others."""
     helpers: dict[str, ast.stmt] = {}
     for source in others:
         for statement in statements(source):
             for name in names_bound_by(statement):
                 helpers[name] = statement
-    used: list[str] = []
-    seen: set[int] = set()
-    queue = list(statements(answer))
+    found: dict[int, ast.stmt] = {}
+    queue = deque(statements(answer))
     while queue:
-        statement = queue.pop(0)
-        if id(statement) in seen:
-            continue
-        seen.add(id(statement))
-        for node in ast.walk(statement):
-            used += [name for name in _mentioned(node) if name in banned and name not in used]
-            if isinstance(node, ast.Name) and node.id in helpers:
-                queue.append(helpers[node.id])
-    return tuple(used)
+        statement = queue.popleft()
+        if id(statement) not in found:
+            found[id(statement)] = statement
+            names = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+            queue.extend(helpers[name] for name in names if name in helpers)
+    return list(found.values())
 
 
 def _mentioned(node: ast.AST) -> list[str]:

@@ -128,14 +128,16 @@ def _where(cell: str, line: int, here: str) -> str:
     """Name a line of the student's notebook."""
     if cell == here:
         return f"line {line}"
-    return f"in your {'own cell' if role(cell) is Role.OWN else f'exercise {exercise_of(cell)}'}, line {line}"
+    exercise = exercise_of(cell)
+    return f"in your {f'exercise {exercise}' if exercise else 'own cell'}, line {line}"
 
 
 def _whose(cell: str) -> str:
     """Name a cell by whose it is."""
     if role(cell) is Role.ANSWER:
         return f"its cell, exercise {exercise_of(cell)},"
-    return "your own cell that defines it" if role(cell) is Role.OWN else "the lesson's cell that defines it"
+    own = role(cell) in (Role.OWN, Role.PREDICTION)
+    return "your own cell that defines it" if own else "the lesson's cell that defines it"
 
 
 def _in_given_code(place: Place, cells: NotebookCells) -> str:

@@ -13,6 +13,7 @@ from grader.checks.raised import NO_CELLS, NotebookCells
 from grader.checks.reference_results import ReferenceResults
 from grader.declaration.exercise import Exercise
 from grader.diagnosis.candidates import candidates
+from grader.diagnosis.code.read_code import searchable
 from grader.diagnosis.explain import explain
 from grader.diagnosis.match import is_telling
 from grader.diagnosis.repairs.find_repair import Search, find_repair
@@ -98,7 +99,7 @@ def wrong_answer(
     seen = [_seen(trial, evidence[trial.key], results, device, cells) for trial in called]
     if not any(trial.check == failing.name and not trial.passed for trial in seen):
         return None
-    source = cells.sources.get(answer_cell(exercise.id), "")
+    source = searchable(cells.sources.get(answer_cell(exercise.id), ""))
     return WrongAnswer(exercise, called, seen, results, source, failing.name)
 
 

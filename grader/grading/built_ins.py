@@ -14,11 +14,11 @@ from grader.notebook.cells import Role, carry_on_cell, role
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
+IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you go on and earns no points"
+
 # By id of the probed exercise: the built-ins that ran, as the sandbox's tripwire
 # (grader/execution/guest/tripwire.py) reported them. Each is (operator, the other exercise whose answer
 # called it); "" if no other exercise's answer did.
-IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you go on and earns no points"
-
 BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
 
 

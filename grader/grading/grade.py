@@ -136,6 +136,9 @@ class _Grading:
         # All runs of the notebook together have the time of one.
         self._deadline = time.monotonic() + lesson.limits.seconds
         self._left_out = False  # a run did not take place, because the time was used up
+        self._unexplained: dict[
+            str, str
+        ] = {}  # exercise id → the error of ours that left it without an explanation
         # Built-ins that ran while an exercise was probed, by exercise id; all runs of the notebook add to
         # them.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -228,15 +231,16 @@ class _Grading:
                 continue
             planned = [trial for trial in self._trials if trial.exercise is exercise]
             found = planned, evidence, self._reference_results, self._settings.device, cells
-            wrong = wrong_answer(exercise, judge(exercise, *found), *found)
-            if wrong is not None and wrong.needs_repair():
-                repairs[exercise.id] = yield from repair_requests(
-                    wrong.find_repair(),
-                    wrong.trials,
-                    self._reference_results,
-                    evidence,
-                    self._settings.device,
-                )
+            try:
+                wrong = wrong_answer(exercise, judge(exercise, *found), *found)
+                if wrong is not None and wrong.needs_repair():
+                    search, device = wrong.find_repair(), self._settings.device
+                    requests = repair_requests(
+                        search, wrong.trials, self._reference_results, evidence, device
+                    )
+                    repairs[exercise.id] = yield from requests
+            except Exception as error:  # as in `_judge`
+                self._unexplained[exercise.id] = f"{type(error).__name__}: {error}"
 
     def _judge(
         self,
@@ -250,7 +254,10 @@ class _Grading:
         planned = [trial for trial in trials if trial.exercise is exercise]
         found = planned, execution.evidence, self._reference_results, execution.device, cells
         verdict = judge(exercise, *found)
-        verdict = diagnose(verdict, wrong_answer(exercise, verdict, *found), lambda: repair)
+        try:
+            verdict = diagnose(verdict, wrong_answer(exercise, verdict, *found), lambda: repair)
+        except Exception as error:  # an explanation decides nothing: without one, the verdict is what it is
+            self._unexplained[exercise.id] = f"{type(error).__name__}: {error}"
         if exercise.id not in self._rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")
         notes = tuple(self._rebuilt.notes.get(exercise.id, ()))
@@ -275,6 +282,8 @@ class _Grading:
     def _assemble(self, student: str, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
         """Fail answers that call built-ins, make the grade, and show its verdicts in the notebook."""
         verdicts, flags = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
+        for id, error in sorted(self._unexplained.items()):
+            flags = (*flags, Flag(kind="not-explained", exercise=id, detail=error[:MOST_DETAIL]))
         if self._left_out:
             limit = f"{self._lesson.limits.seconds:g} s for all runs"
             flags = (*flags, Flag(kind="out-of-time", exercise=None, detail=limit))

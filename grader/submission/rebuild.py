@@ -1,6 +1,7 @@
 """Rebuilds a submission: puts its answers and the student's own cells into a copy of the released notebook.
 
-So are its predictions and its texts for questions. Nothing else of the submitted file is used: no tags, metadata, outputs or kernelspec.
+Its predictions and its texts for questions are put there, too. Nothing else of the submitted file is used: no tags,
+metadata, outputs or kernelspec.
 """
 
 from __future__ import annotations

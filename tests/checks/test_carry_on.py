@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from textwrap import indent
+
 import jupytext
 import pytest
 
 from benchmarks.truth.answers import ROOT, solutions, variants
-from grader.checks.carry_on import LEAST_STATEMENTS, is_carry_on, statement_shapes
+from grader.checks.carry_on import LEAST_STATEMENTS, is_carry_on, shapes_of_source
 from grader.course import lessons
 from grader.notebook.cells import carry_on_source
 from tests.diagnosis.corpus_answers import answers
@@ -18,7 +21,7 @@ CARRY_ON = {
     if "stuck" in cell.metadata
 }
 LONG = {
-    key: source for key, source in CARRY_ON.items() if statement_shapes(source).total() >= LEAST_STATEMENTS
+    key: source for key, source in CARRY_ON.items() if shapes_of_source(source).total() >= LEAST_STATEMENTS
 }
 HEADS = """
 def split(tokens, count):
@@ -39,7 +42,12 @@ def test_a_carry_on_cell_is_known_again_however_it_was_pasted(source: str) -> No
     assert is_carry_on(source, cell)
     assert is_carry_on(cell.replace("carry_on = False", "carry_on = True"), cell)
     assert is_carry_on(f"idle = 1\n{source}\nprint('done')", cell)
-    assert is_carry_on("answer = helper", cell, [source])
+    name = re.search(r"(?:def|class) (\w+)", source)[1]
+    assert is_carry_on(f"{name}\nanswer = {name}", cell, [source])
+    assert not is_carry_on("answer = 7", cell, [source]), "a cell to compare with is no answer"
+    inside = indent(source, "    ")
+    for block in (f"try:\n{inside}\nfinally:\n    pass", f"if False:\n    pass\nelse:\n{inside}"):
+        assert is_carry_on(block, cell)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +72,7 @@ def test_other_names_idle_lines_and_comments_change_nothing(change) -> None:
         HEADS.replace("tokens.chunk", "tokens.split"),
         "def split(tokens, count):\n    return torch.stack(tokens.chunk(count, dim=-1), dim=-3)",
         "",
+        "def split(tokens, count):\n    parts = 0x" + "F" * 5000 + "\n    return parts",
         "def split(:",
     ],
 )

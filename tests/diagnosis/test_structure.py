@@ -300,3 +300,9 @@ def test_a_result_that_is_too_many_is_not_to_be_stacked():
     for more in ([value + 1, None], [value + 1, torch.randn(2, 5)]):
         got = {"output (number)": 2, "output[0]": more[0], "output[1]": more[1]}
         assert of_all(got, {"output": value})[0] == "Several values came back; the output alone is asked for."
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0, 3), (0,)])
+def test_a_tensor_without_elements_is_told_its_shape(shape):
+    """It was compared with its first number, and there is none: the whole grade was withheld."""
+    list(structure("scores", torch.empty(shape), torch.ones(2, 5, 3), {}))

@@ -262,3 +262,12 @@ def test_a_stand_in_that_what_trains_does_not_build_on_changes_nothing() -> None
 )
 def test_else_one_run_is_enough(cells: list[str], failed: list[str], asked: list) -> None:
     assert training(*cells, **dict.fromkeys((f"p{id[-1]}" for id in failed), 0))[1].asked == asked
+
+
+def test_a_cell_of_ones_own_that_tries_a_later_exercise_takes_no_stand_in_away() -> None:
+    notebook = nbformat.v4.new_notebook(
+        cells=[stuck("9.1"), stuck("9.4"), nbformat.v4.new_code_cell("print(f4)", id="own-001")]
+    )
+    tried = replace(rebuilt(p4=""), notebook=notebook, own=("own-001",))
+    better = follow_through(LESSON, tried, submitted(p1=0, p2=0, p4=0, p5=0), Runner({"9.2": 5, "9.5": 5}))
+    assert "9.2" in better

@@ -131,3 +131,12 @@ def test_all_runs_together_have_the_time_of_one(server: Server, tmp_path: Path, 
     assert len(runs) == 1
     assert [flag.kind for flag in graded.flags] == ["out-of-time"]
     assert "6 s for all runs" in graded.flags[0].detail
+
+
+def test_an_error_in_the_explanation_costs_nothing(server: Server, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("grader.diagnosis.diagnose.explain", lambda *_: 1 / 0)
+    wrong = {"1.3": "def stable_softmax(scores, dim=-1):\n    return scores"}
+    graded = grade_answers(server, tmp_path, wrong).grade
+    assert graded.status == "graded"
+    assert graded.score == LESSON.max_score - 10
+    assert {(flag.kind, flag.exercise) for flag in graded.flags} == {("not-explained", "1.3")}

@@ -13,6 +13,9 @@ SAME_SHAPE = frozenset(
     "abs bfloat16 bool clamp clone contiguous cpu detach double exp float half int log logical_not long masked_fill neg"
     " relu round softmax sigmoid sqrt tanh to type".split()
 )
+# Beyond these nothing is searched in a code: the searches take time with a power of its length, and call themselves.
+MOST_CHARACTERS, MOST_STATEMENTS, MOST_NODES, MOST_DEPTH = 10_000, 150, 3_000, 80
+LARGEST = 2**63  # an integer of over 4,300 digits cannot be written out
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -36,6 +39,21 @@ def tree_of(source: str) -> ast.Module:
         return ast.parse(source)
     except UNREADABLE:
         return ast.Module(body=[], type_ignores=[])
+
+
+def searchable(source: str) -> str:
+    """Return an answer, or "" if it is so long or so deep that no line of it is looked for. The longest solution is a tenth."""
+    level: list[ast.AST] = [tree_of(source)] if len(source) <= MOST_CHARACTERS else []
+    depth = nodes = count = 0
+    while level:
+        nodes, depth = nodes + len(level), depth + 1
+        count += sum(isinstance(node, ast.stmt) for node in level)
+        values = [node.value for node in level if isinstance(node, ast.Constant)]
+        huge = any(isinstance(value, int) and abs(value) >= LARGEST for value in values)
+        if huge or nodes > MOST_NODES or count > MOST_STATEMENTS or depth > MOST_DEPTH:
+            return ""
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+    return source if nodes > 1 else ""
 
 
 def statement_at(line: str, source: str) -> ast.AST | None:

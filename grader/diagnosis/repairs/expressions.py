@@ -15,6 +15,7 @@ from grader.diagnosis.repairs.sizes import of_sizes
 Changes = Iterator[tuple[int, str, int, Change]]  # rank, what the student reads, line, change
 Piece = Callable[[Any], str]  # the source of a node
 
+MOST_PARTS = 14  # of an object that are tried in the place of one another
 FUNCTIONS = {"all": "any", "any": "all", "min": "max", "max": "min"}
 MASKING = ("masked_fill", "masked_fill_", "where")
 FACTOR = "where `{}` is 0 the score becomes 0, and e⁰ = 1 still is a share of the softmax. What is hidden needs the score −∞."
@@ -172,14 +173,13 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
         if len(found) > 1:
             says = f"without `{name}`, here and wherever it stands, it comes out right."
             yield 3, says, found[0].lineno, _rewrites(function, ast.Call, _leaves_out(name))
-    parts = Counter(
-        node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute) and _is_part(node)
-    )
-    for one in parts:
+    attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
+    first = {node.attr: node for node in reversed(attributes)}
+    parts = Counter(node.attr for node in attributes if _is_part(node))
+    for one in list(parts)[:MOST_PARTS]:
         for other in _siblings(one, parts):
-            places = [n for n in ast.walk(function) if isinstance(n, ast.Attribute) and n.attr == one]
-            says = OTHER_PART.format(piece(places[0]))
-            yield 4, says, places[0].lineno, _rewrites(function, ast.Attribute, _renames("attr", one, other))
+            says = OTHER_PART.format(piece(first[one]))
+            yield 4, says, first[one].lineno, _rewrites(function, ast.Attribute, _renames("attr", one, other))
     sums = [n for n in ast.walk(function) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add)]
     for field in ("left", "right"):
         if len(sums) > 1:

@@ -111,7 +111,7 @@ def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure:
     near = NEAR.get(want.dtype, 1e-9)
     names = axis_names(tuple(want.shape), sizes)
     numbers = got.detach().cpu().double(), want.detach().cpu().double()
-    telling = got.numel() == 1 or bool((numbers[0] != numbers[0].flatten()[:1]).any())
+    telling = got.numel() == 1 or bool((numbers[0].flatten() != numbers[0].flatten()[:1]).any())
     certain: list[str] = []
     possible: list[str] = []
     for rule in (_ones, _reduced, _unreduced, _swapped, _joined, _longer):
