@@ -208,7 +208,7 @@ for method in ("linear", "mlp"):
 #
 # With a token in each row, and both sides centred, the best readout is `A = torch.linalg.pinv(aligned) @ tokens`, and the
 # patches that it gets back are `aligned @ A`. The pseudo-inverse (pinv) gives the least-squares solution. It also copes
-# with columns that repeat one another, where `torch.linalg.lstsq` with its default driver on the CPU goes wrong.
+# with columns that repeat one another, where `torch.linalg.lstsq` with its default driver on the CPU may go wrong.
 # </details>
 #
 # Expected: 1 for a token and itself, 0 for a constant, 5/14 for the example above.

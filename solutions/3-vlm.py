@@ -1683,7 +1683,7 @@ def shuffle_questions(
     """
     ### BEGIN SOLUTION
     order = torch.rand(len(token_ids), generator=generator).argsort()
-    return token_ids.index_select(0, order), image_patches.index_select(0, order)
+    return token_ids[order], image_patches[order]
     ### END SOLUTION
 
 

@@ -17,8 +17,9 @@ MODULES = read_graph()
 # What the package itself may import, because it must be in place before any other import.
 STAND_INS_FOR_LIBRARIES = f"{GUEST}.library_internals"
 
-# Three more than without diagnosis: rules that read code, the search that uses them, and the run that tries changes.
-MOST_LAYERS = 13
+# Four more than without diagnosis: rules that read code, the search that uses them, the run that tries changes, and the
+# notebook's cell that holds all of this.
+MOST_LAYERS = 14
 MOST_LOOSE_MODULES = 6
 MOST_LINES, MOST_FUNCTION_LINES = 400, 50
 LONG_MODULES: dict[str, str] = {}  # path → why it cannot be shorter

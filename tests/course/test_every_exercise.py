@@ -42,7 +42,7 @@ NOT_IN_THE_SELF_CHECK = {"any_width", "asserts_the_width", "mask_axis_from_the_f
 # has decided that it belongs here: reword the message if a student at this exercise would have to look it up.
 EVERYDAY = """
     absolute afresh ahead allowed already applied approximate argument around arrives assertionerror
-    assignment astray average averaged averages been before behind big blank close cross_entropy cut
+    assignment astray average averaged averages been before behind big blank cannot close cross_entropy cut
     describe different directions disappears down enough equal everywhere exponential fails far fewer
     fitted forbidden future height ignore ill illness inputs inverses inverted larger lead longer
     longest losses lost lots meanings middle missing new normalised normalises offset otherwise over

@@ -35,6 +35,9 @@ def test_hundred_points():
         "3.P2",
         "3.P3",
         "3.P4",
+        "3.P5",
+        "3.P6",
+        "3.P7",
     ]
 
 

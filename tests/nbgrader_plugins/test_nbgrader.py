@@ -186,6 +186,9 @@ def test_autograde_gives_the_same_marks_as_grader_grade(course: Class, copy: Cla
             comments = [{one.name: one.auto_comment for one in row.comments} for row in rows]
             assert comments[0] == comments[1]
             points = {f"check-{one['id'].replace('.', '-')}": one["points"] for one in grade["exercises"]}
+            points |= {
+                f"written-{one['id'].replace('.', '-')}": 0.0 for one in grade["written"] if not one["text"]
+            }
             for row in rows:
                 assert {one.name: one.auto_score for one in row.grades}.items() <= points.items()
 

@@ -173,7 +173,7 @@ def fusion_values(
 
 @mistake(
     "ImageTextFusion",
-    "The residual is added inside the layer. The caller adds it, once; twice makes activations grow layer by layer.",
+    "The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow layer by layer.",
 )
 class ResidualInside(ImageTextFusion):
     def forward(self, text_tokens, image_tokens):
