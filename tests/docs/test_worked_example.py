@@ -28,6 +28,7 @@ GENERATED = {
     "solutions/1-attention/1-attention.ipynb",
     "notebooks/1-attention/1-attention.ipynb",
     "README.md",
+    "docs/students.md",
 }
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "GRADER_COURSE"}
 

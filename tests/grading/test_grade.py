@@ -139,4 +139,7 @@ def test_an_error_in_the_explanation_costs_nothing(server: Server, tmp_path: Pat
     graded = grade_answers(server, tmp_path, wrong).grade
     assert graded.status == "graded"
     assert graded.score == LESSON.max_score - 10
-    assert {(flag.kind, flag.exercise) for flag in graded.flags} == {("not-explained", "1.3")}
+    assert {flag.kind for flag in graded.flags} == {"not-explained"}
+    assert "1.3" in {
+        flag.exercise for flag in graded.flags
+    }  # and what built on it, before a stand-in replaced it

@@ -149,8 +149,11 @@ INTERFACE = re.compile(
 )
 
 
-# Practice of lesson 2, without points: lesson 3 goes on with it, as it does with what earlier lessons built.
-GIVEN = {"3-vlm": (ROOT / "source" / "attention" / "patterns.py").read_text("utf-8")}
+def shown_on_purpose() -> str:
+    """Lesson 3 goes on with lesson 2's practice, which has no points, and shows broken code for the student to repair."""
+    broken = [cell.source for cell in book("notebooks", "3-vlm").cells if cell.id.startswith("broken-")]
+    assert len(broken) == 3
+    return "\n".join([(ROOT / "source" / "attention" / "patterns.py").read_text("utf-8"), *broken])
 
 
 def telling(line: str) -> bool:
@@ -166,7 +169,7 @@ def test_no_answer_is_in_any_student_notebook(name: str) -> None:
     secret = [line.strip() for lesson in LESSONS for line in solution_lines(lesson)]
     secret += [line.strip() for line in hidden_lines()]
     assert secret
-    given = GIVEN.get(name, "")
+    given = shown_on_purpose() if name == "3-vlm" else ""
     secret = [line for line in secret if line not in given]
     assert [line for line in secret if telling(line) and line in text] == []
     assert "BEGIN SOLUTION" not in text
