@@ -8,10 +8,32 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from grader.checks.planned_trial import PlannedTrial, parameters
 from grader.declaration.exercise import Check, Mistake
 from grader.records import Evidence, Inputs, Place, Status, Value
+
+
+class RefuseUnpairedKeys(TorchFunctionMode):
+    """Raise ValueError where there are not as many keys as values: PyTorch's kernel for the CPU does not look.
+
+    It reads beyond the end of the shorter tensor, and what a wrong answer gives would depend on what lies there.
+    """
+
+    def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        if function is F.scaled_dot_product_attention:
+            self.compare(*args, **(kwargs or {}))
+        return function(*args, **(kwargs or {}))
+
+    @staticmethod
+    def compare(query: Tensor, key: Tensor, value: Tensor, *rest: object, **options: object) -> None:
+        """Compare the two numbers; the parameters are those of `scaled_dot_product_attention`."""
+        if key.shape[-2:-1] != value.shape[-2:-1]:
+            raise ValueError(
+                f"keys of shape {tuple(key.shape)} do not go with values of {tuple(value.shape)}"
+            )
 
 
 def run_here(
@@ -43,7 +65,12 @@ def run_here(
             return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
     try:
         # Gradients are on as in the sandbox, and on again afterwards: a mistake may leave them off.
-        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.enable_grad():
+        with (
+            warnings.catch_warnings(),
+            torch.random.fork_rng(devices=[]),
+            torch.enable_grad(),
+            RefuseUnpairedKeys(),
+        ):
             warnings.simplefilter("ignore")
             torch.default_generator.manual_seed(0)
             if torch.cuda.is_initialized():  # torch.manual_seed would record a traceback if it is not

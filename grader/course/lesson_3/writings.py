@@ -137,10 +137,6 @@ def fused_in_steps(
     value = layer.W_V(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
     if mask is not None and mask.ndim > 2:
         mask = mask.unsqueeze(-3)
-    if (
-        key.shape[-2] != value.shape[-2]
-    ):  # the kernel does not look, and a slip must not read beyond the values
-        raise ValueError("there are not as many keys as values")
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
     output = output.transpose(-3, -2).flatten(-2)
     return layer.W_O(output)
