@@ -12,7 +12,7 @@ from grader.declaration.validate import refuse_unknown_names
 from grader.notebook.cells import answer_cell
 
 
-def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
+def plan(lesson: Lesson, secret: str, submission_sha256: str, run_seed: int = 0) -> tuple[PlannedTrial, ...]:
     """Draw every trial of a lesson.
 
     The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and
@@ -20,25 +20,30 @@ def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTr
 
     Args:
         submission_sha256: the digest of the submission's content.
+        run_seed: the seed of the notebook's run, from which a training starts.
 
     Raises:
         DeclarationError: a probe asks for a name that is neither an input nor one of the lesson's.
     """
     trials = tuple(
-        trial for exercise in lesson.exercises for trial in plan_exercise(exercise, secret, submission_sha256)
+        trial
+        for exercise in lesson.exercises
+        for trial in plan_exercise(exercise, secret, submission_sha256, run_seed)
     )
     for trial in trials:
         refuse_unknown_names(lesson, trial.exercise, trial.check, trial.inputs.keys())
     return trials
 
 
-def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
+def plan_exercise(
+    exercise: Exercise, secret: str, submission_sha256: str, run_seed: int = 0
+) -> tuple[PlannedTrial, ...]:
     """Draw every trial of one exercise: of each check the public ones, then the hidden ones."""
     return tuple(
         trial
         for check in exercise.checks
         for public in (True, False)
-        for trial in _draw(exercise, check, public, None if public else (secret, submission_sha256))
+        for trial in _draw(exercise, check, public, None if public else (secret, submission_sha256), run_seed)
     )
 
 
@@ -58,22 +63,28 @@ def shown(exercise: Exercise) -> tuple[PlannedTrial, ...]:
 
 
 def _draw(
-    exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...] | None = None
+    exercise: Exercise,
+    check: Check,
+    public: bool,
+    seed: tuple[str, ...] | None = None,
+    run_seed: int = 0,
 ) -> Iterator[PlannedTrial]:
     """Draw the public trials, or else the hidden trials, of one check.
 
     Args:
         seed: what seeds the inputs besides the trial's key; None: they are public.
+        run_seed: what a check on a trained object gets as the input "seed": the notebook's own word does not count.
     """
     kind = "public" if public else "hidden"
     for index, trial in enumerate(check.examples if public else check.trials):
         key = f"{exercise.id}/{check.name}/{kind}/{index}"
+        inputs = trial.draw(PublicSampler(key) if seed is None else InputSampler(*seed, key))
         yield PlannedTrial(
             key=key,
             exercise=exercise,
             check=check,
             trial=trial,
             public=public,
-            inputs=trial.draw(PublicSampler(key) if seed is None else InputSampler(*seed, key)),
+            inputs=inputs if check.verified is None else {**inputs, "seed": run_seed},
             cell=check.at or answer_cell(exercise.id),
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from grader.declaration.errors import DeclarationError
-from grader.declaration.exercise import Exercise
+from grader.declaration.exercise import Check, Exercise
 from grader.records import Limits
+
+SHORT = 3  # steps of a training that is verified and not repeated: the notebook's `train_steps`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,7 @@ class Lesson:
     # verdict of that run counts. False: the verdict on the notebook as submitted counts, and a note tells the
     # other.
     follow_through: bool = True
+    whole: Lesson | None = None  # the lesson of which this is the verified form
 
     def __post_init__(self) -> None:
         for problem in self._problems():
@@ -74,6 +77,26 @@ class Lesson:
         }
         return {**defined, **self.given}
 
+    @cached_property
+    def verified(self) -> Lesson:
+        """The same lesson, in which trainings are verified and not repeated."""
+        exercises = tuple(
+            replace(exercise, checks=tuple(_verified(exercise.checks))) for exercise in self.exercises
+        )
+        parameters = {**self.parameters, "train_steps": SHORT}
+        return replace(self, exercises=exercises, parameters=parameters, whole=self)
+
+    @cached_property
+    def training_cells(self) -> frozenset[str]:
+        """The ids of the cells that train what a check probes."""
+        whole = self.whole or self
+        return frozenset(check.at for exercise in whole.exercises for check in exercise.checks if check.at)
+
+    def training_checks(self, id: str) -> frozenset[str]:
+        """Return the names of the checks of an exercise that are about what a cell trains, in either form."""
+        checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
+        return frozenset(one.name for check in checks for one in (check, *(check.verified or ())))
+
     @property
     def max_score(self) -> float:
         """The points of all exercises together; those that people give for questions come on top."""
@@ -91,3 +114,9 @@ class Lesson:
         raise KeyError(
             f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}"
         )
+
+
+def _verified(checks: Iterable[Check]) -> Iterable[Check]:
+    """Yield what decides in place of each check where trainings are verified."""
+    for check in checks:
+        yield from (check,) if check.verified is None else check.verified

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
 
 import nbformat
@@ -14,7 +15,7 @@ from nbformat import NotebookNode
 
 from grader.checks.from_scratch import same_definitions
 from grader.checks.judge import judge
-from grader.checks.plan import plan
+from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial
 from grader.checks.raised import SYNTAX_ERRORS, NotebookCells
 from grader.checks.reference_results import ReferenceResults
@@ -27,12 +28,15 @@ from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import InterpreterServer
 from grader.grading.built_ins import refuse_built_ins
 from grader.grading.follow_through import choose_verdict, follow_through
-from grader.grading.retry import better_training, trainings_to_repeat
+from grader.grading.retry import ATTEMPTS, WHOLE, better_training, trainings_to_repeat
 from grader.grading.schedule import schedule
+from grader.grading.shortened import not_run, say_shortened
+from grader.grading.stand_ins import carried_on
 from grader.grading.try_repairs import repair_requests
 from grader.grading.undefined import cells_that_ran, where_it_stopped
 from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
+from grader.notebook.keeps_state import may_remember
 from grader.paths import notebook_path
 from grader.records import (
     CellResult,
@@ -95,8 +99,7 @@ def grade(
         if lesson is None or released is None:
             raise Unreadable(f"unknown assignment {file.assignment!r}; known are {', '.join(lessons())}")
         rebuilt = rebuild(lesson, released, submission)
-        trials = plan(lesson, settings.secret, submission.sha256)
-        graded = _Grading(lesson, released, rebuilt, trials, server, settings).grade(file.student)
+        graded = _Grading(lesson, released, rebuilt, submission.sha256, server, settings).grade(file.student)
         if file.note:
             flags = (*graded.grade.flags, Flag(kind="renamed", exercise=None, detail=file.note))
             graded = replace(graded, grade=replace(graded.grade, flags=flags))
@@ -126,13 +129,20 @@ class _Grading:
         lesson: Lesson,
         released: NotebookNode,
         rebuilt: Rebuilt,
-        trials: tuple[PlannedTrial, ...],
+        sha: str,
         server: InterpreterServer,
         settings: GradingSettings,
     ) -> None:
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
-        self._trials, self._server, self._settings = trials, server, settings
+        self._sha, self._server, self._settings = sha, server, settings
+        self._trials: dict[tuple[bool, str, int], tuple[PlannedTrial, ...]] = {}
         self._reference_results = ReferenceResults(lesson.reference)
+        # What a student's code may remember from one call to the next, a few steps of a training do not show.
+        written = [
+            *rebuilt.answers.values(),
+            *(c.source for c in rebuilt.notebook.cells if c.id in rebuilt.own),
+        ]
+        self._verifies = not (settings.full_training or settings.run_all or may_remember(written))
         # All runs of the notebook together have the time of one.
         self._deadline = time.monotonic() + lesson.limits.seconds
         self._left_out = False  # a run did not take place, because the time was used up
@@ -144,41 +154,98 @@ class _Grading:
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
     def grade(self, student: str) -> Graded:
-        """Run the notebook, repeat trainings, judge again with stand-ins, and assemble the grade."""
+        """Run the notebook, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
-        execution, submitted = self._run(self._rebuilt.notebook, ids)
-        again = trainings_to_repeat(self._lesson, submitted)
-        if again and self._has_time():
-            second = self._run(self._rebuilt.notebook, again, seed=SEED + 1)[1]
-            submitted |= {id: better_training(submitted[id], second[id]) for id in again}
+        execution, submitted = self._decide(self._rebuilt.notebook, ids)
         followed = follow_through(
-            self._lesson, self._rebuilt, submitted, self._run_with_stand_ins, self._unsolved(execution)
+            self._lesson,
+            self._rebuilt,
+            submitted,
+            partial(self._run_with_stand_ins, submitted),
+            self._unsolved(execution),
         )
         verdicts = tuple(
             choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items()
         )
         return self._assemble(student, execution, verdicts)
 
+    def _decide(
+        self,
+        notebook: NotebookNode,
+        ids: Iterable[str],
+        remote: Iterable[str] = (),
+        standing: Collection[str] = (),
+    ) -> tuple[Execution, dict[str, Verdict]]:
+        """Run a notebook and judge some exercises, with trainings verified; what that leaves open, whole trainings decide.
+
+        Args:
+            standing: exercises that failed before, and that no stand-in replaces.
+        """
+        if not self._verifies:
+            return self._train(notebook, ids, remote, standing)
+        execution, verdicts = self._run(notebook, ids, self._lesson.verified, SEED, remote)
+        left = trainings_to_repeat(self._lesson, verdicts, standing)
+        if left and self._has_time():
+            trained = self._train(notebook, left, remote, standing)[1]
+            verdicts |= {id: replace(one, notes=(*one.notes, WHOLE)) for id, one in trained.items()}
+        return execution, verdicts
+
+    def _train(
+        self, notebook: NotebookNode, ids: Iterable[str], remote: Iterable[str], standing: Collection[str]
+    ) -> tuple[Execution, dict[str, Verdict]]:
+        """Run a notebook with whole trainings, from starts that belong to this submission alone.
+
+        A training may fail by chance. So one that alone failed is run again, from another start.
+        """
+        execution, verdicts = self._run(notebook, ids, self._lesson, self._seed(1), remote)
+        for attempt in range(2, ATTEMPTS + 1):
+            again = trainings_to_repeat(self._lesson, verdicts, standing)
+            if not again or not self._has_time():
+                break
+            other = self._run(notebook, again, self._lesson, self._seed(attempt), remote)[1]
+            verdicts |= {id: better_training(verdicts[id], other[id]) for id in again}
+        return execution, verdicts
+
+    def _planned(self, lesson: Lesson, exercise: Exercise, seed: int) -> tuple[PlannedTrial, ...]:
+        """Draw the trials of an exercise, once for each form of its lesson and each seed."""
+        key = lesson.whole is None, exercise.id, seed
+        if key not in self._trials:
+            self._trials[key] = plan_exercise(exercise, self._settings.secret, self._sha, seed)
+        return self._trials[key]
+
+    def _seed(self, attempt: int) -> int:
+        """Return the seed of a whole training: nobody who does not know the course secret can train in advance."""
+        text = f"{self._settings.secret}\x1f{self._sha}\x1ftraining {attempt}"
+        return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "little") >> 1
+
     def _run(
-        self, notebook: NotebookNode, ids: Iterable[str], remote: Iterable[str] = (), seed: int = SEED
+        self,
+        notebook: NotebookNode,
+        ids: Iterable[str],
+        lesson: Lesson,
+        seed: int,
+        remote: Iterable[str] = (),
     ) -> tuple[Execution, dict[str, Verdict]]:
         """Run a notebook once, and judge some exercises.
 
         Args:
             ids: the exercises to judge.
+            lesson: with whole trainings, or its verified form.
             remote: exercises whose functions the reference computes in this process.
 
         Raises:
             RuntimeError: the sandbox failed.
         """
         chosen = frozenset(ids)
-        trials = [trial for trial in self._trials if trial.exercise.id in chosen]
+        exercises = [exercise for exercise in lesson.exercises if exercise.id in chosen]
+        trials = {exercise.id: self._planned(lesson, exercise, seed) for exercise in exercises}
+        planned = [trial for some in trials.values() for trial in some]
         run = schedule(
-            self._lesson, self._rebuilt, notebook, trials, self._settings, remote=tuple(remote), seed=seed
+            lesson, self._rebuilt, notebook, planned, self._settings, remote=tuple(remote), seed=seed
         )
         run = replace(run, limits=replace(run.limits, seconds=max(self._deadline - time.monotonic(), 1.0)))
         repairs: dict[str, Repair | None] = {}
-        follow_up = partial(self._try_repairs, notebook, chosen, repairs)
+        follow_up = partial(self._try_repairs, notebook, trials, repairs)
         execution = execute(self._server, replace(run, follow_up=follow_up))
         if execution.fault:
             raise RuntimeError(execution.fault)
@@ -186,22 +253,34 @@ class _Grading:
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
         cells = cells_that_ran(self._lesson, self._rebuilt, execution.notebook, execution.cells)
         verdicts = {
-            exercise.id: self._judge(exercise, trials, execution, cells, repairs.get(exercise.id))
-            for exercise in self._lesson.exercises
-            if exercise.id in chosen
+            exercise.id: self._judge(
+                exercise, trials[exercise.id], execution, cells, repairs.get(exercise.id)
+            )
+            for exercise in exercises
         }
+        if lesson.whole:
+            say_shortened(execution.notebook, lesson.training_cells)
         return execution, verdicts
 
     def _run_with_stand_ins(
-        self, notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]
+        self,
+        submitted: Mapping[str, Verdict],
+        notebook: NotebookNode,
+        ids: frozenset[str],
+        remote: frozenset[str],
     ) -> Mapping[str, Verdict]:
         """Run a notebook in which stand-ins replace some exercises, and judge the exercises `ids`.
 
         Args:
+            submitted: the verdicts on the answers as submitted.
             notebook: a copy of the rebuilt notebook in which carry-on cells are switched on.
             remote: exercises that are replaced by the reference, which runs in this process.
         """
-        return self._run(notebook, ids, remote)[1] if self._has_time() else {}
+        if not self._has_time():
+            return {}
+        failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
+        standing = failed - remote - carried_on(self._lesson, notebook) - ids
+        return self._decide(notebook, ids, remote, standing)[1]
 
     def _has_time(self) -> bool:
         """Tell whether the notebook may run once more; note that it did not, if not."""
@@ -212,7 +291,7 @@ class _Grading:
     def _try_repairs(
         self,
         notebook: NotebookNode,
-        ids: Collection[str],
+        trials: Mapping[str, Sequence[PlannedTrial]],
         repairs: dict[str, Repair | None],
         results: Mapping[str, CellResult],
         evidence: Mapping[str, Evidence],
@@ -220,16 +299,14 @@ class _Grading:
         """Yield requests that try small changes of the answers that nothing else explains.
 
         Args:
-            ids: the exercises that are judged in this run.
+            trials: of the exercises that are judged in this run, by id.
             repairs: gets the change that makes an answer right, by exercise id.
             results: how the cells ended.
             evidence: what came back so far.
         """
         cells = cells_that_ran(self._lesson, self._rebuilt, notebook, results)
-        for exercise in self._lesson.exercises:
-            if exercise.id not in ids:
-                continue
-            planned = [trial for trial in self._trials if trial.exercise is exercise]
+        for planned in trials.values():
+            exercise = planned[0].exercise
             found = planned, evidence, self._reference_results, self._settings.device, cells
             try:
                 wrong = wrong_answer(exercise, judge(exercise, *found), *found)
@@ -245,13 +322,12 @@ class _Grading:
     def _judge(
         self,
         exercise: Exercise,
-        trials: Iterable[PlannedTrial],
+        planned: Sequence[PlannedTrial],
         execution: Execution,
         cells: NotebookCells,
         repair: Repair | None,
     ) -> Verdict:
         """Judge one exercise by its evidence, explain it, and add the notes that `rebuild` made about it."""
-        planned = [trial for trial in trials if trial.exercise is exercise]
         found = planned, execution.evidence, self._reference_results, execution.device, cells
         verdict = judge(exercise, *found)
         try:
@@ -260,7 +336,7 @@ class _Grading:
             self._unexplained[exercise.id] = f"{type(error).__name__}: {error}"
         if exercise.id not in self._rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")
-        notes = tuple(self._rebuilt.notes.get(exercise.id, ()))
+        notes = (*self._rebuilt.notes.get(exercise.id, ()), *not_run(self._lesson, exercise))
         return replace(verdict, notes=(*verdict.notes, *notes, *where_it_stopped(exercise, verdict, cells)))
 
     def _unsolved(self, execution: Execution) -> frozenset[str]:

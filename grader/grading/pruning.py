@@ -32,7 +32,7 @@ def unneeded_cells(
     """
     cells = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
     without_effect = [id for id, cell in cells.items() if _has_no_effect(id, cell.source)]
-    trains = {check.at for exercise in lesson.exercises for check in exercise.checks if check.at}
+    trains = lesson.training_cells
     dynamic = student_looks_names_up(cells.values(), own)
     skipped = {
         id

@@ -1,38 +1,48 @@
-"""Decide which trainings to repeat from another seed: those where only the trained object did not pass."""
+"""What is run again: trainings that verifying left undecided, and trainings that may have failed by chance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.grading.dependencies import foundations
 from grader.records import Outcome, Verdict
 
-NOTE = "The training was at fault and not the code: it was repeated from another seed, and that run counted."
+ATTEMPTS = 3  # whole trainings, each from another start
+NOTE = "The training was at fault and not the code: it was repeated from another start, and that run counted."
+WHOLE = (
+    "A few steps of the training did not land where they should. So all of it was run, and that run counted."
+)
 
 
-def trainings_to_repeat(lesson: Lesson, submitted: Mapping[str, Verdict]) -> list[str]:
-    """List the ids of the exercises whose training may have failed by chance.
+def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
+    """Tell whether an exercise did not pass, and only because of checks on its training."""
+    failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
+    return (
+        bool(failed)
+        and failed <= lesson.training_checks(verdict.id)
+        and verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
+    )
 
-    An exercise that builds on a failed exercise is not listed: follow-through judges it again.
+
+def trainings_to_repeat(
+    lesson: Lesson, verdicts: Mapping[str, Verdict], standing: Collection[str] = ()
+) -> list[str]:
+    """List the ids of the exercises of which only the training failed, and nothing that they build on.
+
+    Args:
+        verdicts: of one run, by exercise id.
+        standing: exercises that failed before, and that no stand-in replaced in this run.
     """
-    failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
+    failed = {id for id, verdict in verdicts.items() if verdict.outcome is not Outcome.PASSED} | set(standing)
     return [
         id
-        for id in failed
-        if only_training_failed(lesson.exercise(id), submitted[id]) and not foundations(lesson, id) & failed
+        for id, verdict in verdicts.items()
+        if only_training_failed(lesson, verdict) and not foundations(lesson, id) & failed
     ]
 
 
-def only_training_failed(exercise: Exercise, verdict: Verdict) -> bool:
-    """Tell whether an exercise failed, but only in checks of an object that a given cell trained."""
-    trained = {check.name for check in exercise.checks if check.at}
-    failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
-    return bool(failed) and failed <= trained and verdict.outcome is Outcome.FAILED
-
-
-def better_training(first: Verdict, second: Verdict) -> Verdict:
+def better_training(first: Verdict, second: Verdict, note: str = NOTE) -> Verdict:
     """Return the verdict with more points, the first if they are equal; add a note to the second."""
-    return first if second.points <= first.points else replace(second, notes=(*first.notes, NOTE))
+    return first if second.points <= first.points else replace(second, notes=(*first.notes, note))

@@ -102,7 +102,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
     answered = {
         name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()
     }
-    trains = {check.at for exercise in lesson.exercises for check in exercise.checks if check.at}
+    trains = lesson.training_cells
     replaceable = stand_ins(lesson, rebuilt.notebook).all if lesson.follow_through else frozenset()
     cells = {}
     for cell in given:

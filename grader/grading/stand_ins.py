@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from torch import Tensor
 
 from grader.declaration.lesson import Lesson
-from grader.notebook.cells import carry_on_cell, switched_on
+from grader.notebook.cells import carry_on_cell, is_off, switched_on
 
 
 @dataclass(frozen=True)
@@ -71,3 +71,13 @@ def with_carry_on(notebook: NotebookNode, cells: Collection[str]) -> NotebookNod
         if cell.id in cells:
             cell.source = switched_on(cell.source)
     return copy
+
+
+def carried_on(lesson: Lesson, notebook: NotebookNode) -> frozenset[str]:
+    """Return the ids of the exercises whose carry-on cell is switched on."""
+    sources = {cell.id: cell.source for cell in notebook.cells}
+    return frozenset(
+        exercise.id
+        for exercise in lesson.exercises
+        if (source := sources.get(carry_on_cell(exercise.id))) is not None and not is_off(source)
+    )

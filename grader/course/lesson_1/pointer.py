@@ -10,6 +10,7 @@ from attention.pointer import pointer_loss
 from torch import Tensor, nn
 
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
+from grader.course.lesson_1.verified_pointer import CELL, VERIFIED
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import effects_of, purity_and_gradients
 from grader.declaration.sampler import InputSampler
@@ -72,13 +73,13 @@ def pointer_loss_gradients(pointer_loss, scores: Tensor, target: Tensor) -> Mapp
     return purity_and_gradients(call, {"scores": scores, "target": target}, grad_outputs)
 
 
-def pointer_maps(pointer, seed: int, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
+def pointer_maps(pointer, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
     """Return the maps of the pointer that the notebook trained, on scenes it has never seen, and its weights."""
     device = next(pointer.parameters()).device
     with torch.no_grad():
         maps = pointer(words.to(device), patches.to(device))
     state = {name: value.detach().cpu() for name, value in pointer.named_parameters()}
-    return {"maps": maps.cpu(), "state": state, "seed": seed}
+    return {"maps": maps.cpu(), "state": state}
 
 
 def target_weights(weights: Tensor, target: Tensor) -> Tensor:
@@ -174,8 +175,9 @@ TRAINED_MAPS = Check(
     probe=pointer_maps,
     trials=trials(draw_unseen_scenes, dict(scenes=500)),
     judge=judge_pointer,
-    at="train-pointer",
+    at=CELL,
     seconds=30,
+    verified=VERIFIED,
 )
 
 POINTER_BATCH = POINTER_CHECKS.batch(

@@ -35,10 +35,10 @@ def draw_unseen_scenes(sampler: InputSampler, *, scenes: int) -> Inputs:
 def judge_pointer(case: Case) -> Finding:
     """Pass if three things hold.
 
-    The weights are trained from the seed's initial weights, the reference computes the same maps from them,
-    and enough maps are largest on the target patch.
+    The weights are trained from the seed's initial weights or are the grader's own, the reference computes the same maps
+    from them, and enough maps are largest on the target patch.
     """
-    pointer, problem = rebuild_pointer(case.got.get("state"), case.got.get("seed"))
+    pointer, problem = pointer_of(case)
     if pointer is None:
         return Finding(passed=False, message=problem)
     with torch.no_grad():
@@ -61,18 +61,25 @@ def judge_pointer(case: Case) -> Finding:
     return Finding(passed=True)
 
 
-def rebuild_pointer(state: object, seed: object) -> tuple[Pointer | None, str]:
+def pointer_of(case: Case) -> tuple[Pointer | None, str]:
+    """Make the reference pointer with the weights that the notebook's had; None and a message if those are refused."""
+    if "weights" not in case.inputs:
+        return rebuild_pointer(case.got.get("state"), case.inputs["seed"])
+    pointer = Pointer().requires_grad_(False)  # the grader chose the weights
+    pointer.load_state_dict(dict(case.inputs["weights"]))
+    return pointer, ""
+
+
+def rebuild_pointer(state: object, seed: int) -> tuple[Pointer | None, str]:
     """Load the submission's trained weights into the reference pointer.
 
     Args:
         state: the weights by parameter name; untrusted.
-        seed: the notebook's seed, which draws the initial weights; untrusted.
+        seed: draws the initial weights.
 
     Returns:
         The pointer and "", or None and a message, also where a weight is too far from its initial values.
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**31:
-        return None, "the notebook's seed is gone: leave the setup cell as it is"
     with torch.random.fork_rng(devices=[]):
         pointer = Pointer().requires_grad_(False)
     draw_start(pointer, seed)

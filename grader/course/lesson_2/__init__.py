@@ -4,6 +4,8 @@ Each module declares an exercise or two: how inputs are drawn, probes that the s
 mistakes, and the Exercise itself. This module only puts the exercises in order.
 """
 
+from attention.reader import TwoCellReader
+
 from grader.course.lesson_2.ablation import ABLATION
 from grader.course.lesson_2.aligned_attention import ALIGNED
 from grader.course.lesson_2.aligner import ALIGNER
@@ -34,5 +36,5 @@ LESSON = Lesson(
     ),
     # Names that the training cells define and probes ask for. The reference has no trained model, so they are
     # None.
-    given={"aligner": None, "words": None, "reader": None},
+    given={"aligner": None, "losses": None, "words": None, "reader": None, "TwoCellReader": TwoCellReader},
 )

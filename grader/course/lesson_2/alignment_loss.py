@@ -10,7 +10,8 @@ from attention.alignment import alignment_loss
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.lesson_2.trained_aligner import TRAINED_ALIGNER, similarities
+from grader.course.lesson_2.trained_aligner import similarities
+from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
 from grader.declaration.probes import purity_and_gradients

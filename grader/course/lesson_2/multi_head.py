@@ -15,7 +15,7 @@ from attention.multi_head import MultiHeadAttention
 from grader.course.lesson_2 import multi_head_mistakes
 from grader.course.lesson_2.dropout import DROPOUT
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
-from grader.course.lesson_2.trained_reader import TRAINED_READER
+from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
 from grader.declaration.exercise import Exercise, mistakes_in
 from grader.declaration.probes import load, named, pair, raised, zero_others

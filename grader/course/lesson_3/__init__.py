@@ -51,7 +51,6 @@ LESSON = Lesson(
         "MultiHeadAttention": MultiHeadAttention,
         "model": None,
         "record": None,
-        "seed": 0,
         "mended_look": None,
         "mended_stages": None,
         "mended_order": None,

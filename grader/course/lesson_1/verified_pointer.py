@@ -1,0 +1,120 @@
+"""How the training of 1.9 is verified without being repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import torch
+from attention.pointer import pointer_loss
+from attention.pointing import Pointer, draw_looks, draw_start
+from torch import Tensor
+
+from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
+from grader.course.trainings.checks import begins, goes_on
+from grader.course.trainings.recorded import Training, evenly
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name
+from grader.declaration.exercise import Check
+from grader.declaration.lesson import SHORT
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import Trial
+from grader.records import Inputs, Value
+
+STEPS, RATE, SCENES = 300, 3e-3, 128
+FEWER = 32  # scenes in a step of a segment
+
+
+def train(steps: int = STEPS) -> tuple[Pointer, list[float]]:
+    """Train the reference pointer as the cell `train-pointer` does, from seed 0; return it and its losses."""
+    pointer, losses = Pointer(), []
+    draw_start(pointer, 0)
+    optimizer = torch.optim.Adam(pointer.parameters(), lr=RATE)
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(steps):
+        words, patches, target = draw_looks(SCENES, generator)
+        loss = pointer_loss(pointer(words, patches), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return pointer, losses
+
+
+TRAINING = Training("1-attention", lambda: train()[0], evenly(STEPS, 8))
+
+
+def pointer_began(pointer, losses) -> Mapping[str, Value]:
+    """Return what the cell left after a few steps."""
+    return {"losses": losses, "weights": {name: one.detach() for name, one in pointer.named_parameters()}}
+
+
+@cache
+def begun() -> Mapping[str, Any]:
+    """Return the same for the reference, and the start."""
+    start = Pointer()
+    draw_start(start, 0)
+    pointer, losses = train(SHORT)
+    return {
+        "losses": losses,
+        "start": {name: one.detach() for name, one in start.named_parameters()},
+        "weights": {name: one.detach() for name, one in pointer.named_parameters()},
+    }
+
+
+def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
+    """Draw a state in the first or the second half of the training, and scenes for three steps."""
+    states = TRAINING.states()
+    half = len(states) // 2
+    batches = [list(draw_looks(FEWER, sampler.generator)) for _ in range(3)]
+    return {
+        "state": draw_state(sampler, states[:half] if early else states[half:]),
+        "rates": [RATE] * 3,
+        "batches": batches,
+    }
+
+
+def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:
+    """Train a pointer of the notebook for a few steps from a state."""
+    pointer = Pointer().to(batches[0][1].device)
+    optimizer = torch.optim.Adam(pointer.parameters())
+
+    def step(batch):
+        words, patches, target = batch
+        loss = pointer_loss(pointer(words, patches), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return go_on(pointer, optimizer, step, state, rates, batches)
+
+
+def draw_scenes_and_weights(sampler: InputSampler) -> Inputs:
+    """Draw unseen scenes, with the weights of the reference's training."""
+    return {**draw_unseen_scenes(sampler, scenes=500), "weights": dict(TRAINING.trained)}
+
+
+def maps_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
+    """Put trained weights into the notebook's pointer, and return its maps."""
+    load_weights_by_name(dict(pointer.named_parameters()), weights)
+    with torch.no_grad():
+        return {"maps": pointer(words, patches)}
+
+
+CELL = "train-pointer"
+VERIFIED = (
+    begins(CELL, pointer_began, begun, needs=("values",)),
+    goes_on(CELL, pointer_goes_on, draw_pointer_segment, needs=("values", "begins")),
+    Check(
+        name="maps",
+        title="with trained weights, your pointer looks at the right patch of scenes it has never seen",
+        points=5,
+        needs=("values", "begins", "goes on"),
+        probe=maps_with_weights,
+        judge=judge_pointer,
+        at=CELL,
+        seconds=30,
+        trials=(Trial("500 unseen scenes", draw_scenes_and_weights),),
+    ),
+)

@@ -1,0 +1,228 @@
+"""The checks on what lesson 2 trains, the aligner of 2.3 and the reader of 2.6; and how its training is verified instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import torch
+from attention.alignment import TokenAligner
+from attention.digits import digits
+from attention.matching import draw_linear, train_aligner, word_vectors
+from attention.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
+from torch import Tensor
+from torch.nn import functional as F
+
+from grader.course.lesson_2.trained_aligner import aligner_trained, draw_unseen_digits, matches_unseen
+from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_trained, reads_unseen
+from grader.course.trainings.checks import begins, goes_on
+from grader.course.trainings.recorded import Training, evenly
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name
+from grader.declaration.exercise import Check
+from grader.declaration.lesson import SHORT
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import Trial
+from grader.records import Inputs, Value
+
+ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
+ALIGNER_STEPS, READER_STEPS, HEADS = 200, 600, 4
+ALIGNER_RATE, READER_RATE = 1e-2, 3e-3
+FEWER = 32  # patches or scenes in a step of a segment
+
+
+def weights_of(model) -> dict[str, Tensor]:
+    """Return the parameters by name."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+
+
+# ---------------------------------------------------------------- the aligner
+
+
+def trained_aligner(steps: int = ALIGNER_STEPS) -> tuple[TokenAligner, list[float]]:
+    """Train the reference's linear aligner as the cell `train-aligner` does; return it and its losses."""
+    aligner = TokenAligner(64, 32)
+    return aligner, train_aligner(aligner, word_vectors(0), steps, 0)
+
+
+ALIGNER = Training("2-heads-aligner", lambda: trained_aligner()[0], evenly(ALIGNER_STEPS, 8))
+
+
+def aligner_began(aligner, losses: Mapping) -> Mapping[str, Value]:
+    """Return what the cell left after a few steps."""
+    return {"losses": list(losses["linear"]), "weights": weights_of(aligner)}
+
+
+@cache
+def aligner_begun() -> Mapping[str, Any]:
+    """Return the same for the reference, and the start."""
+    start = TokenAligner(64, 32)
+    draw_linear(start, 0)
+    aligner, losses = trained_aligner(SHORT)
+    return {"losses": losses, "weights": weights_of(aligner), "start": weights_of(start)}
+
+
+def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
+    """Draw a state in the first or the second half of the training, and patches for three steps."""
+    states = ALIGNER.states()
+    half = len(states) // 2
+    training = digits("train")
+    chosen = [sampler.integers(0, len(training.labels), FEWER) for _ in range(3)]
+    return {
+        "state": draw_state(sampler, states[:half] if early else states[half:]),
+        "rates": [ALIGNER_RATE] * 3,
+        "batches": [[training.patches[some], training.labels[some]] for some in chosen],
+        "words": word_vectors(0),
+    }
+
+
+def aligner_goes_on(
+    TokenAligner, alignment_loss, state: Mapping, rates, batches, words: Tensor
+) -> Mapping[str, Value]:
+    """Train an aligner of the notebook for a few steps from a state."""
+    aligner = TokenAligner(64, 32).to(words.device)
+    optimizer = torch.optim.Adam(aligner.parameters())
+
+    def step(batch):
+        patches, labels = batch
+        loss = alignment_loss(aligner(patches), words, labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return go_on(aligner, optimizer, step, state, rates, batches)
+
+
+def draw_digits_and_weights(sampler: InputSampler) -> Inputs:
+    """Draw unseen digits, with the weights of the reference's training."""
+    return {**draw_unseen_digits(sampler), "weights": dict(ALIGNER.trained)}
+
+
+def aligned_with_weights(aligner, words: Tensor, weights: Mapping, patches: Tensor) -> Mapping[str, Value]:
+    """Put trained weights into the notebook's aligner, and return what it makes of the patches."""
+    load_weights_by_name(dict(aligner.named_parameters()), weights)
+    with torch.no_grad():
+        return {"words": words, "aligned": aligner(patches)}
+
+
+VERIFIED_ALIGNER = (
+    begins(ALIGNER_CELL, aligner_began, aligner_begun, needs=("values",)),
+    goes_on(ALIGNER_CELL, aligner_goes_on, draw_aligner_segment, needs=("values", "begins")),
+    Check(
+        name="trained",
+        title="with trained weights, your aligner matches digits it has never seen",
+        points=7,
+        needs=("values", "begins", "goes on"),
+        probe=aligned_with_weights,
+        judge=matches_unseen,
+        at=ALIGNER_CELL,
+        trials=(Trial("300 unseen digits", draw_digits_and_weights),),
+    ),
+)
+
+TRAINED_ALIGNER = Check(
+    name="trained",
+    title="the aligner that you trained matches digits it has never seen",
+    points=7,
+    needs=("values",),
+    probe=aligner_trained,
+    judge=matches_unseen,
+    at=ALIGNER_CELL,
+    trials=(Trial("300 unseen digits", draw_unseen_digits),),
+    verified=VERIFIED_ALIGNER,
+)
+
+# ---------------------------------------------------------------- the reader
+
+
+READER = Training("2-heads-reader", lambda: train_reader(HEADS, READER_STEPS, 0), evenly(READER_STEPS, 8))
+
+
+def reader_began(reader) -> Mapping[str, Value]:
+    """Return what the cell left after a few steps; it keeps no losses."""
+    return {"losses": [], "weights": weights_of(reader)}
+
+
+@cache
+def reader_begun() -> Mapping[str, Any]:
+    """Return the same for the reference, and the start."""
+    start = TwoCellReader(HEADS)
+    draw_parameters(start, 0)
+    return {
+        "losses": [],
+        "weights": weights_of(train_reader(HEADS, SHORT, 0)),
+        "start": weights_of(start),
+    }
+
+
+def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
+    """Draw a state in the first or the second half of the training, and scenes for three steps."""
+    states = READER.states()
+    half = len(states) // 2
+    state = draw_state(sampler, states[:half] if early else states[half:-1])
+    share = 1 - state["step"] / READER_STEPS
+    return {
+        "state": state,
+        "rates": [READER_RATE * share] * 3,
+        "batches": [list(draw_reading(FEWER, sampler.generator)) for _ in range(3)],
+        "heads": HEADS,
+    }
+
+
+def reader_goes_on(TwoCellReader, state: Mapping, rates, batches, heads: int) -> Mapping[str, Value]:
+    """Train a reader around the notebook's layer for a few steps from a state."""
+    reader = TwoCellReader(heads).to(batches[0][0].device)
+    optimizer = torch.optim.Adam(reader.parameters())
+
+    def step(batch):
+        patches, cells, answers = batch
+        logits, _ = reader(patches, cells)
+        loss = F.cross_entropy(logits.flatten(0, 1), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return go_on(reader, optimizer, step, state, rates, batches)
+
+
+def draw_reading_and_weights(sampler: InputSampler) -> Inputs:
+    """Draw unseen scenes, with the weights of the reference's training."""
+    return {**draw_reading_scenes(sampler), "weights": dict(READER.trained)}
+
+
+def read_with_weights(reader, weights: Mapping, patches: Tensor, cells: Tensor) -> Mapping[str, Value]:
+    """Put trained weights into the notebook's reader, and return its answers and maps."""
+    load_weights_by_name(dict(reader.named_parameters()), weights)
+    reader.eval()
+    with torch.no_grad():
+        logits, maps = reader(patches, cells)
+    return {"logits": logits, "maps": maps}
+
+
+VERIFIED_READER = (
+    begins(READER_CELL, reader_began, reader_begun, needs=("self", "cross")),
+    goes_on(READER_CELL, reader_goes_on, draw_reader_segment, needs=("self", "cross", "begins")),
+    Check(
+        name="maps",
+        title="with trained weights, your layer looks at the cells that are named, on scenes it has never seen",
+        points=5,
+        needs=("self", "cross", "begins", "goes on"),
+        probe=read_with_weights,
+        judge=reads_unseen,
+        at=READER_CELL,
+        trials=(Trial("400 unseen scenes", draw_reading_and_weights),),
+    ),
+)
+TRAINED_READER = Check(
+    name="maps",
+    title="your trained layer looks at the cells that are named, on scenes it has never seen",
+    points=5,
+    needs=("self", "cross"),
+    probe=reader_trained,
+    judge=reads_unseen,
+    at=READER_CELL,
+    trials=(Trial("400 unseen scenes", draw_reading_scenes),),
+    verified=VERIFIED_READER,
+)

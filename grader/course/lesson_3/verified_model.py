@@ -1,0 +1,144 @@
+"""How the training of lesson 3 is verified without being repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import torch
+from attention import recipe
+from attention.tokens import draw_questions
+from attention.training import train_step
+from attention.vlm import MiniVLM
+
+from grader.course.lesson_3.layer_weights import build_quietly
+from grader.course.lesson_3.trained_model import (
+    answers_of,
+    draw_held_out,
+    judge_answers,
+    judge_maps,
+    maps_of,
+)
+from grader.course.trainings.checks import begins, goes_on
+from grader.course.trainings.recorded import Training, evenly
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name
+from grader.declaration.exercise import Check
+from grader.declaration.lesson import SHORT
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+CELL = "train-vlm"
+FEWER = 16  # questions in a step of a segment
+WEIGHT_DECAY = 0.01  # the recipe's
+
+
+def train(steps: int = recipe.STEPS) -> tuple[MiniVLM, Mapping[str, Any]]:
+    """Train the reference model as the cell `train-vlm` does, from seed 0; return it and its record."""
+    model = build_quietly(MiniVLM, **recipe.MODEL)
+    record = recipe.train(model, train_step, 0, steps=steps, align_steps=min(recipe.ALIGN_STEPS, steps))
+    return model, record
+
+
+TRAINING = Training("3-vlm", lambda: train()[0], evenly(recipe.STEPS, 8))
+
+
+def model_began(model, record: Mapping) -> Mapping[str, Value]:
+    """Return what the cell left after a few steps of each stage."""
+    losses = [*record["align losses"].tolist(), *record["losses"].tolist()]
+    return {"losses": losses, "weights": {name: one.detach() for name, one in model.named_parameters()}}
+
+
+@cache
+def begun() -> Mapping[str, Any]:
+    """Return the same for the reference, and the start."""
+    start = build_quietly(MiniVLM, **recipe.MODEL)
+    recipe.draw_start(start, 0)
+    model, record = train(SHORT)
+    torch.set_flush_denormal(False)  # the recipe sets it
+    return {
+        **model_began(model, record),
+        "start": {name: one.detach() for name, one in start.named_parameters()},
+    }
+
+
+def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
+    """Draw a state in the first or the second half of the training, and questions for three steps."""
+    states = TRAINING.states()
+    half = len(states) // 2
+    state = draw_state(sampler, states[:half] if early else states[half:-1])
+    after = [
+        min(state["step"] + int(sampler.integers(0, 80, 1)) + step, recipe.STEPS - 1) for step in range(3)
+    ]
+    batches = [
+        draw_questions(FEWER, sampler.generator, "train", fewest=1, most=recipe.most_digits(step)).batch
+        for step in after
+    ]
+    return {
+        "sizes": dict(recipe.MODEL),
+        "state": state,
+        "rates": [recipe.learning_rate(step) for step in after],
+        "batches": [list(batch) for batch in batches],
+        "betas": list(recipe.BETAS),
+        "weight_decay": WEIGHT_DECAY,
+    }
+
+
+def model_goes_on(
+    MiniVLM, train_step, sizes: Mapping, state: Mapping, rates, batches, betas, weight_decay
+) -> Mapping[str, Value]:
+    """Train a model of the notebook for a few steps from a state."""
+    model = MiniVLM(**sizes).to(batches[0][2].device)
+    optimizer = torch.optim.AdamW(model.parameters(), betas=tuple(betas), weight_decay=weight_decay)
+    return go_on(
+        model, optimizer, lambda batch: train_step(model, optimizer, tuple(batch)), state, rates, batches
+    )
+
+
+def draw_questions_and_weights(sampler: InputSampler, *, scenes: int) -> Inputs:
+    """Draw unseen scenes, with the weights of the reference's training."""
+    return {**draw_held_out(sampler, scenes=scenes), "weights": dict(TRAINING.trained)}
+
+
+def answers_with_weights(model, weights: Mapping, prompts: Mapping, patches: Mapping) -> Mapping[str, Value]:
+    """Put trained weights into the notebook's model, and return what it answers."""
+    load_weights_by_name(dict(model.named_parameters()), weights)
+    return {"answers": answers_of(model, prompts, patches)}
+
+
+def maps_with_weights(
+    model, value_weighted_map, weights: Mapping, prompts: Mapping, patches: Mapping
+) -> Mapping[str, Value]:
+    """Put trained weights into the notebook's model, and return its maps."""
+    load_weights_by_name(dict(model.named_parameters()), weights)
+    return maps_of(model, value_weighted_map, prompts, patches)
+
+
+VERIFIED_ANSWERS = (
+    begins(CELL, model_began, begun, needs=("values",)),
+    goes_on(CELL, model_goes_on, draw_segment, needs=("values", "begins")),
+    Check(
+        name="trained answers",
+        title="with trained weights, your model answers questions about scenes it has never seen",
+        points=3,
+        needs=("values", "begins", "goes on"),
+        probe=answers_with_weights,
+        trials=trials(draw_questions_and_weights, dict(scenes=500)),
+        judge=judge_answers,
+        at=CELL,
+        seconds=60,
+    ),
+)
+VERIFIED_MAPS = (
+    Check(
+        name="trained maps",
+        title="and looks at the patch that it speaks of",
+        points=3,
+        needs=("values", "begins", "goes on"),
+        probe=maps_with_weights,
+        trials=trials(draw_questions_and_weights, dict(scenes=200)),
+        judge=judge_maps,
+        seconds=60,
+    ),
+)

@@ -1,0 +1,87 @@
+"""The two checks that every verified training has: it begins as the reference's, and it goes on as the reference's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grader.course.trainings.segment import compare_training, judge_segment
+from grader.declaration.exercise import Check
+from grader.declaration.lesson import SHORT
+from grader.declaration.trial import Trial
+from grader.records import Case, Finding, Inputs, Value
+
+
+def begins(
+    cell: str,
+    probe: Callable[..., Mapping[str, Value]],
+    begun: Callable[[], Mapping[str, Any]],
+    *,
+    needs: tuple[str, ...],
+) -> Check:
+    """Make the check that the training cell, run for SHORT steps, lands where the reference does.
+
+    Args:
+        probe: returns "losses", and "weights" by parameter, of what the cell trained.
+        begun: returns the same for the reference, and the "start" of the weights.
+    """
+
+    def judge_begin(case: Case) -> Finding:
+        right, own = begun(), case.got.get("weights")
+        if not isinstance(own, Mapping):
+            return Finding(passed=False, message="no weights came back")
+        moved = {
+            name: value - right["start"][name]
+            for name, value in own.items()
+            if name in right["start"] and getattr(value, "shape", None) == right["start"][name].shape
+        }
+        wanted = {name: value - right["start"][name] for name, value in right["weights"].items()}
+        return compare_training(
+            {"losses": case.got.get("losses"), "moved": moved},
+            {"losses": right["losses"], "moved": wanted},
+        )
+
+    return Check(
+        name="begins",
+        title=f"the training begins as it should: {SHORT} steps from its start",
+        points=0,
+        needs=needs,
+        probe=probe,
+        judge=judge_begin,
+        at=cell,
+        seconds=30,
+        trials=(Trial(f"the first {SHORT} steps", no_inputs),),
+    )
+
+
+def no_inputs(sampler: object) -> Inputs:
+    """Draw nothing."""
+    return {}
+
+
+def goes_on(
+    cell: str,
+    probe: Callable[..., Mapping[str, Value]],
+    draw: Callable[..., Inputs],
+    *,
+    needs: tuple[str, ...],
+) -> Check:
+    """Make the check that a training goes on as the reference's, from two secret states.
+
+    Args:
+        draw: called as draw(sampler, early=…) → the inputs of the probe.
+    """
+    return Check(
+        name="goes on",
+        title="the training goes on as it should, from secret states in its middle and near its end",
+        points=0,
+        needs=needs,
+        probe=probe,
+        judge=judge_segment,
+        at=cell,
+        seconds=30,
+        trials=(
+            Trial("3 steps in the middle", lambda sampler: draw(sampler, early=True)),
+            Trial("3 steps near the end", lambda sampler: draw(sampler, early=False)),
+        ),
+    )

@@ -1,0 +1,174 @@
+"""The reference's training of a lesson: run once, and kept with its states at some steps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import attention
+import torch
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
+
+from grader.paths import write_atomically
+
+WAIT_SECONDS = 120.0  # for another process that runs the same training; then this one runs it, too
+FOLDER = "GRADER_TRAININGS"  # environment variable: the folder for recorded trainings
+MOMENTS = {"mean": "exp_avg", "square": "exp_avg_sq"}  # of Adam: our name → PyTorch's
+
+
+class State(NamedTuple):
+    """A model in the middle of its training: tensors by the name of the parameter."""
+
+    step: int  # updates so far
+    weights: Mapping[str, Tensor]
+    mean: Mapping[str, Tensor]  # Adam's running mean of the gradients
+    square: Mapping[str, Tensor]  # and of their squares
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the reference is trained, and after how many updates its state is kept; the last one is the end.
+
+    Args:
+        name: "3-vlm"; of the file that keeps it.
+        train: runs the whole training with the reference, with the notebook's own seed, and returns the model.
+        at: numbers of updates.
+    """
+
+    name: str
+    train: Callable[[], nn.Module]
+    at: tuple[int, ...]
+
+    def states(self) -> tuple[State, ...]:
+        """Return the states, in order; run the training if no run on this machine has kept them."""
+        return _states(self)
+
+    @property
+    def trained(self) -> Mapping[str, Tensor]:
+        """The weights at the end."""
+        return self.states()[-1].weights
+
+
+@cache
+def _states(training: Training) -> tuple[State, ...]:
+    path = folder() / f"{training.name}-{_version()}.safetensors"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with FileLock(path.with_suffix(".lock"), timeout=WAIT_SECONDS):
+            return _read(path) or _run_and_keep(training, path)
+    except (OSError, Timeout):  # no place to keep it: this process runs it for itself
+        return run(training)
+
+
+def folder() -> Path:
+    """Return the folder for recorded trainings: $GRADER_TRAININGS, else one in the user's cache."""
+    chosen = os.environ.get(FOLDER)
+    return Path(chosen) if chosen else user_cache_path("attention-course") / "trainings"
+
+
+def _version() -> str:
+    """Return a digest of what a training depends on: the reference code, the lessons, and PyTorch."""
+    digest = sha256(torch.__version__.encode())
+    for root in (Path(attention.__file__).parent, Path(__file__).parents[1]):
+        for file in sorted(root.rglob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _run_and_keep(training: Training, path: Path) -> tuple[State, ...]:
+    states = run(training)
+    tensors = {
+        f"{state.step}/{kind}/{name}": tensor.contiguous()
+        for state in states
+        for kind in ("weights", *MOMENTS)
+        for name, tensor in getattr(state, kind).items()
+    }
+    write_atomically(path, save(tensors))
+    for old in path.parent.glob(f"{training.name}-*.safetensors"):
+        if old != path:
+            old.unlink(missing_ok=True)
+    return states
+
+
+def _read(path: Path) -> tuple[State, ...]:
+    """Read the states; return none if there are none, or if the file is damaged."""
+    try:
+        tensors = load_file(path)
+    except (OSError, SafetensorError):
+        return ()
+    steps: dict[int, dict[str, dict[str, Tensor]]] = {}
+    for key, tensor in tensors.items():
+        step, kind, name = key.split("/")
+        steps.setdefault(int(step), {}).setdefault(kind, {})[name] = tensor
+    return tuple(State(step, **steps[step]) for step in sorted(steps))
+
+
+def run(training: Training) -> tuple[State, ...]:
+    """Run a training, and return the states of the model and its last optimizer."""
+    taken: list[tuple[Optimizer, int, dict[Tensor, Any]]] = []
+    counts: dict[Optimizer, int] = {}
+
+    def keep(optimizer: Optimizer, args: object, options: object) -> None:
+        counts[optimizer] = step = counts.get(optimizer, 0) + 1
+        if step in training.at:
+            kept = {
+                parameter: (parameter.detach().clone(), {kind: of[kind].clone() for kind in MOMENTS.values()})
+                for parameter, of in optimizer.state.items()
+            }
+            taken.append((optimizer, step, kept))
+
+    hook = register_optimizer_step_post_hook(keep)
+    try:
+        with _undisturbed():
+            model = training.train()
+    finally:
+        hook.remove()
+    last = taken[-1][0]
+    names = dict(model.named_parameters())
+    return tuple(_state(step, kept, names) for optimizer, step, kept in taken if optimizer is last)
+
+
+def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -> State:
+    """Name what was kept. A parameter that the optimizer never moved is as it is now."""
+    learned = {name: kept[parameter] for name, parameter in names.items() if parameter in kept}
+    weights = {
+        name: learned[name][0] if name in learned else parameter.detach().clone()
+        for name, parameter in names.items()
+    }
+    moments = {
+        ours: {name: of[theirs] for name, (_, of) in learned.items()} for ours, theirs in MOMENTS.items()
+    }
+    return State(step, weights, **moments)
+
+
+class _undisturbed:  # noqa: N801 - a context manager
+    """One thread and no denormal numbers, as in a notebook; random numbers of this process stay as they are."""
+
+    def __enter__(self) -> None:
+        self._threads, self._random = torch.get_num_threads(), torch.random.get_rng_state()
+        torch.set_num_threads(1)
+
+    def __exit__(self, *error: object) -> None:
+        torch.set_num_threads(self._threads)
+        torch.random.set_rng_state(self._random)
+        torch.set_flush_denormal(False)  # `recipe.train` sets it
+
+
+def evenly(steps: int, count: int) -> tuple[int, ...]:
+    """Return `count` numbers of updates, evenly spread over a training, and its end."""
+    return (*(steps * (index + 1) // (count + 1) for index in range(count)), steps)
+
+
+def some(states: Collection[State]) -> tuple[State, ...]:
+    """Return the states before the end."""
+    return tuple(states)[:-1]

@@ -1,0 +1,152 @@
+"""Tell whether a student's functions may remember earlier calls: a training of such code is run in whole, never sampled.
+
+It errs on the side of yes, which costs time and no points. A counter has to live somewhere: in a global name, in an object that
+a global name holds, in an attribute, in a default value, in a generator, or outside of Python.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from grader.notebook.source_names import looks_names_up, parse_statements, without_magics
+
+# Modules without a memory of their own.
+PURE = frozenset(
+    """
+    __future__ abc collections copy dataclasses einops functools itertools math matplotlib numbers numpy operator torch typing
+    warnings
+    """.split()
+)
+# Names that remember, or reach what does; wherever they come from.
+REMEMBERS = frozenset(
+    """
+    cache cached_property count cycle lru_cache next open input __import__ setattr delattr register_forward_hook
+    register_forward_pre_hook register_full_backward_hook register_hook register_post_accumulate_grad_hook
+    initial_seed get_rng_state
+    """.split()
+)
+# Attributes that an honest step or loss sets on what it is given.
+SET_BY_TRAINING = frozenset({"data", "grad", "requires_grad", "training"})
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def may_remember(sources: Iterable[str]) -> bool:
+    """Tell whether any of the student's sources may keep something from one call to the next.
+
+    Args:
+        sources: the answers, and the cells that the student added.
+    """
+    texts = [without_magics(source) for source in sources]
+    trees = [ast.Module(body, []) for body in map(parse_statements, texts) if body is not None]
+    held = frozenset(name for tree in trees for name in _holders(tree.body))
+    return any(map(looks_names_up, texts)) or any(
+        _imports_more(node)
+        or _names_what_remembers(node)
+        or (isinstance(node, FUNCTIONS) and _function_remembers(node, held))
+        or (isinstance(node, ast.ClassDef) and _class_remembers(node))
+        for tree in trees
+        for node in ast.walk(tree)
+    )
+
+
+def _holders(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the names that statements bind to what may change: all values but numbers, texts, and sums of them."""
+    for statement in body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if statement.value is not None and not _is_fixed(statement.value):
+                yield from (
+                    node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)
+                )
+
+
+def _is_fixed(value: ast.expr) -> bool:
+    """Tell whether an expression can hold no state."""
+    fixed = (
+        ast.Constant,
+        ast.Name,
+        ast.Attribute,
+        ast.BinOp,
+        ast.UnaryOp,
+        ast.operator,
+        ast.unaryop,
+        ast.Tuple,
+    )
+    return all(isinstance(node, (*fixed, ast.expr_context)) for node in ast.walk(value))
+
+
+def _imports_more(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.partition(".")[0] not in PURE for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in PURE
+
+
+def _names_what_remembers(node: ast.AST) -> bool:
+    if isinstance(node, ast.alias):
+        return node.name in REMEMBERS
+    if isinstance(node, ast.Attribute):
+        return node.attr in REMEMBERS - {"count"}  # a list and a text have a count
+    return isinstance(node, ast.Name) and node.id in REMEMBERS
+
+
+def _class_remembers(definition: ast.ClassDef) -> bool:
+    """Tell whether a class holds what may change, or a method reads an attribute that a method but `__init__` sets."""
+    methods = [node for node in definition.body if isinstance(node, ast.FunctionDef)]
+    of_self = [
+        (method.name, node.attr, node.ctx)
+        for method in methods
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute) and _is_of_self(node)
+    ]
+    set_later = {name for method, name, use in of_self if method != "__init__" and isinstance(use, ast.Store)}
+    read = {name for _, name, use in of_self if isinstance(use, ast.Load)}
+    return bool(set_later & read) or any(True for _ in _holders(definition.body))
+
+
+def _is_of_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _function_remembers(
+    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, held: frozenset[str]
+) -> bool:
+    """Tell whether a function reads a global that may change, writes beyond its own names, or has a default that may change."""
+    arguments = function.args
+    own = {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)}
+    defaults = [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]
+    nodes = list(ast.walk(function))
+    local = own | {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    first = getattr(function, "name", "") == "__init__"
+    return (
+        not all(map(_is_fixed, defaults))
+        or any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in nodes)
+        or any(isinstance(node, ast.Name) and node.id in held - local for node in nodes)
+        or any(_writes_beyond(node, local, first) for node in nodes)
+    )
+
+
+def _writes_beyond(node: ast.AST, local: set[str], first: bool) -> bool:
+    """Tell whether a node changes an object that outlives the call."""
+    if isinstance(node, ast.AugAssign) and _is_of_self(node.target):
+        return True
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        if _is_of_self(node):
+            return False  # `_class_remembers` looks whether anybody reads it
+        return node.attr not in SET_BY_TRAINING or not isinstance(node.value, ast.Name)
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        root = _root(node)
+        return root not in local or (root == "self" and not first)
+    in_place = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    if in_place and node.func.attr.endswith("_") and not node.func.attr.startswith("_"):  # type: ignore[attr-defined]
+        return _root(node.func) == "self" and not first and not node.func.attr.startswith("requires_grad")  # type: ignore[attr-defined]
+    return False
+
+
+def _root(node: ast.AST) -> str:
+    """Return the name with which a chain of attributes and indices begins; "" if it begins with something else."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
