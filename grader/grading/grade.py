@@ -27,8 +27,8 @@ from grader.diagnosis.repairs.repairs import Repair
 from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import InterpreterServer
 from grader.grading.built_ins import refuse_built_ins
+from grader.grading.decide import decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through
-from grader.grading.retry import ATTEMPTS, WHOLE, better_training, trainings_to_repeat
 from grader.grading.schedule import schedule
 from grader.grading.shortened import not_run, say_shortened
 from grader.grading.stand_ins import carried_on
@@ -36,7 +36,6 @@ from grader.grading.try_repairs import repair_requests
 from grader.grading.undefined import cells_that_ran, where_it_stopped
 from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
-from grader.notebook.keeps_state import may_remember
 from grader.paths import notebook_path
 from grader.records import (
     CellResult,
@@ -52,7 +51,6 @@ from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreada
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
 
-SEED = 0  # written into every notebook, whose own default is 0, too
 MOST_DETAIL = 200  # characters of a flag's detail
 
 
@@ -137,12 +135,9 @@ class _Grading:
         self._sha, self._server, self._settings = sha, server, settings
         self._trials: dict[tuple[bool, str, int], tuple[PlannedTrial, ...]] = {}
         self._reference_results = ReferenceResults(lesson.reference)
-        # What a student's code may remember from one call to the next, a few steps of a training do not show.
-        written = [
-            *rebuilt.answers.values(),
-            *(c.source for c in rebuilt.notebook.cells if c.id in rebuilt.own),
-        ]
-        self._verifies = not (settings.full_training or settings.run_all or may_remember(written))
+        self._verifies = not (
+            settings.full_training or settings.run_all or training_may_remember(lesson, rebuilt)
+        )
         # All runs of the notebook together have the time of one.
         self._deadline = time.monotonic() + lesson.limits.seconds
         self._left_out = False  # a run did not take place, because the time was used up
@@ -172,39 +167,22 @@ class _Grading:
     def _decide(
         self,
         notebook: NotebookNode,
-        ids: Iterable[str],
+        ids: Collection[str],
         remote: Iterable[str] = (),
         standing: Collection[str] = (),
     ) -> tuple[Execution, dict[str, Verdict]]:
-        """Run a notebook and judge some exercises, with trainings verified; what that leaves open, whole trainings decide.
+        """Run a notebook, more than once where its trainings need it, and judge some exercises.
 
         Args:
             standing: exercises that failed before, and that no stand-in replaces.
         """
-        if not self._verifies:
-            return self._train(notebook, ids, remote, standing)
-        execution, verdicts = self._run(notebook, ids, self._lesson.verified, SEED, remote)
-        left = trainings_to_repeat(self._lesson, verdicts, standing)
-        if left and self._has_time():
-            trained = self._train(notebook, left, remote, standing)[1]
-            verdicts |= {id: replace(one, notes=(*one.notes, WHOLE)) for id, one in trained.items()}
-        return execution, verdicts
+        run = partial(self._run, notebook, remote=remote)
+        return decide(run, self._lesson, ids, standing, self._seed, self._has_time, self._verifies)
 
-    def _train(
-        self, notebook: NotebookNode, ids: Iterable[str], remote: Iterable[str], standing: Collection[str]
-    ) -> tuple[Execution, dict[str, Verdict]]:
-        """Run a notebook with whole trainings, from starts that belong to this submission alone.
-
-        A training may fail by chance. So one that alone failed is run again, from another start.
-        """
-        execution, verdicts = self._run(notebook, ids, self._lesson, self._seed(1), remote)
-        for attempt in range(2, ATTEMPTS + 1):
-            again = trainings_to_repeat(self._lesson, verdicts, standing)
-            if not again or not self._has_time():
-                break
-            other = self._run(notebook, again, self._lesson, self._seed(attempt), remote)[1]
-            verdicts |= {id: better_training(verdicts[id], other[id]) for id in again}
-        return execution, verdicts
+    def _seed(self, attempt: int) -> int:
+        """Return the seed of a whole training: nobody who does not know the course secret can train in advance."""
+        text = f"{self._settings.secret}\x1f{self._sha}\x1ftraining {attempt}"
+        return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "little") >> 1
 
     def _planned(self, lesson: Lesson, exercise: Exercise, seed: int) -> tuple[PlannedTrial, ...]:
         """Draw the trials of an exercise, once for each form of its lesson and each seed."""
@@ -212,11 +190,6 @@ class _Grading:
         if key not in self._trials:
             self._trials[key] = plan_exercise(exercise, self._settings.secret, self._sha, seed)
         return self._trials[key]
-
-    def _seed(self, attempt: int) -> int:
-        """Return the seed of a whole training: nobody who does not know the course secret can train in advance."""
-        text = f"{self._settings.secret}\x1f{self._sha}\x1ftraining {attempt}"
-        return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "little") >> 1
 
     def _run(
         self,
@@ -244,8 +217,9 @@ class _Grading:
             lesson, self._rebuilt, notebook, planned, self._settings, remote=tuple(remote), seed=seed
         )
         run = replace(run, limits=replace(run.limits, seconds=max(self._deadline - time.monotonic(), 1.0)))
+        judged: dict[str, Verdict] = {}
         repairs: dict[str, Repair | None] = {}
-        follow_up = partial(self._try_repairs, notebook, trials, repairs)
+        follow_up = partial(self._try_repairs, notebook, trials, judged, repairs)
         execution = execute(self._server, replace(run, follow_up=follow_up))
         if execution.fault:
             raise RuntimeError(execution.fault)
@@ -254,7 +228,12 @@ class _Grading:
         cells = cells_that_ran(self._lesson, self._rebuilt, execution.notebook, execution.cells)
         verdicts = {
             exercise.id: self._judge(
-                exercise, trials[exercise.id], execution, cells, repairs.get(exercise.id)
+                exercise,
+                trials[exercise.id],
+                execution,
+                cells,
+                judged.get(exercise.id),
+                repairs.get(exercise.id),
             )
             for exercise in exercises
         }
@@ -292,6 +271,7 @@ class _Grading:
         self,
         notebook: NotebookNode,
         trials: Mapping[str, Sequence[PlannedTrial]],
+        judged: dict[str, Verdict],
         repairs: dict[str, Repair | None],
         results: Mapping[str, CellResult],
         evidence: Mapping[str, Evidence],
@@ -300,6 +280,7 @@ class _Grading:
 
         Args:
             trials: of the exercises that are judged in this run, by id.
+            judged: gets the verdicts, by exercise id.
             repairs: gets the change that makes an answer right, by exercise id.
             results: how the cells ended.
             evidence: what came back so far.
@@ -309,7 +290,8 @@ class _Grading:
             exercise = planned[0].exercise
             found = planned, evidence, self._reference_results, self._settings.device, cells
             try:
-                wrong = wrong_answer(exercise, judge(exercise, *found), *found)
+                verdict = judged[exercise.id] = judge(exercise, *found)
+                wrong = wrong_answer(exercise, verdict, *found)
                 if wrong is not None and wrong.needs_repair():
                     search, device = wrong.find_repair(), self._settings.device
                     requests = repair_requests(
@@ -325,11 +307,12 @@ class _Grading:
         planned: Sequence[PlannedTrial],
         execution: Execution,
         cells: NotebookCells,
+        judged: Verdict | None,
         repair: Repair | None,
     ) -> Verdict:
-        """Judge one exercise by its evidence, explain it, and add the notes that `rebuild` made about it."""
+        """Judge one exercise by its evidence, if that was not done; explain it, and add the notes about it."""
         found = planned, execution.evidence, self._reference_results, execution.device, cells
-        verdict = judge(exercise, *found)
+        verdict = judged or judge(exercise, *found)
         try:
             verdict = diagnose(verdict, wrong_answer(exercise, verdict, *found), lambda: repair)
         except Exception as error:  # an explanation decides nothing: without one, the verdict is what it is

@@ -21,11 +21,12 @@ PURE = frozenset(
 # Names that remember, or reach what does; wherever they come from.
 REMEMBERS = frozenset(
     """
-    cache cached_property count cycle lru_cache next open input __import__ setattr delattr register_forward_hook
+    cache cached_property lru_cache next open input __import__ setattr delattr register_forward_hook
     register_forward_pre_hook register_full_backward_hook register_hook register_post_accumulate_grad_hook
     initial_seed get_rng_state
     """.split()
 )
+COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are names like others
 # Attributes that an honest step or loss sets on what it is given.
 SET_BY_TRAINING = frozenset({"data", "grad", "requires_grad", "training"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -84,9 +85,9 @@ def _imports_more(node: ast.AST) -> bool:
 
 def _names_what_remembers(node: ast.AST) -> bool:
     if isinstance(node, ast.alias):
-        return node.name in REMEMBERS
+        return node.name in REMEMBERS | COUNTERS
     if isinstance(node, ast.Attribute):
-        return node.attr in REMEMBERS - {"count"}  # a list and a text have a count
+        return node.attr in REMEMBERS or (node.attr in COUNTERS and _root(node) in ("itertools", "it"))
     return isinstance(node, ast.Name) and node.id in REMEMBERS
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from grader.course import lessons
-from grader.grading.retry import better_training, only_training_failed, trainings_to_repeat
+from grader.grading.decide import better_training, only_training_failed, trainings_to_repeat
 from grader.records import CheckResult, Outcome, Verdict
 
 LESSON = lessons()["1-attention"]

@@ -1,0 +1,118 @@
+"""Decide exercises with trainings verified; what that leaves open, whole trainings decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from grader.declaration.lesson import Lesson
+from grader.execution.engine import Execution
+from grader.grading.dependencies import foundations
+from grader.notebook.keeps_state import may_remember
+from grader.records import Outcome, Verdict
+from grader.submission.rebuild import Rebuilt
+
+SEED = 0  # written into every notebook, whose own default is 0, too, where trainings are verified
+ATTEMPTS = 3  # whole trainings, each from another start
+NOTE = "The training was at fault and not the code: it was repeated from another start, and that run counted."
+WHOLE = (
+    "A few steps of the training did not land where they should. So all of it was run, and that run counted."
+)
+
+
+class Run(Protocol):
+    """Runs a notebook and judges some exercises."""
+
+    def __call__(
+        self, ids: Collection[str], lesson: Lesson, seed: int
+    ) -> tuple[Execution, dict[str, Verdict]]:
+        """Run with a lesson's whole trainings, or in its verified form."""
+
+
+def decide(
+    run: Run,
+    lesson: Lesson,
+    ids: Collection[str],
+    standing: Collection[str],
+    seed: Callable[[int], int],
+    has_time: Callable[[], bool],
+    verifies: bool,
+) -> tuple[Execution, dict[str, Verdict]]:
+    """Judge exercises with trainings verified; what that leaves open, whole trainings decide.
+
+    Args:
+        ids: the exercises to judge.
+        standing: exercises that failed before, and that no stand-in replaces.
+        seed: of a whole training, by the number of the attempt.
+        has_time: asked before each run but the first.
+        verifies: false: whole trainings from the first run on.
+    """
+    if not verifies:
+        return _train(run, lesson, ids, standing, seed, has_time)
+    execution, verdicts = run(ids, lesson.verified, SEED)
+    left = trainings_to_repeat(lesson, verdicts, standing)
+    if left and has_time():
+        trained = _train(run, lesson, left, standing, seed, has_time)[1]
+        verdicts |= {id: replace(one, notes=(*one.notes, WHOLE)) for id, one in trained.items()}
+    return execution, verdicts
+
+
+def _train(
+    run: Run,
+    lesson: Lesson,
+    ids: Collection[str],
+    standing: Collection[str],
+    seed: Callable[[int], int],
+    has_time: Callable[[], bool],
+) -> tuple[Execution, dict[str, Verdict]]:
+    """Run with whole trainings. One that alone failed may have failed by chance, and is run from another start."""
+    execution, verdicts = run(ids, lesson, seed(1))
+    for attempt in range(2, ATTEMPTS + 1):
+        again = trainings_to_repeat(lesson, verdicts, standing)
+        if not again or not has_time():
+            break
+        other = run(again, lesson, seed(attempt))[1]
+        verdicts |= {id: better_training(verdicts[id], other[id]) for id in again}
+    return execution, verdicts
+
+
+def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
+    """Tell whether the code that is trained may keep something from call to call: a few steps would not show what it does."""
+    trained = {exercise.id for exercise in lesson.exercises if lesson.training_checks(exercise.id)}
+    below = trained.union(*(foundations(lesson, id) for id in trained))
+    answers = [source for id, source in rebuilt.answers.items() if id in below]
+    own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
+    return may_remember((*answers, *own))
+
+
+def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
+    """Tell whether an exercise did not pass, and only because of checks on its training."""
+    failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
+    return (
+        bool(failed)
+        and failed <= lesson.training_checks(verdict.id)
+        and verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
+    )
+
+
+def trainings_to_repeat(
+    lesson: Lesson, verdicts: Mapping[str, Verdict], standing: Collection[str] = ()
+) -> list[str]:
+    """List the ids of the exercises of which only the training failed, and nothing that they build on.
+
+    Args:
+        verdicts: of one run, by exercise id.
+        standing: exercises that failed before, and that no stand-in replaced in this run.
+    """
+    failed = {id for id, verdict in verdicts.items() if verdict.outcome is not Outcome.PASSED} | set(standing)
+    return [
+        id
+        for id, verdict in verdicts.items()
+        if only_training_failed(lesson, verdict) and not foundations(lesson, id) & failed
+    ]
+
+
+def better_training(first: Verdict, second: Verdict, note: str = NOTE) -> Verdict:
+    """Return the verdict with more points, the first if they are equal; add a note to the second."""
+    return first if second.points <= first.points else replace(second, notes=(*first.notes, note))
