@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -42,6 +43,7 @@ def run_here(
     inputs: Inputs,
     key: str = "",
     place_of: Callable[[Exception], Place] = lambda error: Place(),
+    guarded: bool = True,
 ) -> Evidence:
     """Run a check's probe in this process, on the definitions of the reference or of a declared mistake.
 
@@ -52,6 +54,7 @@ def run_here(
         namespace: the definitions, by name.
         key: the key that the evidence gets.
         place_of: finds the place of an exception, where the definitions come from a notebook.
+        guarded: false for the reference itself, which pairs its keys: to look at each call takes a tenth of the time.
     """
     arguments = {}
     for parameter in parameters(check.probe):
@@ -69,7 +72,7 @@ def run_here(
             warnings.catch_warnings(),
             torch.random.fork_rng(devices=[]),
             torch.enable_grad(),
-            RefuseUnpairedKeys(),
+            RefuseUnpairedKeys() if guarded else nullcontext(),
         ):
             warnings.simplefilter("ignore")
             torch.default_generator.manual_seed(0)
@@ -130,5 +133,7 @@ class ReferenceResults:
         if (trial.key, name) not in self._results:
             namespace = {**self.reference, **(replaces or {})}
             given = trial.inputs if inputs is None else inputs
-            self._results[trial.key, name] = run_here(trial.check, namespace, given, trial.key)
+            self._results[trial.key, name] = run_here(
+                trial.check, namespace, given, trial.key, guarded=bool(name)
+            )
         return self._results[trial.key, name]

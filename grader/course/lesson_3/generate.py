@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from attention.generation import generate
-from torch import Tensor
+from torch import Tensor, nn
 
 from grader.course.lesson_3.layer_weights import build_quietly
 from grader.course.lesson_3.model_state import modes, what_learns
@@ -19,6 +19,8 @@ from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Inputs, Value
+
+TRIES = 10  # questions that a model gets, before another is drawn
 
 
 def draw_prompts(
@@ -48,17 +50,24 @@ def draw_prompts(
         )
         if all_end:  # more draws suit where the end is a likelier word
             inputs["weights"]["head.bias"][eos_id] += 1.0
-        weights, *arguments = inputs.values()
-        model = build_quietly(small_model, weights)
-        answer = generate(model, *arguments)
-        with torch.no_grad():
-            best = model(answer, inputs["image_patches"])[0].topk(2, -1).values
-        ended = (answer[:, tokens:] == eos_id).long()
-        lengths = torch.where(ended.any(1), ended.argmax(1), max_new_tokens)
-        clear = (best[..., 0] - best[..., 1]).min() > 1e-3
-        varied = len(lengths.unique()) >= min(prompts, 3)
-        if clear and varied and bool((lengths < max_new_tokens - 1).all()) == all_end:
-            return inputs
+        model = build_quietly(small_model, inputs["weights"])
+        for _ in range(TRIES):  # other questions to the same model: a new one takes longer to make
+            if _suits(model, inputs, all_end):
+                return inputs
+            inputs |= _draw_questions(sampler, prompts, tokens, vocabulary)
+
+
+def _suits(model: nn.Module, inputs: Mapping[str, Any], all_end: bool) -> bool:
+    """Tell whether the answers to these prompts suit the check: see `draw_prompts`."""
+    prompt_ids, image_patches, most = inputs["prompt_ids"], inputs["image_patches"], inputs["max_new_tokens"]
+    answer = generate(model, prompt_ids, image_patches, most, inputs["eos_id"])
+    ended = (answer[:, prompt_ids.shape[1] :] == inputs["eos_id"]).long()
+    lengths = torch.where(ended.any(1), ended.argmax(1), most)
+    if len(lengths.unique()) < min(len(prompt_ids), 3) or bool((lengths < most - 1).all()) != all_end:
+        return False
+    with torch.no_grad():
+        best = model(answer, image_patches)[0].topk(2, -1).values
+    return bool((best[..., 0] - best[..., 1]).min() > 1e-3)
 
 
 def draw_prompts_once(
@@ -74,10 +83,16 @@ def draw_prompts_once(
     width = 3 if vocabulary < 11 else 7
     return {
         "weights": draw_small_weights(sampler, vocabulary, width, 5, torch.float64),
-        "prompt_ids": sampler.integers(3, vocabulary, prompts, tokens),
-        "image_patches": sampler.normal(prompts, 3, 5, dtype=torch.float64),
+        **_draw_questions(sampler, prompts, tokens, vocabulary),
         "max_new_tokens": max_new_tokens,
         "eos_id": eos_id,
+    }
+
+
+def _draw_questions(sampler: InputSampler, prompts: int, tokens: int, vocabulary: int) -> dict[str, Tensor]:
+    return {
+        "prompt_ids": sampler.integers(3, vocabulary, prompts, tokens),
+        "image_patches": sampler.normal(prompts, 3, 5, dtype=torch.float64),
     }
 
 
