@@ -99,6 +99,15 @@ HtmlOption = Annotated[
 GradebookOption = Annotated[
     str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")
 ]
+FullTrainingOption = Annotated[
+    bool, typer.Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
+]
+RunAllOption = Annotated[
+    bool,
+    typer.Option(
+        "--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too."
+    ),
+]
 
 
 def main() -> None:
@@ -156,9 +165,8 @@ def grade(
     html: HtmlOption = None,
     gradebook: GradebookOption = None,
     force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
-    run_all: Annotated[
-        bool, typer.Option("--run-all", help="Run given cells that only draw, and the self-checks, too.")
-    ] = False,
+    full_training: FullTrainingOption = False,
+    run_all: RunAllOption = False,
 ) -> None:
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
     from grader.commands.head_start import head_start
@@ -185,6 +193,7 @@ def grade(
             html=html,
             gradebook=gradebook,
             force=force,
+            full_training=full_training,
             run_all=run_all,
         )
         code = run(options, terminal, server)
@@ -197,6 +206,8 @@ def check(
     assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None,
     device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = Device.auto,
     isolation: IsolationOption = Isolation.auto,
+    full_training: FullTrainingOption = False,
+    run_all: RunAllOption = False,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
     from grader.commands.check import CheckOptions, run
@@ -207,6 +218,8 @@ def check(
         assignment=assignment,
         device=device.value,
         isolation=isolation.value,
+        full_training=full_training,
+        run_all=run_all,
     )
     raise typer.Exit(run(options, terminal))
 

@@ -56,16 +56,11 @@ def run_here(
         place_of: finds the place of an exception, where the definitions come from a notebook.
         guarded: false for the reference itself, which pairs its keys: to look at each call takes a tenth of the time.
     """
-    arguments = {}
-    for parameter in parameters(check.probe):
-        name = check.names.get(parameter, parameter)
-        if parameter in inputs:
-            arguments[parameter] = _clone(inputs[parameter])
-        elif name in namespace:
-            arguments[parameter] = namespace[name]
-        else:  # a name that a training cell of the notebook defines, and the reference does not
-            message = f"name '{name}' is not defined"
-            return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
+    try:
+        arguments = _arguments(check, namespace, inputs)
+    except KeyError as error:  # a training cell of the notebook defines it, and the reference does not
+        message = f"name {error} is not defined"
+        return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
     try:
         # Gradients are on as in the sandbox, and on again afterwards: a mistake may leave them off.
         with (
@@ -89,6 +84,19 @@ def run_here(
             message=str(error),
             place=place_of(error),
         )
+
+
+def _arguments(check: Check, namespace: Mapping[str, object], inputs: Inputs) -> dict[str, Any]:
+    """Collect the arguments of a probe: clones of the inputs, and definitions.
+
+    Raises:
+        KeyError: neither has such a name.
+    """
+    arguments = {}
+    for parameter in parameters(check.probe):
+        name = check.names.get(parameter, parameter)
+        arguments[parameter] = _clone(inputs[parameter]) if parameter in inputs else namespace[name]
+    return arguments
 
 
 def _clone(value: Value) -> Value:

@@ -27,6 +27,8 @@ class CheckOptions:
     assignment: str | None = None
     device: str = "auto"
     isolation: str = "auto"
+    full_training: bool = False
+    run_all: bool = False
 
 
 def run(options: CheckOptions, terminal: Terminal) -> int:
@@ -66,5 +68,11 @@ def _grade(file: SubmissionFile, options: CheckOptions) -> Grade:
     with Server(isolation=options.isolation, device=device) as server:
         if device == "cuda":
             server.require_gpu()
-        settings = GradingSettings(secret=secret, device=device, tier=server.isolation)
+        settings = GradingSettings(
+            secret=secret,
+            device=device,
+            tier=server.isolation,
+            run_all=options.run_all,
+            full_training=options.full_training,
+        )
         return grade(file, server=server, settings=settings, released=released).grade

@@ -55,6 +55,7 @@ class GradeOptions:
     gradebook: str | None = None
     force: bool = False
     run_all: bool = False
+    full_training: bool = False
 
 
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
@@ -128,7 +129,13 @@ def _prepare(
         device = workers.device
         # The cluster's machines may differ. Each must reach the same tier, so `auto` means the highest.
         tier = "full" if options.isolation == "auto" else options.isolation
-    settings = GradingSettings(secret=secret, device=device, tier=tier, run_all=options.run_all)
+    settings = GradingSettings(
+        secret=secret,
+        device=device,
+        tier=tier,
+        run_all=options.run_all,
+        full_training=options.full_training,
+    )
     return Course(root=options.root, settings=settings, force=options.force), workers
 
 

@@ -1,7 +1,7 @@
 """The lessons of this course, one package each: exercises with their checks and recognised mistakes.
 
 In: the reference modules of `attention`, and the records of `declaration`. Out: `lessons()`, every lesson validated.
-May import: attention, declaration, checks.compare (for judges of their own), records.
+May import: attention, declaration, checks.compare (for judges of their own), records, paths (for trainings that are kept).
 """
 
 from __future__ import annotations

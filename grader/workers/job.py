@@ -69,7 +69,15 @@ class JobMaker:
             digest = sha256(str(error).encode("utf-8", "replace")).hexdigest()
         released, code = self._of_assignment(file.assignment)
         settings = self._course.settings
-        key = grade_key(digest, code, settings.secret, settings.device, settings.tier, str(settings.run_all))
+        key = grade_key(
+            digest,
+            code,
+            settings.secret,
+            settings.device,
+            settings.tier,
+            str(settings.run_all),
+            str(settings.full_training),
+        )
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 
     def _of_assignment(self, assignment: str) -> tuple[bytes, str]:

@@ -130,8 +130,8 @@ def trained() -> nn.Module:
 
 
 def judged(pointer: nn.Module, **changes: object):
-    inputs = draw_unseen_scenes(InputSampler("unseen"), scenes=500)
-    got = {**pointer_maps(pointer, 0, inputs["words"], inputs["patches"]), **changes}
+    inputs = {**draw_unseen_scenes(InputSampler("unseen"), scenes=500), "seed": 0}
+    got = {**pointer_maps(pointer, inputs["words"], inputs["patches"]), **changes}
     return judge_pointer(Case(inputs=inputs, got=got, expected=dict, rtol=1.0))
 
 
@@ -173,9 +173,6 @@ def test_weights_from_elsewhere_are_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"seed": "0"}, "seed is gone"),
-        ({"seed": True}, "seed is gone"),
-        ({"seed": -1}, "seed is gone"),
         ({"state": None}, "does not have the parameters"),
         ({"state": {}}, "does not have the parameters"),
     ],

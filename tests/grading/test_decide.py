@@ -1,14 +1,23 @@
-"""Which trainings are repeated from another seed, and which of the two runs counts."""
+"""What verified trainings decide, which are run in whole, and which of several runs counts."""
 
 from dataclasses import replace
 
 from grader.course import lessons
-from grader.grading.decide import better_training, only_training_failed, trainings_to_repeat
+from grader.grading.decide import (
+    ATTEMPTS,
+    SEED,
+    WHOLE,
+    better_training,
+    decide,
+    only_training_failed,
+    trainings_to_repeat,
+)
 from grader.records import CheckResult, Outcome, Verdict
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
 TRAINED = {check.name for check in EXERCISE.checks if check.at}
+RUN = object()  # stands for the executed notebook of a run
 
 
 def verdict(*failed: str) -> Verdict:
@@ -36,11 +45,11 @@ def verdict(*failed: str) -> Verdict:
 def test_only_where_the_code_is_right_is_training_repeated() -> None:
     assert TRAINED
     code = next(check.name for check in EXERCISE.checks if not check.at)
-    assert only_training_failed(EXERCISE, verdict(*TRAINED))
-    assert not only_training_failed(EXERCISE, verdict())
-    assert not only_training_failed(EXERCISE, verdict(code))
-    assert not only_training_failed(EXERCISE, verdict(code, *TRAINED))
-    assert not only_training_failed(EXERCISE, replace(verdict(*TRAINED), outcome=Outcome.FAULT))
+    assert only_training_failed(LESSON, verdict(*TRAINED))
+    assert not only_training_failed(LESSON, verdict())
+    assert not only_training_failed(LESSON, verdict(code))
+    assert not only_training_failed(LESSON, verdict(code, *TRAINED))
+    assert not only_training_failed(LESSON, replace(verdict(*TRAINED), outcome=Outcome.FAULT))
 
 
 def test_training_is_not_repeated_where_follow_through_decides() -> None:
@@ -54,6 +63,63 @@ def test_training_is_not_repeated_where_follow_through_decides() -> None:
 def test_the_better_run_counts_and_says_so() -> None:
     first, second = verdict(*TRAINED), verdict()
     assert better_training(first, second).points == EXERCISE.points
-    assert "another seed" in better_training(first, second).notes[-1]
+    assert "another start" in better_training(first, second).notes[-1]
     assert better_training(first, first) is first
     assert better_training(second, first) is second
+
+
+class Runs:
+    """Runs that end as they are told to; keeps what they were asked for."""
+
+    def __init__(self, *ends: Verdict) -> None:
+        self.ends, self.asked = list(ends), []
+
+    def __call__(self, ids, lesson, seed):
+        self.asked.append((list(ids), lesson.whole is not None, seed))
+        return RUN, dict.fromkeys(ids, self.ends[0]) if not self.ends[1:] else dict.fromkeys(
+            ids, self.ends.pop(0)
+        )
+
+
+def decided(
+    runs: Runs, *, standing: tuple[str, ...] = (), time: bool = True, verifies: bool = True
+) -> Verdict:
+    found = decide(runs, LESSON, ["1.9"], standing, lambda attempt: 1000 + attempt, lambda: time, verifies)
+    assert found[0] is RUN
+    return found[1]["1.9"]
+
+
+def test_what_is_verified_is_not_run_in_whole() -> None:
+    runs = Runs(verdict())
+    assert decided(runs).points == EXERCISE.points
+    assert runs.asked == [(["1.9"], True, SEED)]
+
+
+def test_what_a_few_steps_leave_open_a_whole_training_decides_from_a_start_of_its_own() -> None:
+    runs = Runs(verdict(*TRAINED), verdict())
+    found = decided(runs)
+    assert (found.points, found.notes) == (EXERCISE.points, (WHOLE,))
+    assert runs.asked == [(["1.9"], True, SEED), (["1.9"], False, 1001)]
+
+
+def test_a_whole_training_that_fails_is_repeated_a_few_times() -> None:
+    runs = Runs(verdict(*TRAINED))
+    assert decided(runs).points < EXERCISE.points
+    assert [seed for _, _, seed in runs.asked] == [SEED, *(1000 + one for one in range(1, ATTEMPTS + 1))]
+
+
+def test_nothing_is_run_in_whole_where_something_below_is_wrong_or_no_time_is_left() -> None:
+    code = next(check.name for check in EXERCISE.checks if not check.at)
+    for runs, options in (
+        (Runs(verdict(code, *TRAINED)), {}),
+        (Runs(verdict(*TRAINED)), {"standing": ("1.2",)}),
+        (Runs(verdict(*TRAINED)), {"time": False}),
+    ):
+        decided(runs, **options)
+        assert len(runs.asked) == 1
+
+
+def test_whole_trainings_can_be_asked_for() -> None:
+    runs = Runs(verdict())
+    assert decided(runs, verifies=False).notes == ()
+    assert runs.asked == [(["1.9"], False, 1001)]

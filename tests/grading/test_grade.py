@@ -7,10 +7,13 @@ import pytest
 
 from examples.make import ROOT, Example, content
 from grader.course import lessons
+from grader.declaration.lesson import SHORT
 from grader.execution.engine import Execution, execute
 from grader.execution.server import Server
 from grader.grading import grade as grading
+from grader.grading.decide import WHOLE
 from grader.grading.grade import Graded, grade, master_notebook
+from grader.grading.shortened import NOTE
 from grader.records import GradingSettings, Status
 from grader.submission.file import SubmissionFile
 
@@ -31,6 +34,14 @@ def draw_scenes(*arguments, **options):
 def server():
     with Server() as started:
         yield started
+
+
+@pytest.fixture
+def runs(monkeypatch) -> list[Execution]:
+    """Every execution that a grade took."""
+    made: list[Execution] = []
+    monkeypatch.setattr(grading, "execute", lambda *a, **k: made.append(execute(*a, **k)) or made[-1])
+    return made
 
 
 def grade_solution(server: Server, tmp_path: Path, *own: tuple[str, str]) -> Graded:
@@ -54,17 +65,29 @@ def grade_example(server: Server, tmp_path: Path, example: Example, run_all: boo
     return grade(file, server=server, settings=settings, released=master_notebook(ROOT, "1-attention"))
 
 
-def test_training_that_failed_by_chance_is_repeated_from_another_seed(server: Server, tmp_path: Path) -> None:
+def test_a_training_that_begins_otherwise_is_run_in_whole_and_that_counts(
+    server: Server, tmp_path: Path
+) -> None:
     graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED)).grade
     assert graded.score == LESSON.max_score, [(verdict.id, verdict.message) for verdict in graded.verdicts]
-    assert "another seed" in graded.verdicts[-1].notes[-1]
+    assert graded.verdicts[-1].notes[-1] == WHOLE
+
+
+def test_a_right_training_is_verified_and_the_notebook_says_so(server: Server, tmp_path: Path, runs) -> None:
+    graded = grade_solution(server, tmp_path)
+    assert (graded.grade.score, len(runs)) == (LESSON.max_score, 1)
+    cell = next(cell for cell in graded.notebook.cells if cell.id == "train-pointer")
+    texts = [output.text for output in cell.outputs]
+    assert texts[0].startswith(f"{SHORT} steps")
+    assert texts[-1] == NOTE
+    assert {check.name for check in graded.grade.verdicts[-1].checks} >= {"begins", "goes on", "maps"}
 
 
 def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tmp_path: Path) -> None:
     graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED.replace("if seed", "if False"))).grade
     lost = sum(check.points for check in EXERCISE.checks if check.at)
     assert graded.score == LESSON.max_score - lost
-    assert graded.verdicts[-1].notes == ()
+    assert graded.verdicts[-1].notes == (WHOLE,)
 
 
 def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(
@@ -78,20 +101,12 @@ def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(
     assert cells["check-1-4"].outputs[0].text.startswith("PASSED · 15 of 15 points")
 
 
-@pytest.fixture
-def runs(monkeypatch) -> list[Execution]:
-    """Every execution that a grade took."""
-    made: list[Execution] = []
-    monkeypatch.setattr(grading, "execute", lambda *a, **k: made.append(execute(*a, **k)) or made[-1])
-    return made
-
-
 def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
     server: Server, tmp_path: Path, monkeypatch, runs
 ) -> None:
     lesson = lessons()["1-attention"]
     quick = tuple(
-        replace(exercise, checks=tuple(replace(check, seconds=1.0) for check in exercise.checks))
+        replace(exercise, checks=tuple(replace(check, seconds=2.0) for check in exercise.checks))
         for exercise in lesson.exercises
     )
     monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: replace(lesson, exercises=quick)})

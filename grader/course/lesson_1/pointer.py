@@ -10,7 +10,7 @@ from attention.pointer import pointer_loss
 from torch import Tensor, nn
 
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
-from grader.course.lesson_1.verified_pointer import CELL, VERIFIED
+from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import effects_of, purity_and_gradients
 from grader.declaration.sampler import InputSampler
@@ -175,9 +175,9 @@ TRAINED_MAPS = Check(
     probe=pointer_maps,
     trials=trials(draw_unseen_scenes, dict(scenes=500)),
     judge=judge_pointer,
-    at=CELL,
+    at=POINTER_CELL,
     seconds=30,
-    verified=VERIFIED,
+    verified=VERIFIED_POINTER,
 )
 
 POINTER_BATCH = POINTER_CHECKS.batch(

@@ -22,10 +22,10 @@ from grader.declaration.trial import Trial
 from grader.records import Inputs, Value
 
 STEPS, RATE, SCENES = 300, 3e-3, 128
-FEWER = 32  # scenes in a step of a segment
+SEGMENT_SCENES = 32  # scenes in a step of a segment
 
 
-def train(steps: int = STEPS) -> tuple[Pointer, list[float]]:
+def train_pointer(steps: int = STEPS) -> tuple[Pointer, list[float]]:
     """Train the reference pointer as the cell `train-pointer` does, from seed 0; return it and its losses."""
     pointer, losses = Pointer(), []
     draw_start(pointer, 0)
@@ -41,7 +41,7 @@ def train(steps: int = STEPS) -> tuple[Pointer, list[float]]:
     return pointer, losses
 
 
-TRAINING = Training("1-attention", lambda: train()[0], evenly(STEPS, 8))
+POINTER_TRAINING = Training("1-attention", lambda: train_pointer()[0], evenly(STEPS, 8))
 
 
 def pointer_began(pointer, losses) -> Mapping[str, Value]:
@@ -50,11 +50,11 @@ def pointer_began(pointer, losses) -> Mapping[str, Value]:
 
 
 @cache
-def begun() -> Mapping[str, Any]:
+def pointer_begun() -> Mapping[str, Any]:
     """Return the same for the reference, and the start."""
     start = Pointer()
     draw_start(start, 0)
-    pointer, losses = train(SHORT)
+    pointer, losses = train_pointer(SHORT)
     return {
         "losses": losses,
         "start": {name: one.detach() for name, one in start.named_parameters()},
@@ -64,9 +64,9 @@ def begun() -> Mapping[str, Any]:
 
 def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and scenes for three steps."""
-    states = TRAINING.states()
+    states = POINTER_TRAINING.states()
     half = len(states) // 2
-    batches = [list(draw_looks(FEWER, sampler.generator)) for _ in range(3)]
+    batches = [list(draw_looks(SEGMENT_SCENES, sampler.generator)) for _ in range(3)]
     return {
         "state": draw_state(sampler, states[:half] if early else states[half:]),
         "rates": [RATE] * 3,
@@ -92,28 +92,28 @@ def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Ma
 
 def draw_scenes_and_weights(sampler: InputSampler) -> Inputs:
     """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_unseen_scenes(sampler, scenes=500), "weights": dict(TRAINING.trained)}
+    return {**draw_unseen_scenes(sampler, scenes=500), "weights": dict(POINTER_TRAINING.trained)}
 
 
-def maps_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
+def pointer_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
     """Put trained weights into the notebook's pointer, and return its maps."""
     load_weights_by_name(dict(pointer.named_parameters()), weights)
     with torch.no_grad():
         return {"maps": pointer(words, patches)}
 
 
-CELL = "train-pointer"
-VERIFIED = (
-    begins(CELL, pointer_began, begun, needs=("values",)),
-    goes_on(CELL, pointer_goes_on, draw_pointer_segment, needs=("values", "begins")),
+POINTER_CELL = "train-pointer"
+VERIFIED_POINTER = (
+    begins(POINTER_CELL, pointer_began, pointer_begun, POINTER_TRAINING, needs=("values",)),
+    goes_on(POINTER_CELL, pointer_goes_on, draw_pointer_segment, needs=("values", "begins")),
     Check(
         name="maps",
         title="with trained weights, your pointer looks at the right patch of scenes it has never seen",
         points=5,
         needs=("values", "begins", "goes on"),
-        probe=maps_with_weights,
+        probe=pointer_with_weights,
         judge=judge_pointer,
-        at=CELL,
+        at=POINTER_CELL,
         seconds=30,
         trials=(Trial("500 unseen scenes", draw_scenes_and_weights),),
     ),

@@ -28,7 +28,7 @@ from grader.records import Inputs, Value
 ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
 ALIGNER_STEPS, READER_STEPS, HEADS = 200, 600, 4
 ALIGNER_RATE, READER_RATE = 1e-2, 3e-3
-FEWER = 32  # patches or scenes in a step of a segment
+SEGMENT_EXAMPLES = 32  # patches or scenes in a step of a segment
 
 
 def weights_of(model) -> dict[str, Tensor]:
@@ -45,7 +45,7 @@ def trained_aligner(steps: int = ALIGNER_STEPS) -> tuple[TokenAligner, list[floa
     return aligner, train_aligner(aligner, word_vectors(0), steps, 0)
 
 
-ALIGNER = Training("2-heads-aligner", lambda: trained_aligner()[0], evenly(ALIGNER_STEPS, 8))
+ALIGNER_TRAINING = Training("2-heads-aligner", lambda: trained_aligner()[0], evenly(ALIGNER_STEPS, 8))
 
 
 def aligner_began(aligner, losses: Mapping) -> Mapping[str, Value]:
@@ -64,10 +64,10 @@ def aligner_begun() -> Mapping[str, Any]:
 
 def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and patches for three steps."""
-    states = ALIGNER.states()
+    states = ALIGNER_TRAINING.states()
     half = len(states) // 2
     training = digits("train")
-    chosen = [sampler.integers(0, len(training.labels), FEWER) for _ in range(3)]
+    chosen = [sampler.integers(0, len(training.labels), SEGMENT_EXAMPLES) for _ in range(3)]
     return {
         "state": draw_state(sampler, states[:half] if early else states[half:]),
         "rates": [ALIGNER_RATE] * 3,
@@ -96,7 +96,7 @@ def aligner_goes_on(
 
 def draw_digits_and_weights(sampler: InputSampler) -> Inputs:
     """Draw unseen digits, with the weights of the reference's training."""
-    return {**draw_unseen_digits(sampler), "weights": dict(ALIGNER.trained)}
+    return {**draw_unseen_digits(sampler), "weights": dict(ALIGNER_TRAINING.trained)}
 
 
 def aligned_with_weights(aligner, words: Tensor, weights: Mapping, patches: Tensor) -> Mapping[str, Value]:
@@ -107,7 +107,7 @@ def aligned_with_weights(aligner, words: Tensor, weights: Mapping, patches: Tens
 
 
 VERIFIED_ALIGNER = (
-    begins(ALIGNER_CELL, aligner_began, aligner_begun, needs=("values",)),
+    begins(ALIGNER_CELL, aligner_began, aligner_begun, ALIGNER_TRAINING, needs=("values",)),
     goes_on(ALIGNER_CELL, aligner_goes_on, draw_aligner_segment, needs=("values", "begins")),
     Check(
         name="trained",
@@ -136,7 +136,9 @@ TRAINED_ALIGNER = Check(
 # ---------------------------------------------------------------- the reader
 
 
-READER = Training("2-heads-reader", lambda: train_reader(HEADS, READER_STEPS, 0), evenly(READER_STEPS, 8))
+READER_TRAINING = Training(
+    "2-heads-reader", lambda: train_reader(HEADS, READER_STEPS, 0), evenly(READER_STEPS, 8)
+)
 
 
 def reader_began(reader) -> Mapping[str, Value]:
@@ -158,14 +160,14 @@ def reader_begun() -> Mapping[str, Any]:
 
 def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and scenes for three steps."""
-    states = READER.states()
+    states = READER_TRAINING.states()
     half = len(states) // 2
     state = draw_state(sampler, states[:half] if early else states[half:-1])
     share = 1 - state["step"] / READER_STEPS
     return {
         "state": state,
         "rates": [READER_RATE * share] * 3,
-        "batches": [list(draw_reading(FEWER, sampler.generator)) for _ in range(3)],
+        "batches": [list(draw_reading(SEGMENT_EXAMPLES, sampler.generator)) for _ in range(3)],
         "heads": HEADS,
     }
 
@@ -189,7 +191,7 @@ def reader_goes_on(TwoCellReader, state: Mapping, rates, batches, heads: int) ->
 
 def draw_reading_and_weights(sampler: InputSampler) -> Inputs:
     """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_reading_scenes(sampler), "weights": dict(READER.trained)}
+    return {**draw_reading_scenes(sampler), "weights": dict(READER_TRAINING.trained)}
 
 
 def read_with_weights(reader, weights: Mapping, patches: Tensor, cells: Tensor) -> Mapping[str, Value]:
@@ -202,7 +204,7 @@ def read_with_weights(reader, weights: Mapping, patches: Tensor, cells: Tensor) 
 
 
 VERIFIED_READER = (
-    begins(READER_CELL, reader_began, reader_begun, needs=("self", "cross")),
+    begins(READER_CELL, reader_began, reader_begun, READER_TRAINING, needs=("self", "cross")),
     goes_on(READER_CELL, reader_goes_on, draw_reader_segment, needs=("self", "cross", "begins")),
     Check(
         name="maps",

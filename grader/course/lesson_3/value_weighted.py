@@ -18,7 +18,7 @@ from grader.course.lesson_3.trained_model import (
     trained_answers,
     trained_maps,
 )
-from grader.course.lesson_3.verified_model import CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
+from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import load, side_effects, strided
@@ -199,7 +199,7 @@ TRAINED_MODEL_ANSWERS = Check(
     probe=trained_answers,
     trials=trials(draw_held_out, dict(scenes=500)),
     judge=judge_answers,
-    at=CELL,
+    at=MODEL_CELL,
     seconds=60,
     verified=VERIFIED_ANSWERS,
 )

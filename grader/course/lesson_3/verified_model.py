@@ -29,19 +29,19 @@ from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
-CELL = "train-vlm"
-FEWER = 16  # questions in a step of a segment
+MODEL_CELL = "train-vlm"
+SEGMENT_QUESTIONS = 16  # questions in a step of a segment
 WEIGHT_DECAY = 0.01  # the recipe's
 
 
-def train(steps: int = recipe.STEPS) -> tuple[MiniVLM, Mapping[str, Any]]:
+def train_model(steps: int = recipe.STEPS) -> tuple[MiniVLM, Mapping[str, Any]]:
     """Train the reference model as the cell `train-vlm` does, from seed 0; return it and its record."""
     model = build_quietly(MiniVLM, **recipe.MODEL)
     record = recipe.train(model, train_step, 0, steps=steps, align_steps=min(recipe.ALIGN_STEPS, steps))
     return model, record
 
 
-TRAINING = Training("3-vlm", lambda: train()[0], evenly(recipe.STEPS, 8))
+MODEL_TRAINING = Training("3-vlm", lambda: train_model()[0], evenly(recipe.STEPS, 8))
 
 
 def model_began(model, record: Mapping) -> Mapping[str, Value]:
@@ -51,11 +51,11 @@ def model_began(model, record: Mapping) -> Mapping[str, Value]:
 
 
 @cache
-def begun() -> Mapping[str, Any]:
+def model_begun() -> Mapping[str, Any]:
     """Return the same for the reference, and the start."""
     start = build_quietly(MiniVLM, **recipe.MODEL)
     recipe.draw_start(start, 0)
-    model, record = train(SHORT)
+    model, record = train_model(SHORT)
     torch.set_flush_denormal(False)  # the recipe sets it
     return {
         **model_began(model, record),
@@ -65,14 +65,16 @@ def begun() -> Mapping[str, Any]:
 
 def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and questions for three steps."""
-    states = TRAINING.states()
+    states = MODEL_TRAINING.states()
     half = len(states) // 2
     state = draw_state(sampler, states[:half] if early else states[half:-1])
     after = [
         min(state["step"] + int(sampler.integers(0, 80, 1)) + step, recipe.STEPS - 1) for step in range(3)
     ]
     batches = [
-        draw_questions(FEWER, sampler.generator, "train", fewest=1, most=recipe.most_digits(step)).batch
+        draw_questions(
+            SEGMENT_QUESTIONS, sampler.generator, "train", fewest=1, most=recipe.most_digits(step)
+        ).batch
         for step in after
     ]
     return {
@@ -98,7 +100,7 @@ def model_goes_on(
 
 def draw_questions_and_weights(sampler: InputSampler, *, scenes: int) -> Inputs:
     """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_held_out(sampler, scenes=scenes), "weights": dict(TRAINING.trained)}
+    return {**draw_held_out(sampler, scenes=scenes), "weights": dict(MODEL_TRAINING.trained)}
 
 
 def answers_with_weights(model, weights: Mapping, prompts: Mapping, patches: Mapping) -> Mapping[str, Value]:
@@ -116,8 +118,8 @@ def maps_with_weights(
 
 
 VERIFIED_ANSWERS = (
-    begins(CELL, model_began, begun, needs=("values",)),
-    goes_on(CELL, model_goes_on, draw_segment, needs=("values", "begins")),
+    begins(MODEL_CELL, model_began, model_begun, MODEL_TRAINING, needs=("values",)),
+    goes_on(MODEL_CELL, model_goes_on, draw_segment, needs=("values", "begins")),
     Check(
         name="trained answers",
         title="with trained weights, your model answers questions about scenes it has never seen",
@@ -126,7 +128,7 @@ VERIFIED_ANSWERS = (
         probe=answers_with_weights,
         trials=trials(draw_questions_and_weights, dict(scenes=500)),
         judge=judge_answers,
-        at=CELL,
+        at=MODEL_CELL,
         seconds=60,
     ),
 )

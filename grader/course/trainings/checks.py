@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
 from grader.declaration.exercise import Check
 from grader.declaration.lesson import SHORT
@@ -16,6 +17,7 @@ def begins(
     cell: str,
     probe: Callable[..., Mapping[str, Value]],
     begun: Callable[[], Mapping[str, Any]],
+    training: Training,
     *,
     needs: tuple[str, ...],
 ) -> Check:
@@ -24,6 +26,7 @@ def begins(
     Args:
         probe: returns "losses", and "weights" by parameter, of what the cell trained.
         begun: returns the same for the reference, and the "start" of the weights.
+        training: the reference's.
     """
 
     def judge_begin(case: Case) -> Finding:
@@ -39,6 +42,7 @@ def begins(
         return compare_training(
             {"losses": case.got.get("losses"), "moved": moved},
             {"losses": right["losses"], "moved": wanted},
+            training.states()[0].square,
         )
 
     return Check(

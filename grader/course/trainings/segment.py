@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import torch
@@ -15,8 +16,8 @@ from grader.records import Case, Finding, Value
 # A state that is drawn is off the reference's path by this share of each weight's spread: nobody can know it in advance.
 NOISE = 0.02
 # How far an update may be from the reference's, relative to its own length, for each weight; and a loss, relative to it.
-# Measured over all right answers of the tests, and all mistakes: see docs/design.md, "Trainings are verified".
-MOST_OFF, MOST_LOSS_OFF = 0.05, 1e-3
+# Right answers are off by 1e-4 at most (`python -m benchmarks.verified`).
+MOST_OFF, MOST_LOSS_OFF = 0.01, 1e-3
 LEAST_MOVE = 1e-6  # an update shorter than this, relative to the longest one, is rounding
 
 
@@ -90,15 +91,19 @@ def load_weights_by_name(parameters: Mapping, weights: Mapping) -> None:
 
 def judge_segment(case: Case) -> Finding:
     """Pass if the losses and all updates are the reference's, up to rounding."""
-    return compare_training(case.got, case.expected())
+    return compare_training(case.got, case.expected(), case.inputs["state"]["square"])
 
 
-def compare_training(got: Mapping[str, Any], expected: Mapping[str, Any]) -> Finding:
+def compare_training(
+    got: Mapping[str, Any], expected: Mapping[str, Any], square: Mapping[str, Tensor]
+) -> Finding:
     """Compare what some steps of a training gave with what they give with the reference.
 
     Args:
         got: "losses", and tensors by parameter under other names; untrusted.
         expected: the same.
+        square: the running mean of the squared gradients. Adam divides by its root: where a gradient is 0 but for rounding, a
+            weight moves by chance. So a move counts as much as the gradient there usually is.
     """
     losses = got.get("losses")
     wanted = expected["losses"]
@@ -108,22 +113,31 @@ def compare_training(got: Mapping[str, Any], expected: Mapping[str, Any]) -> Fin
         if not isinstance(own, (int, float)) or not abs(own - right) <= MOST_LOSS_OFF * max(abs(right), 1e-2):
             text = f"the loss of step {step} is {_number(own)}, and {right:.4f} with a right answer"
             return Finding(passed=False, message=text)
-    for kind in expected.keys() - {"losses"}:
-        longest = max((value.double().norm().item() for value in expected[kind].values()), default=0.0)
-        for name, right in expected[kind].items():
-            own = got[kind].get(name) if isinstance(got.get(kind), Mapping) else None
-            off = how_far_off(own, right, LEAST_MOVE * longest)
+    for kind in sorted(expected.keys() - {"losses"}):
+        for name, off in distances(got.get(kind), expected[kind], square if kind == "moved" else {}).items():
             if not off <= MOST_OFF:
                 return Finding(passed=False, message=_words(name, off, len(wanted)))
     return Finding(passed=True)
 
 
-def how_far_off(own: object, right: Tensor, least: float) -> float:
-    """Return the distance of two tensors relative to the length of the right one; infinite if they cannot be compared."""
+def distances(got: object, expected: Mapping[str, Tensor], square: Mapping[str, Tensor]) -> dict[str, float]:
+    """Return by name how far tensors are from the expected ones, as a share of their length, weighted by the root of `square`."""
+    weights = {name: square[name].double().sqrt() if name in square else torch.ones(()) for name in expected}
+    lengths = {name: (weights[name] * right.double()).norm().item() for name, right in expected.items()}
+    least = LEAST_MOVE * max(lengths.values(), default=0.0)
+    own = got if isinstance(got, Mapping) else {}
+    return {
+        name: how_far_off(own.get(name), right, weights[name], max(lengths[name], least, 1e-30))
+        for name, right in expected.items()
+    }
+
+
+def how_far_off(own: object, right: Tensor, weight: Tensor, length: float) -> float:
+    """Return the weighted distance of two tensors as a share of a length; infinite if they cannot be compared."""
     if not isinstance(own, Tensor) or own.shape != right.shape or not own.is_floating_point():
         return float("inf")
-    distance = (own.double() - right.double()).norm().item()
-    return distance / max(right.double().norm().item(), least, 1e-30)
+    distance = (weight * (own.double() - right.double())).norm().item()
+    return distance / length if isfinite(distance) else float("inf")
 
 
 def _number(value: object) -> str:

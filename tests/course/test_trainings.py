@@ -1,0 +1,215 @@
+"""Trainings that are verified: what is kept of the reference's, and what a few steps from a secret state show."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from attention.pointing import Pointer
+from torch import nn
+from torch.nn import functional as F
+
+from grader.checks.plan import plan_exercise
+from grader.checks.reference_results import run_here
+from grader.course import lessons
+from grader.course.trainings import recorded
+from grader.course.trainings.recorded import State, Training, evenly
+from grader.course.trainings.segment import go_on
+from grader.records import Case
+
+LINE = {"weight": torch.tensor([[1.0, 2.0]]), "bias": torch.tensor([3.0])}
+
+
+def train_line() -> nn.Linear:
+    model = nn.Linear(2, 1)
+    model.load_state_dict(LINE)
+    other = torch.optim.Adam(
+        [torch.zeros(1, requires_grad=True)]
+    )  # another optimizer before it, as in stage 1
+    other.step()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(6):
+        optimizer.zero_grad()
+        model(torch.ones(4, 2)).square().mean().backward()
+        optimizer.step()
+    return model
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A folder for trainings, and a function that forgets what this process holds."""
+    monkeypatch.setenv(recorded.FOLDER, str(tmp_path))
+    recorded._states.cache_clear()
+    yield tmp_path
+    recorded._states.cache_clear()
+
+
+def test_a_training_is_kept_with_its_states(kept) -> None:
+    runs = []
+    training = Training("line", lambda: runs.append(1) or train_line(), (2, 4, 6))
+    states = training.states()
+    assert [state.step for state in states] == [2, 4, 6]
+    assert torch.equal(training.trained["weight"], train_line().weight)
+    assert states[0].square["bias"].item() > 0
+    recorded._states.cache_clear()
+    again = training.states()
+    assert len(runs) == 1, "it was read, not run again"
+    for one, other in zip(states, again, strict=True):
+        for kind in ("weights", "mean", "square"):
+            for name, tensor in getattr(one, kind).items():
+                assert torch.equal(tensor, getattr(other, kind)[name])
+
+
+def test_a_damaged_file_and_a_missing_folder_are_no_obstacle(kept, monkeypatch) -> None:
+    training = Training("line", train_line, (6,))
+    training.states()
+    (file,) = kept.glob("line-*.safetensors")
+    file.write_bytes(file.read_bytes()[:40])
+    recorded._states.cache_clear()
+    assert torch.equal(training.trained["bias"], train_line().bias)
+    recorded._states.cache_clear()
+    monkeypatch.setenv(recorded.FOLDER, "/dev/null/there")
+    assert torch.equal(training.trained["bias"], train_line().bias)
+
+
+def test_a_state_and_its_moments_go_on_as_they_would_have(kept) -> None:
+    """From the state after 2 steps, 2 more lead to the state after 4."""
+    second, fourth = Training("line", train_line, (2, 4)).states()
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(batch):
+        optimizer.zero_grad()
+        loss = model(batch).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    went = go_on(model, optimizer, step, second._asdict(), [0.1, 0.1], [torch.ones(4, 2)] * 2)
+    for name, weight in fourth.weights.items():
+        torch.testing.assert_close(second.weights[name] + went["moved"][name], weight)
+        torch.testing.assert_close(went["mean"][name], fourth.mean[name])
+
+
+def test_states_are_spread_over_the_training_and_end_with_it() -> None:
+    assert evenly(800, 3) == (200, 400, 600, 800)
+
+
+# ---------------------------------------------------------------- attacks: right at first, and something else later
+
+
+def segments(assignment: str, id: str):
+    exercise = lessons()[assignment].verified.exercise(id)
+    return [trial for trial in plan_exercise(exercise, "secret", "sha") if trial.check.name == "goes on"]
+
+
+def judged(trial, **names):
+    reference = lessons()[trial_lesson(trial)].reference
+    got = run_here(trial.check, {**reference, **names}, trial.inputs, trial.key)
+    expected = run_here(trial.check, reference, trial.inputs, trial.key).values
+    assert got.values is not None, got.message
+    return trial.check.judge(Case(inputs=trial.inputs, got=got.values, expected=lambda: expected, rtol=1.0))
+
+
+def trial_lesson(trial) -> str:
+    return next(
+        name for name, lesson in lessons().items() if any(e.id == trial.exercise.id for e in lesson.exercises)
+    )
+
+
+@pytest.mark.parametrize(
+    ("assignment", "id"), [("1-attention", "1.9"), ("2-heads", "2.3"), ("2-heads", "2.6"), ("3-vlm", "3.8")]
+)
+def test_the_reference_goes_on_as_the_reference(assignment: str, id: str) -> None:
+    early, late = segments(assignment, id)
+    assert early.inputs["state"]["step"] < late.inputs["state"]["step"]
+    for trial in (early, late):
+        assert judged(trial).passed
+
+
+def the_step(model, optimizer, batch, *, keep=lambda done: True, rate=1.0, clip=None, fake=None, reset=False):
+    token_ids, prompt_lengths, patches = batch
+    reference = lessons()["3-vlm"].reference
+    model.train()
+    logits, _ = model(token_ids, patches)
+    targets = reference["shift_targets"](token_ids, prompt_lengths)
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100)
+    done = max((int(of["step"]) for of in optimizer.state.values()), default=0)
+    optimizer.zero_grad()
+    loss.backward()
+    if clip is not None and done > 80:
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+    for group in optimizer.param_groups:
+        group["lr"] *= rate
+    if reset and done > 80:
+        for of in optimizer.state.values():
+            of["exp_avg_sq"].mul_(4.0)
+    if keep(done):
+        optimizer.step()
+    return loss.item() if fake is None else fake
+
+
+ATTACKS = {
+    "stops early, by the optimizer's count": dict(keep=lambda done: done < 80),
+    "skips every other step": dict(keep=lambda done: done % 2 == 0),
+    "skips one step in three": dict(keep=lambda done: done % 3),
+    "clips after a number of steps": dict(clip=1e-3),
+    "smaller steps": dict(rate=0.9),
+    "tampers with the optimizer's state": dict(reset=True),
+    "reports another loss": dict(fake=0.01),
+    "never steps": dict(keep=lambda done: False),
+}
+
+
+def test_the_step_of_these_attacks_is_right_without_them() -> None:
+    for trial in segments("3-vlm", "3.8"):
+        assert judged(trial, train_step=the_step).passed
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_a_step_that_is_right_at_first_is_caught_at_a_secret_state(attack: dict) -> None:
+    def train_step(model, optimizer, batch):
+        return the_step(model, optimizer, batch, **attack)
+
+    assert not all(judged(trial, train_step=train_step).passed for trial in segments("3-vlm", "3.8"))
+
+
+def test_a_step_that_looks_at_the_rate_is_caught_near_the_end() -> None:
+    def train_step(model, optimizer, batch):
+        rate = optimizer.param_groups[0]["lr"]
+        return the_step(model, optimizer, batch, keep=lambda done: rate > 1e-3)
+
+    _, late = segments("3-vlm", "3.8")
+    assert not judged(late, train_step=train_step).passed
+
+
+def test_weights_that_are_put_in_are_caught() -> None:
+    trained = lessons()["1-attention"].verified  # the reference's own, from the recorded training
+    weights = next(
+        trial.inputs["weights"]
+        for trial in plan_exercise(trained.exercise("1.9"), "secret", "sha")
+        if trial.check.name == "maps"
+    )
+
+    class Pasted(Pointer):
+        def forward(self, words, patches):
+            with torch.no_grad():
+                for name, parameter in self.named_parameters():
+                    parameter.copy_(weights[name])
+            return super().forward(words, patches)
+
+    assert not any(judged(trial, Pointer=Pasted).passed for trial in segments("1-attention", "1.9"))
+
+
+def test_states_differ_between_submissions_and_cannot_be_known() -> None:
+    exercise = lessons()["1-attention"].verified.exercise("1.9")
+    drawn = [
+        trial.inputs["state"]["weights"]["embedding.weight"]
+        for sha in ("one", "two")
+        for trial in plan_exercise(exercise, "secret", sha)
+        if trial.check.name == "goes on"
+    ]
+    assert all(not torch.equal(one, other) for i, one in enumerate(drawn) for other in drawn[:i])
+
+
+def test_a_state_is_named_by_its_fields() -> None:
+    assert State._fields == ("step", "weights", "mean", "square")

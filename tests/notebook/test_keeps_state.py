@@ -1,0 +1,77 @@
+"""Which code may remember earlier calls: a training of it is run in whole."""
+
+import nbformat
+import pytest
+
+from benchmarks.truth.answers import variants
+from grader.course import lessons
+from grader.notebook.keeps_state import may_remember
+from grader.paths import course_root
+
+REMEMBERS = {
+    "global": "calls = 0\ndef f(x):\n    global calls\n    calls += 1\n    return x",
+    "list": "calls = []\ndef f(x):\n    calls.append(x)\n    return x",
+    "dict": "seen = dict()\ndef f(x):\n    return seen.get(x, x)",
+    "item": "def g(): pass\ndef f(x):\n    table[0] = x\n    return x",
+    "attribute of the function": "def f(x):\n    f.calls = 1\n    return x",
+    "attribute of an argument": "def f(model, x):\n    model.calls = 1\n    return x",
+    "default": "def f(x, calls=[]):\n    return x",
+    "default call": "def f(x, *, calls=dict()):\n    return x",
+    "closure": "def make():\n    calls = 0\n    def f(x):\n        nonlocal calls\n        calls += 1\n        return x\n    return f",
+    "iterator": "numbers = iter(range(9))\ndef f(x):\n    return [x for x in numbers]",
+    "next": "def f(x):\n    return next(numbers)",
+    "yield": "def f(x):\n    while True:\n        yield x",
+    "count": "from itertools import count",
+    "itertools": "import itertools\nnumbers = 1\ndef f(x):\n    return itertools.count()",
+    "cache": "from functools import lru_cache",
+    "self": "class A:\n    def forward(self, x):\n        self.calls += 1\n        return x",
+    "self, written out": "class A:\n    def forward(self, x):\n        self.calls = self.calls + 1\n        return x",
+    "buffer": "class A:\n    def forward(self, x):\n        self.calls.add_(1)\n        return x",
+    "buffer item": "class A:\n    def forward(self, x):\n        self.calls[0] = 1\n        return x",
+    "class attribute": "class A:\n    calls = []\n    def forward(self, x):\n        return x",
+    "through the class": "class A:\n    def forward(self, x):\n        type(self).calls = 1\n        return x",
+    "time": "import time\ndef f(x):\n    return x",
+    "file": "def f(x):\n    open('/tmp/x', 'a')\n    return x",
+    "dynamic": "def f(x):\n    globals()['calls'] = 1\n    return x",
+    "hook": "def f(model):\n    model.register_forward_hook(print)",
+    "lambda": "calls = []\nf = lambda x: calls.append(x)",
+}
+FORGETS = {
+    "plain": "def f(x):\n    y = x + 1\n    y += 1\n    return y",
+    "constants": "EPS = 1e-9\nROOT = 8 ** 0.5\ndef f(x, eps=EPS, scale=-1.0):\n    return x * ROOT + eps",
+    "own table": "def f(x):\n    seen = {}\n    seen[x] = 1\n    return seen",
+    "in place on its own": "def f(x):\n    y = x.clone()\n    y.add_(1)\n    y[0] = 2\n    return y",
+    "training step": "def step(model, optimizer, x):\n    model.train()\n    for p in model.parameters():\n        p.grad = None\n    optimizer.step()",
+    "layers": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.W = nn.Linear(2, 3)\n        self.W.weight.data.mul_(2)\n    def forward(self, x):\n        return self.W(x)",
+    "kept for a look, never read": "class A(nn.Module):\n    def forward(self, x):\n        self.weights = x.softmax(-1)\n        return x",
+    "a name like another": "def f(x):\n    count = len(x)\n    return count",
+    "imports": "import math\nfrom itertools import pairwise\nimport torch.nn.functional as F\ndef f(x):\n    return F.softmax(x, -1)",
+    "does not parse": "def f(x:\n",
+}
+
+
+@pytest.mark.parametrize("source", REMEMBERS.values(), ids=REMEMBERS)
+def test_what_may_remember(source: str) -> None:
+    assert may_remember([source])
+
+
+@pytest.mark.parametrize("source", FORGETS.values(), ids=FORGETS)
+def test_what_forgets(source: str) -> None:
+    assert not may_remember([source])
+
+
+def test_what_one_cell_holds_another_may_use() -> None:
+    assert may_remember(["seen = []", "def f(x):\n    return seen + [x]"])
+
+
+@pytest.mark.parametrize("assignment", lessons())
+def test_no_solution_may_remember(assignment: str) -> None:
+    path = course_root() / "solutions" / assignment / f"{assignment}.ipynb"
+    cells = nbformat.read(path, as_version=4).cells
+    assert not may_remember(cell.source for cell in cells if cell.id.startswith("exercise-"))
+
+
+def test_few_right_answers_may_remember() -> None:
+    right = [variant for name in lessons() for variant in variants(name)]
+    odd = [variant.name for variant in right if may_remember([variant.source])]
+    assert len(odd) <= len(right) * 0.06, odd
