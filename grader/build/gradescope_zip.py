@@ -49,6 +49,8 @@ sh "$course/grader/execution/install-libseccomp.sh"
 export PIP_EXTRA_INDEX_URL="${PIP_EXTRA_INDEX_URL-https://download.pytorch.org/whl/cpu}"
 "$root/venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$course/constraints.txt" "$course"
 "$root/venv/bin/grader" doctor
+# The reference's training: once in the image, and not for each submission.
+GRADER_TRAININGS="$root/trainings" "$root/venv/bin/python" -m grader.course.trainings
 """
 
 RUN = """\
@@ -59,7 +61,7 @@ python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
 results="$root/results/results.json"
 mkdir -p "$root/results"
 rm -f "$results"
-GRADER_COURSE="$root/source/course" "$python" -P -m grader.commands.gradescope "$root"
+GRADER_TRAININGS="$root/trainings" GRADER_COURSE="$root/source/course" "$python" -P -m grader.commands.gradescope "$root"
 if [ ! -s "$results" ]; then
     # Without a score: Gradescope then says that the autograder failed, and gives no 0.
     echo '{"output": "The grader failed; this costs you nothing. Your instructor will run it again.",' \\

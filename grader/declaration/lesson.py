@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -39,6 +39,8 @@ class Lesson:
     # verdict of that run counts. False: the verdict on the notebook as submitted counts, and a note tells the
     # other.
     follow_through: bool = True
+    # What takes long and is kept for all submissions: called before the first one, and cheap from then on.
+    prepare: tuple[Callable[[], object], ...] = ()
     whole: Lesson | None = None  # the lesson of which this is the verified form
 
     def __post_init__(self) -> None:

@@ -96,6 +96,8 @@ def grade(
         lesson = lessons().get(file.assignment)
         if lesson is None or released is None:
             raise Unreadable(f"unknown assignment {file.assignment!r}; known are {', '.join(lessons())}")
+        for prepare in lesson.prepare:  # before the submission's own time begins
+            prepare()
         rebuilt = rebuild(lesson, released, submission)
         graded = _Grading(lesson, released, rebuilt, submission.sha256, server, settings).grade(file.student)
         if file.note:

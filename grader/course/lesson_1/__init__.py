@@ -13,6 +13,7 @@ from grader.course.lesson_1.pointer import POINTER
 from grader.course.lesson_1.scores import SCALED, SCORES
 from grader.course.lesson_1.self_attention import SELF_ATTENTION
 from grader.course.lesson_1.softmax import SOFTMAX
+from grader.course.lesson_1.verified_pointer import POINTER_TRAINING
 from grader.declaration.lesson import Lesson
 from grader.records import Limits
 
@@ -20,6 +21,7 @@ LESSON = Lesson(
     assignment="1-attention",
     title="Attention from scratch",
     limits=Limits(given_seconds=10.0),
+    prepare=(POINTER_TRAINING.states,),
     cell_seconds={"train-pointer": 60.0},
     exercises=(
         SCORES,

@@ -15,11 +15,13 @@ from grader.course.lesson_2.heads import MERGE, SPLIT
 from grader.course.lesson_2.multi_head import MULTI_HEAD
 from grader.course.lesson_2.pattern import PATTERN
 from grader.course.lesson_2.practice import ENTROPY, FUSION
+from grader.course.lesson_2.verified_trainings import ALIGNER_TRAINING, READER_TRAINING
 from grader.declaration.lesson import Lesson
 
 LESSON = Lesson(
     assignment="2-heads",
     title="Token alignment and many heads",
+    prepare=(ALIGNER_TRAINING.states, READER_TRAINING.states),
     cell_seconds={"train-reader": 120.0, "train-aligner": 60.0},
     exercises=(
         ALIGNER,

@@ -24,6 +24,7 @@ from grader.course.lesson_3.repair_order import ORDER
 from grader.course.lesson_3.targets import TARGETS
 from grader.course.lesson_3.train_step import STEP
 from grader.course.lesson_3.value_weighted import GROUNDING
+from grader.course.lesson_3.verified_model import MODEL_TRAINING
 from grader.declaration.lesson import Lesson
 
 LESSON = Lesson(
@@ -55,5 +56,6 @@ LESSON = Lesson(
         "mended_stages": None,
         "mended_order": None,
     },
+    prepare=(MODEL_TRAINING.states,),
     cell_seconds={"train-vlm": 240.0, "train-nowhere": 120.0, "compare-queries": 240.0},
 )

@@ -1,0 +1,171 @@
+"""What a submission costs: core-seconds a head, of right submissions and of a class with mistakes, for each lesson.
+
+    python -m benchmarks.heads [--students 30] [--full-training] [1-attention …]
+
+Right submissions are the solution with other right answers from the tests put in; in the class, four in ten have one wrong answer
+of the corpus besides. Counted is the CPU time of the command and all that it starts, from the moment when the first two are graded.
+Needs a control group that counts CPU time: run it as root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+
+from benchmarks import publish
+from benchmarks.truth.answers import variants
+from examples.make import Example, content
+from grader.course import lessons
+from grader.paths import course_root
+from tests.diagnosis.corpus_answers import answers
+
+WARM = 2  # submissions that are graded before the clock starts
+WRONG = (2, 5, 7, 9)  # of each ten
+
+
+def right(assignment: str, count: int) -> Iterator[dict[str, str]]:
+    """Yield for each student the answers that are other than the solution's: five variants, all right."""
+    others = cycle((one.exercise, one.source) for one in variants(assignment))
+    for _ in range(count):
+        yield dict(islice(others, 5))
+
+
+def mixed(assignment: str, count: int) -> Iterator[dict[str, str]]:
+    """Yield the same with a wrong answer for four in ten."""
+    ids = {exercise.id for exercise in lessons()[assignment].exercises if exercise.points}
+    corpus = [one for one in answers() if not one.right and one.exercise in ids]
+    wrong = cycle(corpus[:: max(len(corpus) // count, 1)])
+    for number, own in enumerate(right(assignment, count)):
+        if number % 10 in WRONG:
+            one = next(wrong)
+            own |= {one.exercise: one.source}
+        yield own
+
+
+def make_course(folder: Path, assignment: str, students: Iterator[dict[str, str]]) -> Path:
+    """Make a course's folder with a class; no two submissions have the same content."""
+    folder.mkdir(parents=True)
+    for name in ("solutions", "notebooks"):
+        (folder / name).symlink_to(course_root() / name, target_is_directory=True)
+    for number, own in enumerate(students):
+        name = f"s{number:05}"
+        example = Example(name, assignment, None, "", answers=own, own=[("setup", f"# handed in by {name}")])
+        place = folder / "submitted" / name / assignment
+        place.mkdir(parents=True)
+        (place / f"{assignment}.ipynb").write_bytes(content(example))
+    return folder
+
+
+@contextmanager
+def counted() -> Iterator[Path]:
+    """Make a control group for CPU time, and yield the file that tells it.
+
+    Raises:
+        SystemExit: this machine has none that can be made.
+    """
+    for hierarchy, file in (("cpuacct", "cpuacct.usage"), ("", "cpu.stat")):
+        group = Path("/sys/fs/cgroup", hierarchy, f"benchmark-heads-{os.getpid()}")
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            if (group / file).is_file():
+                yield group / file
+                return
+        finally:
+            group.rmdir()
+    raise SystemExit("no control group that counts CPU time can be made here: run this as root")
+
+
+def seconds(usage: Path) -> float:
+    """Read the CPU seconds of a group."""
+    text = usage.read_text()
+    return int(text) / 1e9 if text.strip().isdigit() else int(text.split()[1]) / 1e6
+
+
+def measure(course: Path, assignment: str, *options: str) -> float:
+    """Grade a class, and return the core-seconds a head.
+
+    Raises:
+        RuntimeError: not all were graded.
+    """
+    lines = course / "grades.jsonl"
+    count = len(list((course / "submitted").iterdir()))
+    command = [
+        sys.executable,
+        "-m",
+        "grader",
+        "grade",
+        str(course / "submitted"),
+        "--device",
+        "cpu",
+        "--jobs",
+        "1",
+    ]
+    environment = {**os.environ, "GRADER_COURSE": str(course), "GRADER_SECRET": "benchmark"}
+    with counted() as usage, (course / "log.txt").open("w") as log:
+        join = ["sh", "-c", f'echo $$ > {usage.parent}/cgroup.procs; exec "$@"', "sh"]
+        process = subprocess.Popen(
+            [*join, *command, "--json", str(lines), *options],
+            env=environment,
+            stdout=log,
+            stderr=log,
+            cwd=course,
+        )
+        began = done = 0.0
+        graded = first = 0
+        while process.poll() is None:
+            now = lines.read_bytes().count(b"\n") if lines.is_file() else 0
+            if now > graded:
+                graded, done = now, seconds(usage)
+                if graded >= WARM and not began:
+                    first, began = graded, done
+            time.sleep(0.02)
+        grades = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
+    if sum(one["status"] == "graded" for one in grades) != count:
+        raise RuntimeError((course / "log.txt").read_text("utf-8")[-2000:])
+    print(
+        f"  {assignment} {' '.join(options)}: mean score {sum(one['score'] for one in grades) / count:.1f}",
+        flush=True,
+    )
+    return (done - began) / (count - first)
+
+
+def main() -> None:
+    """Measure, and print a table and a line of JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("assignments", nargs="*", default=list(lessons()))
+    parser.add_argument("--students", type=int, default=30)
+    parser.add_argument("--full-training", action="store_true")
+    chosen = parser.parse_args()
+    options = ("--full-training",) if chosen.full_training else ()
+    figures: dict[str, object] = {"students": chosen.students, "full_training": chosen.full_training}
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for assignment in chosen.assignments:
+            row: dict[str, object] = {"lesson": assignment}
+            for kind, students in (("right", right), ("class", mixed)):
+                course = make_course(
+                    Path(folder) / assignment / kind, assignment, students(assignment, chosen.students + WARM)
+                )
+                row[kind] = measure(course, assignment, *options)
+                figures[f"{assignment}_{kind}_core_s"] = round(float(row[kind]), 3)
+            rows.append(row)
+    load = os.getloadavg()[0]
+    publish("heads", {**figures, "load_at_the_end": round(load, 1)}, rows)
+
+
+if __name__ == "__main__":
+    main()
