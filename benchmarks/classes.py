@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 
 from grader.paths import course_root, tools_on_path
 
 NAME = "1-attention"
+MOST_SECONDS = 1800.0  # of another program; `otter run` was once seen to hang
 # A mixed sample: right, wrong in one place, wrong in many, other styles, not begun. The endless loop is left out, as
 # it takes its time limit in every program, and so are the two that no program can read.
 EXAMPLES = (
@@ -78,13 +81,22 @@ def check_all_graded(folder: Path, students: int) -> None:
         )
 
 
-def run(command: Sequence[str], folder: Path) -> None:
-    """Another program, to its end.
+def run(command: Sequence[str], folder: Path, seconds: float = MOST_SECONDS) -> None:
+    """Another program, to its end; one that hangs is stopped, with all that it started.
 
     Raises:
-        RuntimeError: it failed; with what it said.
+        RuntimeError: it failed, or took longer than `seconds`; with what it said.
     """
-    with tools_on_path():
-        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if ran.returncode:
-        raise RuntimeError(f"{' '.join(command)}:\n{(ran.stdout + ran.stderr)[-2000:]}")
+    said = folder / "said.txt"
+    with tools_on_path(), said.open("w", encoding="utf-8") as log:
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, start_new_session=True)
+        try:
+            failed = "failed" if process.wait(seconds) else ""
+        except subprocess.TimeoutExpired:
+            failed = f"took more than {seconds:g} s, and was stopped"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if failed:
+        raise RuntimeError(f"{' '.join(command)} {failed}:\n{said.read_text('utf-8')[-2000:]}")

@@ -22,6 +22,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from benchmarks import publish
+from benchmarks.classes import MOST_SECONDS
 from benchmarks.truth.answers import variants
 from examples.make import Example, content
 from grader.course import lessons
@@ -122,6 +123,7 @@ def measure(course: Path, assignment: str, *options: str) -> float:
             stderr=log,
             cwd=course,
         )
+        stop = time.monotonic() + MOST_SECONDS
         began = done = 0.0
         graded = first = 0
         while process.poll() is None:
@@ -130,6 +132,8 @@ def measure(course: Path, assignment: str, *options: str) -> float:
                 graded, done = now, seconds(usage)
                 if graded >= WARM and not began:
                     first, began = graded, done
+            if time.monotonic() > stop:
+                process.kill()
             time.sleep(0.02)
         grades = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
     if sum(one["status"] == "graded" for one in grades) != count:
