@@ -166,8 +166,10 @@ def _of_trained_objects(lesson: Lesson, check: Check) -> bool:
     return not {check.names.get(name, name) for name in signature(check.probe).parameters} <= there
 
 
-def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "truth") -> Verdict:
-    """The verdict on one answer, given as source text."""
+def verdict(
+    lesson: Lesson, exercise: Exercise, source: str, secret: str = "truth", *, explained: bool = True
+) -> Verdict:
+    """The verdict on one answer, given as source text; without an explanation, which takes most of the time, if not `explained`."""
     on = sheet(lesson.assignment, exercise.id, secret)
     names = dict(notebook_names(lesson.assignment))
     for name in exercise.defines:
@@ -188,7 +190,11 @@ def verdict(lesson: Lesson, exercise: Exercise, source: str, secret: str = "trut
         except Exception as error:
             for one in on.planned:
                 evidence.setdefault(one.key, _raised(one, error))
-    result = _explained(on, evidence, source)
+    result = (
+        _explained(on, evidence, source)
+        if explained
+        else judge(exercise, on.planned, evidence, on.ours, "cpu")
+    )
     used = used_builtins(exercise, source)
     return refused(result, complaint(used)) if used else result
 
@@ -228,11 +234,13 @@ def self_check(
     return True, said.getvalue()
 
 
-def mistaken(lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str = "truth") -> Verdict:
+def mistaken(
+    lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str = "truth", *, explained: bool = True
+) -> Verdict:
     """The verdict on an answer that makes a declared mistake, and is right otherwise."""
     on = sheet(lesson.assignment, exercise.id, secret)
     evidence = {one.key: on.ours.wrong(one, wrong) for one in on.planned}
-    return _explained(on, evidence)
+    return _explained(on, evidence) if explained else judge(on.exercise, on.planned, evidence, on.ours, "cpu")
 
 
 def _explained(on: Sheet, evidence: Mapping[str, Evidence], source: str = "") -> Verdict:

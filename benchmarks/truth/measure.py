@@ -38,7 +38,7 @@ def measure(
     """Counts by column, and a line for each verdict that is wrong or needs a look.
 
     Args:
-        secrets: every answer is judged under each of them.
+        secrets: every answer is judged under each of them, and explained under the first.
         sample: at most so many mutants, the same ones each time.
     """
     count: Counter = Counter()
@@ -62,7 +62,9 @@ def measure(
     others = [one for one in variants(lesson.assignment) if one.exercise == exercise.id]
     for name, source in [("solution", solution)] + [(one.name, one.source) for one in others]:
         count["right"] += 1
-        got = [verdict(lesson, exercise, source, secret) for secret in secrets]
+        got = [
+            verdict(lesson, exercise, source, secret, explained=secret == secrets[0]) for secret in secrets
+        ]
         if refused := [one for one in got if one.outcome is not Outcome.PASSED or one.hint]:
             count["right refused"] += 1
             say("RIGHT REFUSED", name, refused[0].message)
@@ -70,7 +72,9 @@ def measure(
 
     for wrong in exercise.mistakes:
         count["mistakes"] += 1
-        got = [mistaken(lesson, exercise, wrong, secret) for secret in secrets]
+        got = [
+            mistaken(lesson, exercise, wrong, secret, explained=secret == secrets[0]) for secret in secrets
+        ]
         if any(one.outcome is Outcome.PASSED for one in got):
             count["wrong accepted"] += 1
             say("WRONG ACCEPTED", f"mistake {wrong.name}")
@@ -86,11 +90,11 @@ def measure(
             say("CHANGES with the secret", f"mistake {wrong.name}", _differences(got))
 
     empty = {
-        what: [verdict(lesson, exercise, source, secret) for secret in secrets]
+        what: [verdict(lesson, exercise, source, secret, explained=False) for secret in secrets]
         for what, source in empty_answers(exercise)
     }
     for wrong in shape_only(lesson, exercise):
-        empty[wrong.name] = [mistaken(lesson, exercise, wrong, secret) for secret in secrets]
+        empty[wrong.name] = [mistaken(lesson, exercise, wrong, secret, explained=False) for secret in secrets]
     for what, got in empty.items():
         count["empty"] += 1
         if any(one.points > 0 or one.outcome is Outcome.PASSED for one in got):
@@ -101,15 +105,16 @@ def measure(
     if sample is not None:
         made = random.Random(exercise.id).sample(made, min(sample, len(made)))
     for what, source in made:
-        passed = [verdict(lesson, exercise, source, secret).outcome is Outcome.PASSED for secret in secrets]
+        judged = [verdict(lesson, exercise, source, secret, explained=False) for secret in secrets]
+        passed = [one.outcome is Outcome.PASSED for one in judged]
         if all(passed):
             count["equivalent"] += 1
             say("equivalent?", what)
             continue
         count["mutants"] += 1
         if count["mutants"] <= NOTEBOOK_SAMPLE:
-            judged = verdict(lesson, exercise, source, secrets[0])
-            ask_notebook(judged, self_check(lesson, exercise, source), what)
+            explained = verdict(lesson, exercise, source, secrets[0])
+            ask_notebook(explained, self_check(lesson, exercise, source), what)
         if any(passed):
             count["wrong accepted"] += 1
             say("WRONG ACCEPTED", what, f"under {sum(passed)} of {len(passed)} secrets")

@@ -132,10 +132,11 @@ def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
     """Explain an answer that is right for one number of batch axes only, by a line that counts axes from the front."""
     axes = {_batch_axes(trial) for trial in wrong}
-    right = {_batch_axes(trial) for trial in seen if trial.passed and not trial.error} - axes
+    passed = {_batch_axes(trial) for trial in seen if trial.passed and not trial.error}
+    right = passed - axes
     if right == {0} and (found := clue(WITHOUT_BATCH, source)):
         return _with_line("relation", "It is right without a batch, and wrong with one.", found)
-    if 1 in right and 0 not in right and (found := clue(WITH_BATCH, source)):
+    if 1 in right and 0 not in passed and (found := clue(WITH_BATCH, source)):
         others = " or ".join(word for count, word in ((0, "none"), (2, "two")) if count in axes)
         return _with_line("relation", f"It is right with one batch axis, and wrong with {others}.", found)
     return None

@@ -208,7 +208,7 @@ def carry_on_source(body: str) -> str:
     inside = "\n".join(f"    {line}" if line else "" for line in body.strip().splitlines())
     return (
         "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"
-        "# and the rest of the lesson works.\n"
+        "# and the rest of the lesson works; its numbers may then differ from those in the text.\n"
         f'{CARRY_ON_OFF}  # @param {{type:"boolean"}}\nif carry_on:\n{inside}'
     )
 

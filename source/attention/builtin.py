@@ -1,4 +1,4 @@
-"""Provided to later lessons: attention and masks on PyTorch's own, under the names of the exercises.
+"""Attention and masks on PyTorch's own, under the names of the exercises of earlier lessons.
 
 `F.scaled_dot_product_attention` returns no weights. With an identity matrix beside the value it does: the weights
 times the identity are the weights.

@@ -140,7 +140,7 @@ def show_aligners(losses: Mapping[str, Sequence[float]], results: Mapping[str, t
 
 
 def show_seeds(seeds: Mapping[str, Sequence[float]], here: Mapping[str, float], chance: float) -> None:
-    """A dot for each seed of a benchmark, a star for what this notebook has measured, by name of the reader."""
+    """A dot for each seed of a benchmark, a star for each reader that this notebook has measured, by name of the reader."""
     figure, axes = _panels(1, 1, 1.1 + 0.5 * len(seeds))
     ax = axes[0][0]
     for row, (name, shares) in enumerate(seeds.items()):
@@ -150,7 +150,10 @@ def show_seeds(seeds: Mapping[str, Sequence[float]], here: Mapping[str, float], 
         ax.plot(
             shares, spread, "o", color=COLOURS[0], alpha=0.6, markersize=5, label="" if row else "a seed each"
         )
-        ax.plot(here[name], row, "*", color=COLOURS[1], markersize=13, label="" if row else "this notebook")
+        if name in here:
+            ax.plot(
+                here[name], row, "*", color=COLOURS[1], markersize=13, label="" if row else "this notebook"
+            )
     ax.axvline(
         chance, color="0.3", linestyle=":", linewidth=1.2, label=f"one read, one guessed: {chance:.3f}"
     )

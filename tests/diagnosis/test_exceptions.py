@@ -46,9 +46,18 @@ def in_batch(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.expand(5, *tensor.shape)
 
 
+class Both(nn.Module):
+    """A layer with a part that reads four numbers and gives three."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.W_O = nn.Linear(4, 3)
+
+
 NAMES = {"torch": torch, "nn": nn, "F": F, "math": math}
 CALLER = {"pair": pair, "as_tensor": as_tensor, "copy": copy, "grad": gradients, "B": in_batch}
 CALLER |= {"number": as_number, "load": load, "learned": learned}
+CALLER |= {"Both": Both}
 CALLER |= {"q": torch.rand(2, 4), "k": torch.rand(3, 4)}
 
 

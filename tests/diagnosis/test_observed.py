@@ -58,6 +58,8 @@ def test_the_line_that_counts_axes_from_the_front():
     )
     assert found.line == 2
     assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
+    without = seen(True, sizes={"batch_shape": ()})  # right without a batch, too: the axes are not what is wrong
+    assert of_batch([trials[1]], [*trials, without], source) is None
 
 
 def test_an_input_that_was_changed_and_the_line_that_did_it():

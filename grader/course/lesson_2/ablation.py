@@ -137,6 +137,17 @@ def every_other_column(attention_layer, head, tokens, context=None, mask=None):
     return attention_layer.W_O(merged)
 
 
+@mistake(
+    "ablate_head",
+    "Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns columns: W_O.weight[:, …].",
+)
+def rows_for_columns(attention_layer, head, tokens, context=None, mask=None):
+    output, _ = attention_layer(tokens, context, mask)
+    brought = outputs_of_heads(attention_layer, tokens, context, mask)[..., head, :, :]
+    d_head = brought.shape[-1]
+    return output - brought @ attention_layer.W_O.weight[head * d_head : (head + 1) * d_head]
+
+
 @mistake("ablate_head", "The context is not handed on to the layer.")
 def context_forgotten(attention_layer, head, tokens, context=None, mask=None):
     return output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, None, mask))

@@ -116,6 +116,33 @@ def no_intercept(tokens: Tensor, aligned: Tensor) -> Tensor:
 
 @mistake(
     "explained_variance",
+    "No mean is subtracted here. Subtract the mean of each column from both sides first: the readout then needs no intercept, and the total is taken around the mean.",
+)
+def not_centred(tokens: Tensor, aligned: Tensor) -> Tensor:
+    tokens = tokens.flatten(0, -2)
+    return share_of(tokens, aligned.flatten(0, -2), total=tokens.square().sum())
+
+
+@mistake(
+    "explained_variance",
+    "The tokens are centred, the aligned ones are not, so the readout has no intercept. Subtract the mean of each column on both sides.",
+)
+def only_tokens_centred(tokens: Tensor, aligned: Tensor) -> Tensor:
+    tokens = tokens.flatten(0, -2)
+    return share_of(tokens - tokens.mean(0), aligned.flatten(0, -2))
+
+
+@mistake(
+    "explained_variance",
+    "The aligned tokens are centred, the tokens are not, so no readout can give back their mean. Subtract the mean of each column on both sides.",
+)
+def only_aligned_centred(tokens: Tensor, aligned: Tensor) -> Tensor:
+    tokens, features = tokens.flatten(0, -2), aligned.flatten(0, -2)
+    return share_of(tokens, features - features.mean(0), total=tokens.square().sum())
+
+
+@mistake(
+    "explained_variance",
     "The spread of the aligned tokens is not information: doubling them would change it. Fit a readout back to the tokens.",
 )
 def compares_spreads(tokens: Tensor, aligned: Tensor) -> Tensor:

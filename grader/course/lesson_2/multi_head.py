@@ -104,7 +104,8 @@ def multi_head_conduct(
     }
 
 
-SMALL_LAYER = dict(batch_shape=(2,), tokens=3, heads=2, d_head=2)
+# √d_head, d_head and √d_model are three different numbers, so that a wrong scale can be told from another.
+SMALL_LAYER = dict(batch_shape=(2,), tokens=5, heads=2, d_head=3)
 NARROW_LAYER = dict(batch_shape=(2,), tokens=5, heads=3, d_head=2)
 LARGE_LAYER = dict(batch_shape=(2,), tokens=7, heads=3, d_head=5)
 
@@ -129,7 +130,7 @@ MULTI_HEAD_REQUIREMENTS = (
         needs=("self",),
         probe=attend_with_options,
         only="output",
-        examples=[dict(SMALL_LAYER, context=4), dict(SMALL_LAYER, context=5, d_context=3)],
+        examples=[dict(SMALL_LAYER, context=4), dict(SMALL_LAYER, context=7, d_context=4)],
         trials=[
             dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=11, d_context=13),
             dict(batch_shape=(3,), tokens=7, heads=2, d_head=3, context=5, d_context=11),

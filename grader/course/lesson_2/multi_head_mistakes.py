@@ -272,6 +272,18 @@ class DropoutOnOutput(Steps):
 
 
 @mistake(
+    "MultiHeadAttention",
+    "Dropout acts on what the heads bring back, after weights and values were multiplied. It belongs on the weights, before that.",
+)
+class DropoutOnHeads(Steps):
+    def drop(self, weights):
+        return weights
+
+    def merge(self, heads):
+        return merge_heads(F.dropout(heads, self.dropout, self.training))
+
+
+@mistake(
     "MultiHeadAttention", "Dropout comes before the softmax here, on the scores. It belongs on the weights."
 )
 class DropoutOnScores(Steps):

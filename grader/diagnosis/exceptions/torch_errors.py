@@ -296,6 +296,14 @@ TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
         r"Expected target size|size mismatch \(got input|Expected input batch_size|multi-target not supported",
         targets_and_scores,
     ),
+    (
+        r"Expected floating point type for target with class probabilities",
+        "There is one score for each target here. cross_entropy needs a row of scores, one for each class.",
+    ),
+    (
+        r"empty\(\): argument 'size'.*NoneType",
+        "A size is None here: an argument was left out, and its default is None. Say which size it stands for then.",
+    ),
     (r"Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)", bool_arithmetic),
     (
         r"bitwise_not_cpu.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented",
