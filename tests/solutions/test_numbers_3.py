@@ -203,9 +203,9 @@ def test_more_blocks_are_surer_and_slower():
 
 
 def test_grounding_over_the_seeds():
-    seeds, scenes, *ranges, wins, of = says(
+    seeds, scenes, *ranges, wins, of, least, most = says(
         r'Over # seeds and # scenes the head average found the patch of "where" in # to # of the scenes, the '
-        r"value-weighted map in # to #; the value-weighted map was better in # of # seeds\."
+        r"value-weighted map in # to #; the value-weighted map was better in # of # seeds, by # to #\."
     )
     assert (seeds, scenes, of) == (len(RUNS), 2000, len(RUNS))
     looks = [
@@ -213,10 +213,11 @@ def test_grounding_over_the_seeds():
         for kind in ("head average", "value-weighted")
     ]
     assert ranges == pytest.approx([*looks[0], *looks[1]], abs=6e-4)
-    assert wins == sum(
-        run["grounding"]["where"]["value-weighted"] > run["grounding"]["where"]["head average"]
-        for run in RUNS
-    )
+    looks_at_where = [run["grounding"]["where"] for run in RUNS]
+    better = [look["value-weighted"] - look["head average"] for look in looks_at_where]
+    assert wins == sum(apart > 0 for apart in better)
+    assert [least, most] == pytest.approx([min(better), max(better)], abs=6e-4)
+    assert sum(apart < 0.01 for apart in better) >= 2  # "at some seeds the average is nearly as good"
 
 
 def test_heads_over_the_seeds():
