@@ -19,7 +19,7 @@
 # - **Numbers** are measured: by the cells below, with seed 0, or, where the text names several seeds, by the course's
 #   tests.
 # - **Words** such as *query* or *patch* are explained where they first stand, and in the
-#   [glossary](../../docs/glossary.md).
+#   [glossary](#Glossary) at the end of this notebook.
 # - **Papers**: [Bahdanau et al. 2015](https://arxiv.org/abs/1409.0473), where attention began; [Vaswani et al.
 #   2017](https://arxiv.org/abs/1706.03762), whose section 3.2 is this lesson; [Vinyals et al.
 #   2015](https://arxiv.org/abs/1506.03134), for the experiment.
@@ -1314,3 +1314,8 @@ compare_predictions({**predicted_cost, **predicted_same}, {**measured_cost, **me
 #   translate](https://arxiv.org/abs/1409.0473): where it began.
 # - Vaswani et al. 2017, [Attention is all you need](https://arxiv.org/abs/1706.03762): section 3.2 is this lesson.
 # - Vinyals, Fortunato, Jaitly 2015, [Pointer networks](https://arxiv.org/abs/1506.03134): weights as the answer.
+
+# %% [markdown] id="glossary"
+# ## Glossary
+#
+# <!-- glossary -->

@@ -22,7 +22,7 @@
 # **You need** from lesson 1: attention as a mean of values with weights softmax(QKᵀ/√d_k); self- and cross-attention;
 # masks, where True = may attend. What lesson 1 built is provided, on PyTorch's own functions. Of PyTorch you need
 # `nn.Module`, `nn.Linear` and shapes. **Words** such as *aligner* or *head* are explained where they first stand, and in
-# the [glossary](../../docs/glossary.md).
+# the [glossary](#Glossary) at the end of this notebook.
 #
 # <!-- table of points -->
 #
@@ -1301,6 +1301,8 @@ class ImageTextFusion(nn.Module):
         ### END SOLUTION
 
 # %% [markdown]
+# *That is all there is to write here. From here to the end of the section you only read and run.*
+#
 # ### How updates are added
 #
 # Layers are stacked, and each adds its update to what it got. Three ways to do it, with 12 untrained layers:
@@ -1432,7 +1434,7 @@ for side, layers in (("text", [text for text, _ in states]), ("image", [image fo
 # === END MARK SCHEME ===
 
 # %% [markdown] question="2.Q2"
-# ### Beside the text, or behind it?
+# ### In one sequence, or beside it?
 #
 # There are two common ways to show an image to a language model. LLaVA puts the S aligned image tokens in front of the T
 # text tokens, and everything goes through the model's own self-attention. Flamingo ([Alayrac et al.
@@ -1454,3 +1456,8 @@ for side, layers in (("text", [text for text, _ in states]), ("image", [image fo
 # %% [markdown]
 # In **lesson 3** aligned image tokens, many heads and masks become a model that answers questions about a picture in
 # words, and you find out whether it looks at what it talks about.
+
+# %% [markdown] id="glossary"
+# ## Glossary
+#
+# <!-- glossary -->

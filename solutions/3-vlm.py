@@ -25,7 +25,7 @@
 #
 # <!-- table of points -->
 #
-# **Words** are explained where they first stand, and in the [glossary](../../docs/glossary.md).
+# **Words** are explained where they first stand, and in the [glossary](#Glossary) at the end.
 
 # %% id="setup" tags=["parameters"]
 device = "auto"  # "cpu", "cuda", or "auto": the GPU if there is one
@@ -1731,19 +1731,22 @@ print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
 # === END MARK SCHEME ===
 
 # %% [markdown] question="3.Q2"
-# ### Cross-attend or concatenate?
+# ### Queries that do not know the question
 #
-# LLaVA puts the image tokens in front of the text, and self-attention does the rest. Our model cross-attends in one block.
-# With T text tokens and S image tokens: how many weights has one head in one block, in each of the two designs? What else
-# changes: which weights does a trained language model have to learn anew, and where would you look for a map?
+# A film of 200 images, 576 patches each, and a question of 100 words. Either every word looks at all patches of all images.
+# Or 64 learned queries look at each image first, as in BLIP-2, and the words look at what they bring back. How many scores
+# does a head compute in a layer in which the words look, in each of the two, and what comes on top, once? About which
+# questions would you expect the 64 queries to fail, and why? Name one change that helps, and what it costs.
 #
 # === BEGIN MARK SCHEME ===
-# - Counts: (T + S)² when concatenated, T² + T·S with a self- and a cross-attention; for T = 6 and S = 9 that is 225 and 90 (1).
-# - Concatenated, a trained language model can stay as it is and only the aligner is new; cross-attention layers are new
-#   weights, which Flamingo opens slowly by a gate (1).
-# - Concatenated, image and text share one softmax in every layer, so there is a map in each of them, and image tokens look
-#   at each other, too; ours has one map (1).
-# - Also right: a long image makes every text token dearer when concatenated, because it stands in the sequence of each layer.
+# - Scores: 100 · 115,200 = 11,520,000 for all patches; 100 · 12,800 = 1,280,000 for what the queries bring back, and on top,
+#   once, 7,372,800 for the queries themselves (1).
+# - Fails where nobody could foresee what is asked, or where more is asked than fits: a small text in a corner, a number of
+#   things, an exact place. The queries are the same for every question and must pack what *might* be asked; with our four, "read"
+#   suffered most (1).
+# - A change with its cost: more queries (more scores, in every layer); queries that are made of the question's words (they
+#   must look again for each question); words that may look at the patches of a few images (1).
+# - Wrong: "the queries learn to look at the right patch". Which one is right, they are not told.
 # === END MARK SCHEME ===
 
 # %% [markdown]
@@ -1760,3 +1763,8 @@ print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
 #
 # You have built attention, heads, and a model that looks where it speaks of, and you have measured that it does. Well
 # done.
+
+# %% [markdown] id="glossary"
+# ## Glossary
+#
+# <!-- glossary -->

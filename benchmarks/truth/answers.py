@@ -190,11 +190,7 @@ def verdict(
         except Exception as error:
             for one in on.planned:
                 evidence.setdefault(one.key, _raised(one, error))
-    result = (
-        _explained(on, evidence, source)
-        if explained
-        else judge(exercise, on.planned, evidence, on.ours, "cpu")
-    )
+    result = _explained(on, evidence, source) if explained else _judged(on, evidence)
     used = used_builtins(exercise, source)
     return refused(result, complaint(used)) if used else result
 
@@ -240,7 +236,12 @@ def mistaken(
     """The verdict on an answer that makes a declared mistake, and is right otherwise."""
     on = sheet(lesson.assignment, exercise.id, secret)
     evidence = {one.key: on.ours.wrong(one, wrong) for one in on.planned}
-    return _explained(on, evidence) if explained else judge(on.exercise, on.planned, evidence, on.ours, "cpu")
+    return _explained(on, evidence) if explained else _judged(on, evidence)
+
+
+def _judged(on: Sheet, evidence: Mapping[str, Evidence]) -> Verdict:
+    """Judge an answer, as the grader does, and leave it unexplained."""
+    return judge(on.exercise, on.planned, evidence, on.ours)
 
 
 def _explained(on: Sheet, evidence: Mapping[str, Evidence], source: str = "") -> Verdict:

@@ -16,6 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
+from grader.build.glossary import with_glossary
 from grader.build.points_table import with_points_table
 from grader.build.provided import inline, title_of
 from grader.build.questions import question_cells
@@ -65,7 +66,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
     cells: list[NotebookNode] = []
     for cell in authored.cells:
         if cell.cell_type == "markdown":
-            cell.source = with_points_table(cell.source, lesson, questions)
+            cell.source = with_glossary(with_points_table(cell.source, lesson, questions), root)
         try:
             cells += _cells(cell, lesson, root)
         except (KeyError, ValueError) as error:

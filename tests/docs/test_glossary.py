@@ -1,4 +1,4 @@
-"""docs/glossary.md: each word stands in the lesson that the glossary names, and each lesson links to the glossary."""
+"""docs/glossary.md: each word stands in the lesson that the glossary names, and each notebook holds the glossary."""
 
 import re
 from pathlib import Path
@@ -36,5 +36,7 @@ def test_no_word_is_explained_twice() -> None:
     assert {word for word in words if words.count(word) > 1} == set()
 
 
-def test_lesson_1_links_to_the_glossary() -> None:
-    assert "(../../docs/glossary.md)" in SCRIPTS["1"]
+@pytest.mark.parametrize("lesson", SCRIPTS)
+def test_a_lesson_links_to_the_glossary_at_its_end(lesson: str) -> None:
+    assert "[glossary](#Glossary)" in SCRIPTS[lesson]
+    assert SCRIPTS[lesson].rstrip().endswith("# ## Glossary\n#\n# <!-- glossary -->")
