@@ -1127,7 +1127,7 @@ with torch.no_grad():
 print(f"without 0 and 2  {first:11.3f}   {second:12.3f}")
 
 # %% [markdown]
-# With seed 0: without head 1 the first digit falls from 0.974 to 0.121, close to chance (0.1). That head was needed.
+# With seed 0: without head 1 the first digit falls from 0.974 to 0.122, close to chance (0.1). That head was needed.
 # Without head 0 the second digit only falls to 0.956, because head 2 looks at the same cell: without both it falls to
 # 0.1. A head can be perfectly specialised and still be replaceable. And without head 3 nothing is lost.
 #

@@ -118,7 +118,7 @@ def show_bars(
         places = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(names))]
         colour = (_BLUE, _ORANGE, _GREY, _GREEN)[index % 4]
         bars = ax.bar(places, [values[name] for name in names], width, label=group, color=colour)
-        ax.bar_label(bars, fmt="%.3f", fontsize=8)
+        ax.bar_label(bars, fmt="%.3f", fontsize=8, padding=3)  # above a line of chance at the bar's top
     labels = list(names)
     for place, name in enumerate(names if chance else ()):
         line = [place - 0.45, place + 0.45]
@@ -131,7 +131,8 @@ def show_bars(
             label="chance" if place == 0 else None,
         )
         labels[place] = f"{name}\nchance {chance[name]:.4f}".rstrip("0")
-    ax.set(ylim=(0, 1.12), ylabel=ylabel)
+    ax.set(ylim=(0, 1.15))
+    ax.set_ylabel(ylabel, fontsize=9)
     ax.set_xticks(range(len(names)), labels)
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
     plt.show()
@@ -201,9 +202,9 @@ def show_head_effects(effects: Sequence[Sequence[float]]) -> None:
     for ax, title, values in zip(axes, titles, zip(*effects, strict=True), strict=True):
         names = [str(head + 1) for head in range(len(values))]
         bars = ax.bar(names, values, color=_BLUE)
-        ax.bar_label(bars, fmt="%.2f", fontsize=8)
+        ax.bar_label(bars, fmt="%.2f", fontsize=8, padding=3)
         ax.axhline(0, color="0.3", linewidth=0.8)
-        ax.margins(y=0.18)
+        ax.margins(y=0.22)
         ax.set_title(title, fontsize=9)
         ax.set_xlabel("head", fontsize=8)
         ax.tick_params(labelsize=8)

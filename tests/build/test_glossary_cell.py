@@ -7,7 +7,9 @@ import pytest
 from grader.build.errors import BuildError
 from grader.build.glossary import with_glossary
 
-PAGE = "# Glossary\n\nThe words.\n\n## Attention\n\n| word | what it is |\n|---|---|\n| key | Found by it. |\n"
+PAGE = (
+    "# Glossary\n\nThe words.\n\n## Attention\n\n| word | what it is |\n|---|---|\n| key | Found by it. |\n"
+)
 
 
 def test_the_page_stands_folded_in_the_place_of_its_line(tmp_path: Path) -> None:
@@ -25,5 +27,7 @@ def test_a_text_without_the_line_needs_no_page(tmp_path: Path) -> None:
 
 
 def test_a_page_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match=r"glossary\.md: No such file or directory; a text has a line <!-- glossary -->"):
+    with pytest.raises(
+        BuildError, match=r"glossary\.md: No such file or directory; a text has a line <!-- glossary -->"
+    ):
         with_glossary("<!-- glossary -->", tmp_path)

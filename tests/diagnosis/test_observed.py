@@ -58,7 +58,9 @@ def test_the_line_that_counts_axes_from_the_front():
     )
     assert found.line == 2
     assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
-    without = seen(True, sizes={"batch_shape": ()})  # right without a batch, too: the axes are not what is wrong
+    without = seen(
+        True, sizes={"batch_shape": ()}
+    )  # right without a batch, too: the axes are not what is wrong
     assert of_batch([trials[1]], [*trials, without], source) is None
 
 

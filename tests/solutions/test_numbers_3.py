@@ -261,6 +261,19 @@ def test_four_learned_queries():
     assert measured["read"] < 0.1  # "not a tenth"
 
 
+def test_what_queries_for_a_film_cost():
+    """Question 3.Q2 and its mark scheme."""
+    images, patches, words = says(r"A film of # images, # patches each, and a question of # words")
+    (queries,) = says(r"Or # learned queries look at each image first")
+    *all_patches, scores = says(r"Scores: # · # = # for all patches")
+    *brought, few, once = says(
+        r"# · # = # for what the queries bring back, and on top, once, # for the queries"
+    )
+    assert [*all_patches, scores] == [words, images * patches, words * images * patches]
+    assert [*brought, few] == [words, images * queries, words * images * queries]
+    assert once == images * queries * patches
+
+
 def test_interventions_over_the_seeds():
     seeds, follows, stays = says(
         r'Over # seeds the answer to "where" followed the swapped patch in at least # of the scenes, '

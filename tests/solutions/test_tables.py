@@ -1,0 +1,25 @@
+"""The tables of the lessons: a row of another length makes a paragraph of pipes out of a table."""
+
+import re
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from grader.course import lessons
+
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
+
+
+@pytest.mark.parametrize("assignment", lessons())
+def test_the_rows_of_a_table_are_equally_long(assignment: str) -> None:
+    cells = jupytext.read(SOLUTIONS / f"{assignment}.py", fmt="py:percent").cells
+    tables = re.findall(
+        r"(?:^\|.*\|$\n?)+",
+        "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown"),
+        re.MULTILINE,
+    )
+    assert tables
+    for table in tables:
+        widths = {line.count("|") for line in table.splitlines()}
+        assert len(widths) == 1, table
