@@ -145,11 +145,13 @@ def _reads_another_width(raising: Raising) -> str:
 
 def _is_layer_of_an_argument(call: ast.Call, raising: Raising) -> bool:
     """Tell whether a call is that of a layer which belongs to an argument, such as `attention_layer.W_O(…)`."""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if not isinstance(owner, ast.Name) or owner.id in raising.shapes or not call.func.attr[:1].isupper():
+    if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+        return False
+    owner = call.func.value.id
+    if owner in raising.shapes or not call.func.attr[:1].isupper():
         return False
     functions = (node for node in ast.walk(raising.tree) if isinstance(node, ast.FunctionDef))
-    return any(owner.id in parameters_of(function) for function in functions)
+    return any(owner in parameters_of(function) for function in functions)
 
 
 def _count(sizes: Shape) -> int:
