@@ -262,6 +262,8 @@ def _judge_check(check: Check, trials: Sequence[PlannedTrial], findings: Mapping
         findings: the result of each trial, by the trial's key.
     """
     trial, worst = _worst(trials, findings)
+    if not trials:  # nothing was asked, so nothing was shown
+        worst = Judged(Outcome.FAULT, f"no trial of the check {check.name!r} was drawn")
     message = worst.message if trial is None or worst.general else f"{trial.trial.describe}: {worst.message}"
     return CheckResult(
         name=check.name,

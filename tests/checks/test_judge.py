@@ -265,3 +265,10 @@ def test_a_probe_that_raises_on_the_reference_too_is_our_fault() -> None:
     assert wrong.outcome is Outcome.FAULT
     assert "the reference raised RuntimeError: The expanded size" in wrong.message
     assert judged_with(values, refuses).outcome is Outcome.FAILED
+
+
+def test_a_check_of_which_nothing_was_drawn_is_a_fault_and_earns_nothing():
+    exercise = LESSON.exercises[0]
+    verdict = judge(exercise, [], {}, ReferenceResults(LESSON.reference))
+    assert (verdict.outcome, verdict.points) == (Outcome.FAULT, 0)
+    assert "was drawn" in verdict.message
