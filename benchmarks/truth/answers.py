@@ -24,7 +24,6 @@ import nbformat
 import torch
 from torch import Tensor
 
-from grader.build.self_check_cell import self_check_source
 from grader.checks.from_scratch import used_builtins
 from grader.checks.judge import judge
 from grader.checks.mentions import complaint
@@ -40,7 +39,8 @@ from grader.diagnosis.diagnose import WrongAnswer, diagnose, wrong_answer
 from grader.diagnosis.repairs.repairs import Repair
 from grader.grading.built_ins import refused
 from grader.grading.try_repairs import repair_requests
-from grader.notebook.cells import Role, answer_cell, role
+from grader.notebook.cells import TOOLS_CELL, Role, answer_cell, role
+from grader.paths import notebook_path
 from grader.records import Evidence, Place, Status, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -197,9 +197,11 @@ def verdict(
 
 @cache
 def _self_check_names(assignment: str) -> Mapping[str, Any]:
-    """What is defined in the student notebook once its own cells ran: `notebook_names`, and the self-check."""
+    """What is defined in the student notebook once its own cells ran: `notebook_names`, and the self-check as it was built."""
     names = dict(notebook_names(assignment))
-    exec(self_check_source(lessons()[assignment]), names)
+    book = nbformat.read(notebook_path(ROOT, assignment), as_version=4)
+    (tools,) = (cell for cell in book.cells if cell.id == TOOLS_CELL)
+    exec(compile(tools.source, TOOLS_CELL, "exec"), names)
     return names
 
 
