@@ -1,18 +1,23 @@
 """What `grader build` does: write all generated files, or say where the committed files differ from them.
 
-Generated are the solution and student notebooks, the tables of lessons in README.md and docs/students.md, and
-two lines of docs/classroom/grade.yml.
+Generated are the solution and student notebooks, the tables of lessons in README.md and docs/students.md, two lines of
+docs/classroom/grade.yml, and a note of what the notebooks were built from (see `built`).
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from grader.build.built import built_path, built_text, digest, read_built
 from grader.build.errors import BuildError
 from grader.build.links import (
     Repository,
@@ -41,7 +46,7 @@ UPLOAD = (
 
 
 def build(root: Path) -> list[Path]:
-    """Write every generated file whose content changed.
+    """Write every generated file whose content changed. A lesson is not built where nothing has changed since it was.
 
     Returns:
         The paths of the files that were written.
@@ -49,12 +54,19 @@ def build(root: Path) -> list[Path]:
     Raises:
         BuildError: a script and its declaration do not fit.
     """
-    written = []
-    for path, text in generated(root, repository_of(root)).items():
-        if not path.is_file() or path.read_text("utf-8") != text:
-            write_atomically(path, text)
-            written.append(path)
-    return written
+    repository, known = repository_of(root), read_built(root)
+    names = [name for name in lessons() if known.get(name) != digest(root, name, repository)]
+    written = _write({**_lessons_built(root, names, repository), **_pages(root, repository)})
+    now = built_text({name: digest(root, name, repository) for name in lessons()})
+    return written + _write({built_path(root): now})
+
+
+def _write(made: Mapping[Path, str]) -> list[Path]:
+    """Write the files whose content changed; return their paths."""
+    changed = [path for path, text in made.items() if not path.is_file() or path.read_text("utf-8") != text]
+    for path in changed:
+        write_atomically(path, made[path])
+    return changed
 
 
 def drift(root: Path) -> list[str]:
@@ -71,16 +83,40 @@ def generated(root: Path, repository: Repository | None) -> dict[Path, str]:
     Args:
         repository: to which the links lead; None for no links.
     """
+    return {**_lessons_built(root, list(lessons()), repository), **_pages(root, repository)}
+
+
+def _lessons_built(root: Path, names: Sequence[str], repository: Repository | None) -> dict[Path, str]:
+    """Return the texts of the notebooks of some lessons, which are built side by side: each takes up to a minute."""
+    one = partial(lesson_built, root, repository)
+    jobs = min(len(names), len(os.sched_getaffinity(0)))
+    if jobs < 2:
+        return {path: text for name in names for path, text in one(name).items()}
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    with ProcessPoolExecutor(jobs, context) as pool:
+        # The last lesson takes longest, so it begins first.
+        futures = {name: pool.submit(one, name) for name in reversed(names)}
+        return {path: text for name in names for path, text in futures[name].result().items()}
+
+
+def lesson_built(root: Path, repository: Repository | None, name: str) -> dict[Path, str]:
+    """Return by path the texts of the solution notebook and the student notebook of a lesson."""
+    lesson = lessons()[name]
+    validate_probes(lesson)
+    script = root / "solutions" / f"{name}.py"
+    solution = solution_notebook(script, lesson, root)
+    _check_pages(script, solution, root)
+    solution = with_links(solution, name, repository)
+    return {
+        root / "solutions" / name / f"{name}.ipynb": _text(solution),
+        notebook_path(root, name): _text(student_notebook(name, solution)),
+    }
+
+
+def _pages(root: Path, repository: Repository | None) -> dict[Path, str]:
+    """Return by path the text of every other file with a generated part."""
     made: dict[Path, str] = {}
-    for lesson in lessons().values():
-        validate_probes(lesson)
-        name = lesson.assignment
-        script = root / "solutions" / f"{name}.py"
-        solution = solution_notebook(script, lesson, root)
-        _check_pages(script, solution, root)
-        solution = with_links(solution, name, repository)
-        made[root / "solutions" / name / f"{name}.ipynb"] = _text(solution)
-        made[notebook_path(root, name)] = _text(student_notebook(name, solution))
     for page in (root / "README.md", root / "docs" / "students.md"):
         if page.is_file():
             made[page] = with_lessons(page.read_text("utf-8"), lessons().values(), repository)

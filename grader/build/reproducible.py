@@ -31,6 +31,7 @@ class ReproducibleResults(ReferenceResults):
     def __init__(self, reference: Mapping[str, Any]) -> None:
         super().__init__(reference)
         self._right: dict[str, Fingerprint] = {}
+        self._known: dict[tuple[str, str], tuple[Evidence, bool]] = {}  # evidence, and whether it is unsure
 
     def changed(
         self,
@@ -40,8 +41,21 @@ class ReproducibleResults(ReferenceResults):
         replaces: Mapping[str, object] | None = None,
         inputs: Inputs | None = None,
     ) -> Evidence:
-        self.last = self._changed(trial, name, replaces, inputs)
+        if (trial.key, name) not in self._known:
+            before, self.unsure = self.unsure, False
+            evidence = self._changed(trial, name, replaces, inputs)
+            self._known[trial.key, name] = evidence, self.unsure
+            self.unsure = before
+        self.last, unsure = self._known[trial.key, name]
+        self.unsure |= unsure
         return self.last
+
+    def forget(self, trial: PlannedTrial) -> None:
+        """Forget the results of a trial, whose inputs have changed."""
+        self._right.pop(trial.key, None)
+        for results in (self._known, self._results):
+            for known in [known for known in results if known[0] == trial.key]:
+                del results[known]
 
     def _changed(
         self,

@@ -16,7 +16,7 @@ from grader.build.bundle import Part, bundle
 from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_answers import wrong_answers
 from grader.build.self_check_pack import Writer
-from grader.build.self_check_trials import chosen_trials, expected_of, packed_inputs
+from grader.build.self_check_trials import PackedInputs, chosen_trials, expected_of
 from grader.checks.planned_trial import PlannedTrial, source_of
 from grader.declaration.builtin_names import BUILTINS
 from grader.declaration.exercise import Check, Exercise
@@ -108,15 +108,15 @@ def self_check_source(lesson: Lesson) -> str:
 def _code_and_data(lesson: Lesson) -> tuple[bytes, bytes]:
     """Return the code of the self-checks, with what they know as JSON below it, and the bytes that belong to it."""
     writer = Writer()
-    results = ReproducibleResults(lesson.reference)
-    trials = {exercise.id: chosen_trials(lesson, exercise, results) for exercise in lesson.exercises}
-    probes = probes_part(trial.check for some in trials.values() for trial in some)
-    parts = (*bundle("grader.build.self_check"), probes)
+    exercises: dict[str, Any] = {}
+    checks: list[Check] = []
+    for exercise in lesson.exercises:
+        results = ReproducibleResults(lesson.reference)
+        chosen = chosen_trials(lesson, exercise, results)
+        exercises[exercise.id] = exercise_data(exercise, chosen, results, writer)
+        checks += [trial.check for trial, _ in chosen]
+    parts = (*bundle("grader.build.self_check"), probes_part(checks))
     code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
-    exercises = {
-        exercise.id: exercise_data(lesson, exercise, trials[exercise.id], writer)
-        for exercise in lesson.exercises
-    }
     told = json.dumps(exercises, ensure_ascii=False, separators=(",", ":"))
     return f"{code}\n#: exercises\n{told}".encode(), bytes(writer.data)
 
@@ -139,13 +139,19 @@ def probes_part(checks) -> Part:
 
 
 def exercise_data(
-    lesson: Lesson, exercise: Exercise, trials: Sequence[PlannedTrial], writer: Writer
+    exercise: Exercise,
+    chosen: Sequence[tuple[PlannedTrial, PackedInputs]],
+    results: ReproducibleResults,
+    writer: Writer,
 ) -> dict[str, Any]:
     """Pack what the self-check of one exercise needs."""
-    results = ReproducibleResults(lesson.reference)
+    trials = [trial for trial, _ in chosen]
     checks = list(dict.fromkeys(trial.check.name for trial in trials))
     start = len(writer.data)
-    packed = [_trial_data(trial, checks.index(trial.check.name), results, writer) for trial in trials]
+    packed = [
+        _trial_data(trial, checks.index(trial.check.name), inputs, results, writer)
+        for trial, inputs in chosen
+    ]
     wrong = wrong_answers(exercise, trials, results)
     right = [fingerprint(expected_of(trial, results)) for trial in trials]
     return {
@@ -174,16 +180,18 @@ def _check_data(check: Check) -> dict[str, Any]:
     }
 
 
-def _trial_data(trial: PlannedTrial, check: int, results: ReproducibleResults, writer: Writer) -> list:
+def _trial_data(
+    trial: PlannedTrial, check: int, inputs: PackedInputs, results: ReproducibleResults, writer: Writer
+) -> list:
     """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
     sizes = {
         name: value
         for name, value in trial.trial.sizes.items()
         if isinstance(value, (int, float, str, tuple))
     }
-    inputs = packed_inputs(trial, writer)
+    writer.data += inputs.data
     expected = writer.expected(expected_of(trial, results))
-    return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs, expected]
+    return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs.told, expected]
 
 
 def _definitions(*sources: str) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from grader.build.reproducible import ReproducibleResults
@@ -22,20 +23,39 @@ from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import PublicSampler
 from grader.diagnosis.candidates import candidates
 from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
-from grader.records import Status
+from grader.records import Status, Value
 
 Prints = Callable[[int], Fingerprint | None]
 LARGE = 400  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
 
 
-def chosen_trials(lesson: Lesson, exercise: Exercise, results: ReproducibleResults) -> list[PlannedTrial]:
+class PackedInputs(NamedTuple):
+    """The inputs of a trial, as the notebook holds them."""
+
+    told: Any  # as JSON
+    data: bytes  # that it refers to
+
+    @property
+    def stored(self) -> int:
+        """How many bytes the notebook cannot draw again."""
+        return len(zlib.compress(self.data)) if self.data else 0
+
+
+def chosen_trials(
+    lesson: Lesson, exercise: Exercise, results: ReproducibleResults
+) -> list[tuple[PlannedTrial, PackedInputs]]:
     """Choose trials for the notebook: all that can run there and take few bytes, and of the others those that show something.
 
     Of the others, these are the public ones, the smallest of each check that has none yet, and what shows a declared mistake
-    or tells it from another.
+    or tells it from another. Each trial comes with the inputs that the notebook gets, and how it holds them; `results` keeps
+    what was computed with the same inputs.
     """
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
-    sizes = [2 * count(expected_of(trial, results)) + stored(trial) for trial in there]
+    packed = [packed_inputs(trial) for trial in there]
+    sizes = [
+        2 * count(expected_of(trial, results)) + inputs.stored
+        for trial, inputs in zip(there, packed, strict=True)
+    ]
     chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
     by_size = sorted(range(len(there)), key=sizes.__getitem__)
     for check in {trial.check.name for trial in there}:
@@ -46,7 +66,7 @@ def chosen_trials(lesson: Lesson, exercise: Exercise, results: ReproducibleResul
         chosen.update([index for index in of_check if index not in chosen][:missing])
     if len(chosen) < len(there):
         chosen |= telling_trials(exercise, there, by_size, chosen, results)
-    return [as_packed(trial) for index, trial in enumerate(there) if index in chosen]
+    return [(as_packed(there[index], packed[index], results), packed[index]) for index in sorted(chosen)]
 
 
 def telling_trials(
@@ -84,24 +104,35 @@ def telling_trials(
     return needed
 
 
-def stored(trial: PlannedTrial) -> int:
-    """Count the bytes of the inputs that a notebook cannot draw again."""
-    writer = Writer()
-    packed_inputs(trial, writer)
-    return len(zlib.compress(bytes(writer.data))) if writer.data else 0
+def packed_inputs(trial: PlannedTrial) -> PackedInputs:
+    """Pack the inputs of a trial with public numbers, as they were drawn."""
+    writer, sampler = Writer(), PublicSampler(trial.key)
+    told = writer.inputs(trial.trial.draw(sampler), sampler.drawn)
+    return PackedInputs(told, bytes(writer.data))
 
 
-def packed_inputs(trial: PlannedTrial, writer: Writer) -> Any:
-    """Pack the inputs of a public trial, as they were drawn."""
-    sampler = PublicSampler(trial.key)
-    return writer.inputs(trial.trial.draw(sampler), sampler.drawn)
+def as_packed(trial: PlannedTrial, packed: PackedInputs, results: ReproducibleResults) -> PlannedTrial:
+    """Return a trial with the inputs that the notebook gets; where they are rounded, `results` forgets the trial."""
+    inputs = Reader(packed.data).value(packed.told, trial.key)
+    if not is_same(trial.inputs, inputs):
+        results.forget(trial)
+    return replace(trial, inputs=inputs)
 
 
-def as_packed(trial: PlannedTrial) -> PlannedTrial:
-    """Return a trial with the inputs that the notebook gets, which may be rounded."""
-    writer = Writer()
-    packed = packed_inputs(trial, writer)
-    return replace(trial, inputs=Reader(bytes(writer.data)).value(packed, trial.key))
+def is_same(one: Value, other: Value) -> bool:
+    """Tell whether two values are the same to the last bit, laid out alike, so that sums over them are, too."""
+    if isinstance(one, Tensor) or isinstance(other, Tensor):
+        return (
+            isinstance(one, Tensor)
+            and isinstance(other, Tensor)
+            and (one.dtype, one.shape, one.stride()) == (other.dtype, other.shape, other.stride())
+            and torch.equal(one.flatten().view(torch.uint8), other.flatten().view(torch.uint8))
+        )
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return list(one) == list(other) and all(is_same(one[name], other[name]) for name in one)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return type(one) is type(other) and one == other
 
 
 def count(values: Mapping[str, Any]) -> int:

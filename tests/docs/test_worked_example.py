@@ -29,6 +29,7 @@ GENERATED = {
     "notebooks/1-attention/1-attention.ipynb",
     "README.md",
     "docs/students.md",
+    "solutions/.built.json",
 }
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "GRADER_COURSE"}
 

@@ -1,0 +1,83 @@
+"""Remembers what the notebooks were built from, so that a build has nothing to do where nothing has changed.
+
+`solutions/.built.json` has a digest for each lesson: of all that its notebooks depend on, and of the notebooks. It is committed
+with them, and only saves time: `grader build --check` builds everything and does not look at it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from grader.build.links import Repository
+from grader.paths import notebook_path
+
+# What of grader/ the notebooks depend on. A test holds that the build imports nothing else.
+BUILDING = (
+    "build",
+    "checks",
+    "course",
+    "declaration",
+    "diagnosis",
+    "evidence",
+    "notebook",
+    "paths.py",
+    "records.py",
+)
+PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "jupytext")
+
+
+def read_built(root: Path) -> dict[str, str]:
+    """Return the digests of the last build, by assignment; none where they cannot be read."""
+    try:
+        known = json.loads(built_path(root).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def built_text(digests: Mapping[str, str]) -> str:
+    """Return what is written to `solutions/.built.json`."""
+    return json.dumps(digests, indent=1) + "\n"
+
+
+def built_path(root: Path) -> Path:
+    return root / "solutions" / ".built.json"
+
+
+def digest(root: Path, assignment: str, repository: Repository | None) -> str:
+    """Return a digest of all that a lesson's notebooks depend on, and of the notebooks."""
+    digest = sha256(repr([repository, *map(_release, PACKAGES)]).encode())
+    for name, content in _files(root, assignment):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
+    for package in map(_folder, ("grader", "attention")):
+        for file in sorted(package.rglob("*.py")):
+            name = file.relative_to(package)
+            if package.name != "grader" or name.parts[0] in BUILDING:
+                yield f"{package.name}/{name.as_posix()}", file.read_bytes()
+    for page in sorted((root / "docs").rglob("*.md")):
+        yield page.relative_to(root).as_posix(), b""  # a lesson may link to it
+    made = (root / "solutions" / assignment / f"{assignment}.ipynb", notebook_path(root, assignment))
+    for file in (root / "solutions" / f"{assignment}.py", *sorted((root / "assets").glob("*.*")), *made):
+        yield file.relative_to(root).as_posix(), file.read_bytes() if file.is_file() else b""
+
+
+def _folder(package: str) -> Path:
+    """Return the folder of an installed package, without importing it."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(package)
+    return Path(spec.origin).parent
+
+
+def _release(package: str) -> str:
+    """Return the version of a package, for whatever device it was compiled."""
+    return version(package).partition("+")[0]

@@ -1,0 +1,88 @@
+"""A build of what was built already does nothing; what a notebook depends on is noticed when it changes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.build import build as builder
+from grader.build.built import BUILDING, built_path, built_text, digest, read_built
+from grader.course import lessons
+from tests.import_graph import ROOT, read_graph
+
+LESSONS = list(lessons())
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """What is built from, with notebooks that count as built."""
+    for folder in ("solutions", "notebooks", "docs", "assets"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    repository = builder.repository_of(tmp_path)
+    digests = {name: digest(tmp_path, name, repository) for name in LESSONS}
+    built_path(tmp_path).write_text(built_text(digests), "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def built(course: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lessons that were built; their notebooks stay as they are."""
+    names: list[str] = []
+
+    def lessons_built(root: Path, some: list[str], _: object) -> dict[Path, str]:
+        names.extend(some)
+        return {}
+
+    monkeypatch.setattr(builder, "_lessons_built", lessons_built)
+    return names
+
+
+def test_nothing_is_built_again(course: Path, built: list[str]) -> None:
+    builder.build(course)
+    assert built == []
+    assert builder.build(course) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "again"),
+    [
+        ("solutions/2-heads.py", ["2-heads"]),
+        ("solutions/2-heads/2-heads.ipynb", ["2-heads"]),
+        ("notebooks/3-vlm/3-vlm.ipynb", ["3-vlm"]),
+        ("assets/pointer.png", LESSONS),
+        ("docs/another.md", LESSONS),
+        ("solutions/.built.json", LESSONS),
+    ],
+)
+def test_what_changed_is_built_again(course: Path, built: list[str], changed: str, again: list[str]) -> None:
+    with open(course / changed, "ab") as file:
+        file.write(b"\n#")
+    builder.build(course)
+    assert built == again
+    assert list(read_built(course)) == LESSONS
+    builder.build(course)
+    assert built == again
+
+
+def test_the_check_builds_everything(course: Path, built: list[str]) -> None:
+    builder.drift(course)
+    assert built == LESSONS
+
+
+def test_all_that_the_build_imports_is_part_of_the_digest() -> None:
+    graph = read_graph()
+    reached, left = (
+        set(),
+        ["grader.build.build", *(name for name in graph if name.startswith("grader.course."))],
+    )
+    while left:
+        module = left.pop()
+        if module not in reached:
+            reached.add(module)
+            left += graph[module]
+    parts = {name.split(".")[1] for name in reached}
+    assert parts <= {part.removesuffix(".py") for part in BUILDING}
+    assert parts >= {"build", "checks", "course", "declaration", "diagnosis", "notebook", "paths", "records"}
