@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from examples.make import ROOT
 from grader.cli import app
 from grader.notebook.cells import Role, answer_cell, exercise_of, role
+from tests.gradebook.warm_server import warm_server
 
 NAME = "1-attention"
 COURSE = "attention"  # as nbgrader_config.py calls it; with another name nbgrader would add a course
@@ -107,7 +108,7 @@ class SmallCourse:
 
     def grader(self, *arguments: str, status: int = 0) -> str:
         """Run a command of ours in this process: to start Python and import torch takes longer than most."""
-        with chdir(self.root):
+        with chdir(self.root), warm_server():
             ran = CliRunner().invoke(app, list(arguments), env=self.environment)
         assert ran.exit_code == status, (arguments, ran.output, ran.exception)
         return ran.output
