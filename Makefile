@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+INSTALL   = $(RUN)/python -m pip install --disable-pip-version-check -c constraints.txt
+CPU_TORCH ?= https://download.pytorch.org/whl/cpu
 JOBS   ?= 2
 LAB    ?=
 EXAMPLES    := sqlite:///examples/graded/gradebook.db
@@ -19,8 +21,12 @@ setup: $(READY) system  ## set up .venv and what the sandbox needs
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,widgets]'
+	@echo "Packages go into $(VENV): 1.9 GB, of which PyTorch for the CPU is 0.75. With an NVIDIA GPU it is several GB more."
+	@# PyPI's PyTorch for Linux brings CUDA. Where no NVIDIA GPU is, this is PyTorch's own build for the CPU.
+	nvidia-smi -L >/dev/null 2>&1 || $(INSTALL) --no-deps --retries 1 --index-url $(CPU_TORCH) torch \
+		|| echo "No build for the CPU from $(CPU_TORCH): taking what PyPI has, with CUDA."
+	$(INSTALL) torch
+	$(INSTALL) -e '.[test,widgets]'
 	touch $@
 
 system:
@@ -65,7 +71,7 @@ bench: setup  ## all benchmarks (an hour)
 	for name in lesson interpreter attention alignment fusion training layers recipe_parts repair scaling; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
 scale: setup  ## throughput beside nbgrader and otter, and a class of 1,000 (an hour or two)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(INSTALL) -e '.[bench]'
 	for name in throughput scale; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
 gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU_PYTHON=python3: another PyTorch)
