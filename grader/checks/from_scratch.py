@@ -46,7 +46,8 @@ def _student_name(operator: str) -> str:
         return "flex_attention" if operator == "flex_attention" else "scaled_dot_product_attention"
     if operator in HEAD_OPERATORS:
         return "nn.Transformer" if "ransformer" in operator else "nn.MultiheadAttention"
-    return operator.removeprefix("aten::").removeprefix("special_").lstrip("_")
+    name = operator.removeprefix("call ").rpartition("::")[2]
+    return name.removeprefix("_masked_").removeprefix("special_").lstrip("_").removesuffix("_backward_data")
 
 
 def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:

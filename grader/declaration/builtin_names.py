@@ -10,7 +10,10 @@ BUILTINS: Mapping[str, frozenset[str]] = {
         """
         softmax log_softmax softmin logsumexp _softmax _log_softmax special_softmax _safe_softmax
         special_log_softmax special_logsumexp gumbel_softmax Softmax LogSoftmax Softmin Softmax2d
-        AdaptiveLogSoftmaxWithLoss cross_entropy CrossEntropyLoss logaddexp logcumsumexp
+        AdaptiveLogSoftmaxWithLoss cross_entropy CrossEntropyLoss linear_cross_entropy LinearCrossEntropyLoss
+        cross_entropy_loss logaddexp logaddexp2 logcumsumexp _logcumsumexp _masked_softmax _logsumexp
+        _nested_tensor_softmax_with_shape _sparse_softmax _sparse_log_softmax _softmax_backward_data
+        _log_softmax_backward_data
         """.split()
     ),
     "fused attention": frozenset(
@@ -18,8 +21,12 @@ BUILTINS: Mapping[str, frozenset[str]] = {
         scaled_dot_product_attention MultiheadAttention multi_head_attention_forward flex_attention
         _scaled_dot_product_attention_math _scaled_dot_product_flash_attention
         _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention
-        _scaled_dot_product_cudnn_attention _native_multi_head_attention
+        _scaled_dot_product_cudnn_attention _scaled_dot_product_attention_math_for_mps
+        _scaled_dot_product_fused_attention_overrideable _flash_attention_forward
+        _flash_attention_forward_no_dropout_inplace _efficient_attention_forward _cudnn_attention_forward
+        _native_multi_head_attention _triton_multi_head_attention _triton_scaled_dot_attention
         _transformer_encoder_layer_fwd TransformerEncoderLayer TransformerDecoderLayer Transformer
+        TransformerEncoder TransformerDecoder
         """.split()
     ),
 }
@@ -33,7 +40,8 @@ ATTENTION_OPERATORS = tuple(
         aten::_scaled_dot_product_flash_attention_for_cpu
         aten::_scaled_dot_product_efficient_attention aten::_scaled_dot_product_cudnn_attention
         aten::_scaled_dot_product_fused_attention_overrideable aten::_fused_sdp_choice
-        aten::_flash_attention_forward aten::_efficient_attention_forward
+        aten::_flash_attention_forward aten::_flash_attention_forward_no_dropout_inplace
+        aten::_efficient_attention_forward aten::_cudnn_attention_forward
         aten::_triton_scaled_dot_attention flex_attention
     """.split()
 )
@@ -48,14 +56,21 @@ SOFTMAX_OPERATORS = tuple(
     """
         aten::_softmax aten::_log_softmax aten::logsumexp aten::special_logsumexp aten::logaddexp
         aten::logaddexp2 aten::logcumsumexp aten::_logcumsumexp aten::_sparse_softmax
-        aten::_sparse_log_softmax
+        aten::_sparse_log_softmax aten::_masked_softmax aten::_nested_tensor_softmax_with_shape
+        aten::_softmax_backward_data aten::_log_softmax_backward_data quantized::softmax
     """.split()
+)
+# Functions in Python, of torch, scipy or scikit-learn, and of numpy, by which a softmax can be had without these
+# operators.
+SOFTMAX_FUNCTIONS = tuple(
+    f"call {name}"
+    for name in "softmax log_softmax logsumexp _softmax _log_softmax _logsumexp logaddexp logaddexp2".split()
 )
 
 # Where only its math kernel is allowed, scaled_dot_product_attention calls _safe_softmax; nothing else in
 # torch does. So _safe_softmax is listed among the operators of attention.
 OPERATORS: Mapping[str, frozenset[str]] = {
-    "softmax": frozenset({*SOFTMAX_OPERATORS, *ATTENTION_OPERATORS, *HEAD_OPERATORS}),
+    "softmax": frozenset({*SOFTMAX_OPERATORS, *SOFTMAX_FUNCTIONS, *ATTENTION_OPERATORS, *HEAD_OPERATORS}),
     "fused attention": frozenset({*ATTENTION_OPERATORS, *HEAD_OPERATORS}),
 }
 

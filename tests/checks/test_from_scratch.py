@@ -35,6 +35,8 @@ FREE = Exercise(id="9.4", title="", reference=(f,), points=0, difficulty=1, minu
         "def f(x): return torch.__dict__['softmax'](x, -1)",
         "def f(x): return torch.ops.aten._softmax(x, -1, False)",
         "def f(x): return (x - x.logsumexp(-1, True)).exp()",
+        "def f(x): return torch._masked_softmax(x, x == 0, -1)",
+        "from scipy.special import softmax as s\ndef f(x): return torch.tensor(s(x.numpy(), -1))",
         "%time\ndef f(x): return torch.softmax(x, -1)",
     ],
 )
@@ -91,8 +93,16 @@ def test_what_ran_is_named_as_the_student_knows_it() -> None:
         ("aten::_log_softmax", ""),
         ("aten::_softmax", ""),
         ("aten::exp", ""),
+        ("aten::_masked_softmax", ""),
+        ("quantized::softmax", ""),
+        ("call logsumexp", ""),
     ]
-    assert ran_builtins(SOFTMAX, trips, ()) == ("scaled_dot_product_attention", "log_softmax", "softmax")
+    assert ran_builtins(SOFTMAX, trips, ()) == (
+        "scaled_dot_product_attention",
+        "log_softmax",
+        "softmax",
+        "logsumexp",
+    )
     assert ran_builtins(FREE, trips, ()) == ()
     assert "aten::_softmax" in operators(SOFTMAX.bans)
     assert operators(FREE.bans) == ()

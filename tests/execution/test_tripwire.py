@@ -50,6 +50,15 @@ EVASIONS = {
     "a call in the backward pass": "class Late(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, s):\n"
     "        return getattr(torch, 'soft' + str('max'))(s, -1)\n    @staticmethod\n    def backward(ctx, g): return g\n"
     "def stable_softmax(s, dim=-1):\n    return Late.apply(s)",
+    "the masked one": "def stable_softmax(s, dim=-1):\n    return getattr(torch, '_masked_soft' + str('max'))(s, s == 9, dim)",
+    "torch's reference in Python": "import torch._refs as refs\ndef stable_softmax(s, dim=-1):\n"
+    "    return vars(refs)['SOFTMAX'.lower()](s, dim)",
+    "scipy": "import scipy.special as special\ndef stable_softmax(s, dim=-1):\n"
+    "    return torch.tensor(vars(special)['SOFTMAX'.lower()](s.numpy(), dim))",
+    "scikit-learn": "import sklearn.utils.extmath as more\ndef stable_softmax(s, dim=-1):\n"
+    "    return torch.tensor(vars(more)['SOFTMAX'.lower()](s.numpy()))",
+    "numpy": "import numpy\ndef stable_softmax(s, dim=-1):\n    total = getattr(numpy, 'LOGADDEXP'.lower())\n"
+    "    return torch.tensor(numpy.exp(s.numpy() - total.reduce(s.numpy(), dim, keepdims=True)))",
     "vmap": "def stable_softmax(s, dim=-1):\n    return torch.vmap(lambda row: getattr(torch, 'soft' + str('max'))(row, -1))(s)",
     "a flag that is raised elsewhere": "def stable_softmax(s, dim=-1):\n    return hidden(s, dim)",
 }
@@ -223,6 +232,44 @@ HIDING = {
     "    weights = torch.softmax(s, dim)\n    torch._C._push_on_torch_dispatch_stack(wire)\n    return weights",
     "a script": "    return torch.jit.script(nn.Softmax(-1))(s)",
 }
+
+
+LOOKING = (
+    "    import sys\n    sys._getframe()\n    return s",
+    "    try: 1 / 0\n    except ZeroDivisionError as e: e.__traceback__.tb_frame\n    return s",
+    "    import gc\n    gc.get_objects()\n    return s",
+    "    import inspect\n    inspect.stack()\n    return s",
+    "    import sys\n    sys.setprofile(print)\n    return s",
+)
+
+
+def test_a_record_cannot_be_erased(python) -> None:
+    """The kernel keeps a count of the records, which no code can raise again."""
+    evidence = answer(
+        python,
+        "from torch.utils import _python_dispatch as p\n"
+        "stack = p._get_current_dispatch_mode_stack\nhidden = stack.__closure__[0].cell_contents\n"
+        "def stable_softmax(s, dim=-1):\n    weights = torch.softmax(s, dim)\n"
+        "    for wire in hidden(): wire.trips.clear()\n    return weights",
+    )
+    assert evidence.trips == ((tripwire.SWITCHED_OFF, ""),)
+
+
+@pytest.mark.parametrize("body", LOOKING)
+def test_looking_into_the_interpreter_is_refused(body: str, python) -> None:
+    evidence = answer(python, f"def stable_softmax(s, dim=-1):\n{body}")
+    assert (evidence.status, evidence.error) == (Status.RAISED, "RuntimeError"), evidence
+    assert "do not look into the interpreter" in evidence.message
+
+
+def test_libraries_may_look_into_the_interpreter(python) -> None:
+    """Python's own namedtuple asks for the frame of its caller, and warnings do."""
+    body = (
+        "    import collections, warnings\n    collections.namedtuple('Pair', 'a b')\n"
+        "    warnings.warn('careful', stacklevel=2)\n    return s"
+    )
+    evidence = answer(python, f"def stable_softmax(s, dim=-1):\n{body}")
+    assert (evidence.status, evidence.trips) == (Status.OK, ()), evidence
 
 
 @pytest.mark.parametrize("name", HIDING)

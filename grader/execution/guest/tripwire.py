@@ -7,21 +7,26 @@ every built-in; for the answer of another exercise, the record names that exerci
 the exercise's own.
 
 The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module
-makes that hard, not impossible. A record can only cost points, and the trusted side's ban by name works
-without the tripwire.
+makes that hard, not impossible: a record cannot be erased, because the kernel counts it too (`_count_down`),
+and during a watched probe no student code gets a frame or the garbage collector's lists. A record can only
+cost points. The trusted side's ban by name works without the tripwire, and it flags what looks like a way
+around it (grader/checks/reaches.py).
 """
 
 from __future__ import annotations
 
 import _thread
+import inspect
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
+import numpy
 import torch
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
@@ -29,10 +34,24 @@ from guest.library_internals import NotCompiled
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+try:
+    import resource
+except ImportError:  # Windows has none
+    COUNTS = False
+else:
+    COUNTS = hasattr(resource, "RLIMIT_RTTIME")
+
 GIVEN = "given"
 SWITCHED_OFF = "switched off"
 MAX_TRIPS = 16  # recorded for one probe
-LIBRARY = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.__file__) + os.sep, "<frozen ")
+STANDARD = os.path.dirname(os.__file__) + os.sep
+LIBRARY = (os.path.dirname(torch.__file__) + os.sep, STANDARD, "<frozen ")
+# All code that is installed, and the guest's own.
+INSTALLED = (
+    os.path.dirname(os.path.dirname(torch.__file__)) + os.sep,
+    os.path.dirname(os.path.abspath(__file__)) + os.sep,
+    *LIBRARY[1:],
+)
 
 # Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object →
 # name.
@@ -54,21 +73,38 @@ SWITCHES = (
     (torch._C, "_dispatch_tls_set_dispatch_key_excluded"),
     (torch._C, "_pop_torch_dispatch_stack"),
     (torch._C, "_unset_dispatch_mode"),
+    (torch._C, "_get_dispatch_mode"),
+    (torch._C, "_get_dispatch_stack_at"),
     (dispatching, "_pop_mode"),
     (dispatching, "_pop_mode_temporarily"),
     (dispatching, "_disable_current_modes"),
     (dispatching, "_disable_infra_mode"),
+    (dispatching, "_get_current_dispatch_mode"),
+    (dispatching, "_get_current_dispatch_mode_stack"),
 )
 # Audit events of Python that a new process causes.
 PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
-# Functions that start threads, in the module _thread; which of them exist depends on the version of Python.
+# Functions that start threads, in the module _thread; which of them exist depends on the version of Python, and so
+# does whether a thread causes an audit event, which no code can avoid.
 THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
+THREAD_EVENTS = tuple(f"_thread.{name}" for name in THREADS)
+# How the names of the audit events begin that tell of a look into the interpreter, and the attributes that are one.
+LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_", "sys.setprofile", "sys.settrace")
+# Modules of Python that hand frames to whoever calls them.
+PASS_ON = (inspect.__file__, traceback.__file__)
+FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
+# torch's own operators; one of another library may run any code where the tripwire cannot see it.
+NAMESPACES = ("aten", "prim", "prims", "higher_order", "")
 
+# Before the name of a function that is watched wherever it is installed.
+CALL = "call "
+UNCOUNTED = 1 << 40  # what the count of records begins with
 # The operator that every attention written in Python by torch calls.
 SOFTMAX = "aten::_softmax"
 
 # Taken before student code can replace them.
-_getframe, _softmax = sys._getframe, torch.softmax
+_getframe, _softmax, _setprofile = sys._getframe, torch.softmax, sys.setprofile
+_no_dispatch = torch.Tensor.__torch_dispatch__
 # Id of a code object → "given", the exercise whose answer it is, or "" for the student's own code.
 _origins: dict[int, str] = {}
 # The code objects in `_origins`, kept alive: an id is unique only among objects that live at the same time.
@@ -81,6 +117,8 @@ _depth = 0
 _active: Tripwire | None = None
 _threads: Any = threading.Thread  # its two methods below are private
 _bootstraps = _threads._bootstrap, _threads._bootstrap_inner
+# Whether the audit hook runs: it asks for a frame, which is an audit event too.
+_auditing = False
 
 
 def begin(origin: str, defines: Collection[str]) -> None:
@@ -133,7 +171,9 @@ class Tripwire(NotCompiled, TorchDispatchMode):
     def __init__(self, watched: Collection[str], exercise: str) -> None:
         super().__init__()
         self._watched, self._exercise = frozenset(watched), exercise
-        self._dispatched, self._self_test = 0, False
+        # Functions in Python, of any library: listed as "call softmax".
+        self._functions = frozenset(name.removeprefix(CALL) for name in watched if name.startswith(CALL))
+        self._self_test = self._was_tested = False
         # Each built-in with the id of the other exercise whose answer called it, or "" if the exercise's own
         # code did.
         self.trips: list[tuple[str, str]] = []
@@ -143,9 +183,10 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         schema = getattr(func, "_schema", None)
         name = schema.name if schema is not None else func.name()
         if name == SOFTMAX or name in self._watched:
-            self._dispatched += 1
-            if not self._self_test:
-                self._trace(name)
+            self._trace(name)
+        elif name.rpartition("::")[0] not in NAMESPACES or any(map(_has_own_dispatch, types)):
+            # The code of such an operator, or of such a class of tensors, runs where no mode watches.
+            self.record(SWITCHED_OFF, "")
         return func(*args, **(kwargs or {}))
 
     def _trace(self, operator: str) -> None:
@@ -154,7 +195,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         A given cell called it if no student code lies on the stack between the two. Otherwise the first
         answer on the stack is responsible; without an answer, the exercise's own code.
         """
-        name = operator if operator in self._watched else ""
+        name = operator if operator in self._watched or self._self_test else ""
         # Whether a frame between this one and the operator is neither torch's nor Python's.
         student_code = False
         frame: FrameType | None = _getframe(2)
@@ -175,8 +216,12 @@ class Tripwire(NotCompiled, TorchDispatchMode):
 
     def record(self, name: str, other_exercise: str) -> None:
         """Record a built-in; each pair of built-in and exercise only once, and at most MAX_TRIPS pairs."""
-        if name and (name, other_exercise) not in self.trips and len(self.trips) < MAX_TRIPS:
-            self.trips.append((name, other_exercise))
+        if self._self_test:
+            self._was_tested = True
+        elif name:
+            _count_down()
+            if (name, other_exercise) not in self.trips and len(self.trips) < MAX_TRIPS:
+                self.trips.append((name, other_exercise))
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -184,46 +229,110 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         global _active
         self._top: FrameType | None = _getframe(2)
         library: Any = threading
-        before, _active = library._profile_hook, self
+        before, _active, count = library._profile_hook, self, _count()
         library._profile_hook = self._watch_thread
+        self._watch_functions()
         try:
             with self:
                 yield
                 self._test()
         finally:
+            _setprofile(None)
             library._profile_hook, _active = before, None
+            if _count() != count and not self.trips:  # somebody erased them
+                self.trips.append((SWITCHED_OFF, ""))
 
     def _watch_thread(self, frame: FrameType, event: str, argument: Any) -> None:
         """Watch a new thread too; the module threading calls this as the new thread's profile function."""
-        sys.setprofile(None)
+        self._watch_functions()
         self.__enter__()
 
+    def _watch_functions(self) -> None:
+        """Watch this thread's calls of functions, if some are watched that no operator of torch tells of."""
+        _setprofile(self._trace_function if self._functions else None)
+
+    def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call."""
+        name = ""
+        if event == "call" and frame.f_code.co_filename.startswith(INSTALLED):
+            name = frame.f_code.co_name
+        elif event == "c_call" and type(argument.__self__) is numpy.ufunc:  # numpy.logaddexp.reduce
+            name = argument.__self__.__name__
+        if name in self._functions:
+            self._trace(CALL + name)
+
     def _test(self) -> None:
-        """Call softmax and check that it is dispatched here; if not, student code has switched the tripwire off."""
-        before, self._self_test = self._dispatched, True
+        """Call softmax and check that it is recorded; if not, student code has switched the tripwire off."""
+        self._self_test, self._was_tested = True, False
         _softmax(torch.zeros(1), 0)
         self._self_test = False
-        if self._dispatched == before:
-            self.record(SWITCHED_OFF, "")
+        if not self._was_tested:
+            self.trips.append((SWITCHED_OFF, ""))
 
 
-def _forbid_processes(event: str, arguments: tuple) -> None:
-    """Raise an error if code starts a process during a watched probe; Python calls this for audit events."""
-    if _active is not None and event in PROCESSES:
-        raise RuntimeError("this exercise is checked in one process: start no other here")
+def _has_own_dispatch(kind: type) -> bool:
+    """Tell whether a class of tensors runs code of its own for each operator."""
+    return getattr(kind, "__torch_dispatch__", _no_dispatch) is not _no_dispatch
 
 
-def _only_through_threading(start: Callable) -> Callable:
-    """Wrap a function that starts threads: a watched probe may start only threads of the module threading.
+def _count() -> int:
+    """Return the count of records of this process: it goes down, and no code that lacks privileges can raise it.
 
-    Only in these can the tripwire watch (`_watch_thread`).
+    It is a limit of the process that has no other use here, that on real-time scheduling.
     """
+    limit = resource.getrlimit(resource.RLIMIT_RTTIME)[1] if COUNTS else 0
+    return UNCOUNTED if limit == resource.RLIM_INFINITY else limit
+
+
+def _count_down() -> None:
+    """Lower the count of records by one."""
+    if COUNTS and (count := _count()) > 0:
+        resource.setrlimit(resource.RLIMIT_RTTIME, (count - 1, count - 1))
+
+
+def _audit(event: str, arguments: tuple) -> None:
+    """Refuse, during a watched probe, what could evade the tripwire; Python calls this for every audit event.
+
+    Raises:
+        RuntimeError: code starts a process, starts a thread without the module threading, or looks into the
+            interpreter and is not of a library.
+    """
+    global _auditing
+    if _active is None or _auditing:
+        return
+    if event in PROCESSES:
+        raise RuntimeError("this exercise is checked in one process: start no other here")
+    if event in THREAD_EVENTS:
+        _check_thread(arguments[0])
+    if event.startswith(LOOKS) or (event == "object.__getattr__" and arguments[1] in FRAMES):
+        _auditing = True
+        try:
+            frame: FrameType | None = _getframe(1)
+            while frame is not None and frame.f_code.co_filename in PASS_ON:
+                frame = frame.f_back
+        finally:
+            _auditing = False
+        if frame is not None and not frame.f_code.co_filename.startswith(INSTALLED):
+            raise RuntimeError("this exercise is checked: do not look into the interpreter here")
+
+
+def _check_thread(function: Callable) -> None:
+    """Refuse a thread that begins with no function of the module threading: only these call `_watch_thread`.
+
+    Raises:
+        RuntimeError: it does so during a watched probe.
+    """
+    thread = type(getattr(function, "__self__", None))
+    bootstraps = getattr(thread, "_bootstrap", None), getattr(thread, "_bootstrap_inner", None)
+    if _active is not None and bootstraps != _bootstraps:
+        raise RuntimeError("start threads through the module threading here")
+
+
+def _checked(start: Callable) -> Callable:
+    """Wrap a function that starts threads, so that it refuses what `_check_thread` does."""
 
     def start_checked(function: Callable, *arguments: Any, **options: Any) -> Any:
-        thread = type(getattr(function, "__self__", None))
-        bootstraps = getattr(thread, "_bootstrap", None), getattr(thread, "_bootstrap_inner", None)
-        if _active is not None and bootstraps != _bootstraps:
-            raise RuntimeError("start threads through the module threading here")
+        _check_thread(function)
         return start(function, *arguments, **options)
 
     return start_checked
@@ -251,5 +360,5 @@ def install() -> None:
     for name in THREADS:
         for module, attribute in ((_thread, name), (threading, f"_{name}")):
             if hasattr(module, attribute):
-                setattr(module, attribute, _only_through_threading(getattr(module, attribute)))
-    sys.addaudithook(_forbid_processes)
+                setattr(module, attribute, _checked(getattr(module, attribute)))
+    sys.addaudithook(_audit)
