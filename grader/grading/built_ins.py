@@ -8,6 +8,7 @@ from dataclasses import replace
 from grader.checks.carry_on import is_carry_on
 from grader.checks.from_scratch import ran_builtins, same_definitions, used_builtins
 from grader.checks.mentions import HINT, complaint
+from grader.checks.reaches import reaches
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.notebook.cells import Role, carry_on_cell, role
@@ -56,7 +57,19 @@ def refuse_built_ins(
         elif same_definitions(answer, given, exercise.defines):
             flags.append(_carry_on_flag(exercise))
         judged.append(verdict)
-    return tuple(judged), tuple(flags)
+    return tuple(judged), (*flags, *_reaching(rebuilt.answers, own))
+
+
+def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
+    """Flag the answers, and the student's own cells, that reach into the interpreter, the sandbox or other processes."""
+    found: list[tuple[str | None, tuple[str, ...]]]
+    found = [(exercise, reaches(source)) for exercise, source in answers.items()]
+    found.append((None, tuple(dict.fromkeys(what for source in own for what in reaches(source)))))
+    return [
+        Flag(kind="reaches-inside", exercise=exercise, detail=", ".join(what))
+        for exercise, what in found
+        if what
+    ]
 
 
 def refused(verdict: Verdict, message: str) -> Verdict:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from borrowed import REACHES_INSIDE, borrowed
 from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, content, place
 
 from grader.course import lessons
@@ -37,6 +38,12 @@ LIMITS = Limits(
     seconds=40,
     cell_seconds=3,
 )
+
+
+BORROWED = [
+    (Hostile(name=name, group="borrowed", answers={"1.3": answer}, middle=cell), works)
+    for name, cell, answer, works in borrowed()
+]
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +170,20 @@ def test_no_submission_gets_more_or_less_than_it_earned(
     assert not called
     with closing(sqlite3.connect(folder / "gradebook.db")) as book:
         assert book.execute("select auto_score from grade").fetchall() == [(17.0,)]
+
+
+@pytest.mark.parametrize(("hostile", "works"), BORROWED, ids=lambda each: getattr(each, "name", ""))
+def test_a_borrowed_softmax_earns_nothing_or_is_flagged(
+    hostile: Hostile, works: bool, server, master, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
+    monkeypatch.setattr(
+        grading._Grading, "_try_repairs", lambda *_: iter(())
+    )  # they find nothing here, slowly
+    (graded,) = grade_all(place(hostile, master, tmp_path), server)
+    flags = {flag.kind for flag in graded.grade.flags}
+    assert graded.grade.score in ((DESERVED, DESERVED + 10.0) if works else (DESERVED,)), flags
+    assert REACHES_INSIDE in flags or not works
 
 
 def test_nothing_is_left_behind_and_the_next_student_is_graded_as_ever(server, master, tmp_path):

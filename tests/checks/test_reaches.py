@@ -1,0 +1,89 @@
+"""What reaches past the exercise is flagged, and no right answer is."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from grader.checks.reaches import PUT_TOGETHER, reaches
+from grader.course import lessons
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import gc\nfound = gc.get_objects()", "get_objects"),
+        ("import ctypes", "ctypes"),
+        ("from ctypes import py_object", "ctypes"),
+        ("frame = __import__('sys')._getframe()", "_getframe"),
+        ("import inspect\ninspect.stack()", "stack"),
+        ("def f(): pass\nf.__closure__[0].cell_contents", "__closure__"),
+        ("print(open('/sandbox/guest/probe.py').read())", "/sandbox"),
+        ("import torch.library", "torch.library"),
+        ("from torch import library", "library"),
+        ("@torch.library.custom_op('a::b', mutates_args=())\ndef f(x): ...", "custom_op"),
+        ("class T(torch.Tensor):\n    def __torch_dispatch__(*_): ...", "__torch_dispatch__"),
+        ("import os\nos.fork()", "fork"),
+        ("import subprocess\nsubprocess.Popen(['true'])", "Popen"),
+        ("!nohup python helper.py &", "a process in the background"),
+        ("%%bash --bg\nsleep 100", "a process in the background"),
+        ("vars(F)['SOFTMAX'.lower()]", PUT_TOGETHER),
+        ("torch.__dict__.get(name)", PUT_TOGETHER),
+        ("getattr(F, 'soft' + str('max'))", PUT_TOGETHER),
+        ("getattr(scores, 'soft' + str('max'))(-1)", PUT_TOGETHER),
+        ("n = 'xamtfos'[::-1]\ngetattr(torch, n)", PUT_TOGETHER),
+        ("globals()['XAM'.lower()[::-1] + rest]", PUT_TOGETHER),
+        ("eval(text)", PUT_TOGETHER),
+    ],
+)
+def test_what_reaches_inside_is_named(source: str, found: str) -> None:
+    assert found in reaches(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import gc\ngc.collect()",
+        "import sys\nIN_COLAB = 'google.colab' in sys.modules",
+        "heads = [getattr(self, f'head_{i}') for i in range(4)]",
+        "for name in ('query', 'key'):\n    show(getattr(layer, f'W_{name}'))",
+        "dtype = getattr(torch, name)",
+        "globals()[f'scores_{i}']",
+        "model.eval()\ntorch.stack([a, b])",
+        "import subprocess\nsubprocess.run(['nvidia-smi'])",
+        "!pip install torch && echo done",
+        "# the process of attention\nprint('in process')",
+        "def f(x",
+        "x = eval('2 + 3')",
+    ],
+)
+def test_what_students_write_is_no_reach(source: str) -> None:
+    assert reaches(source) == ()
+
+
+def right_answers() -> Iterator[tuple[str, str]]:
+    """Yield every right writing of an answer that the project has, and the answers of the diagnosis corpus."""
+    for assignment, lesson in lessons().items():
+        for script in (TESTS / "course" / "variants", TESTS.parent / "solutions"):
+            for cell in jupytext.read(script / f"{assignment}.py", fmt="py:percent").cells:
+                if cell.cell_type == "code" and cell.metadata.get("exercise"):
+                    yield f"{script.name} {cell.metadata['exercise']}", cell.source
+        for exercise in lesson.exercises:
+            for writing in (*exercise.writings, *exercise.reference):
+                yield f"{exercise.id} {writing.__name__}", inspect.getsource(writing)
+    for file in sorted((TESTS / "diagnosis" / "corpus").glob("*.py")):
+        for source in re.split(r"^# %%.*$", file.read_text("utf-8"), flags=re.MULTILINE):
+            yield file.name, source
+
+
+def test_no_right_answer_is_flagged() -> None:
+    answers = list(right_answers())
+    assert len(answers) > 1_000
+    assert [(name, reaches(source)) for name, source in answers if reaches(source)] == []
