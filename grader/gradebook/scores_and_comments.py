@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from sqlalchemy import Row
 from grader.gradebook.cells import Cells
 from grader.records import Grade, Outcome, Verdict
 
+# What Markdown, as nbconvert renders it, makes more of than text.
+RENDERED = re.compile(r"<|\][(\[:]|\$|&#|://|\\[(\[]|\bwww\.")
 WITHHELD = (
     "The newest submission could not be graded: a fault of the grader. "
     "A score that stands here is of an earlier one."
@@ -82,13 +85,21 @@ def _question_scores(grade: Grade, text: str, points: float) -> dict[str, Any]:
 def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
     """Return the columns to set in an exercise's row of comments."""
     if grade.status == "unreadable":
-        return {"auto_comment": grade.message}
+        return {"auto_comment": _neutral(grade.message)}
     if verdict is None or _is_withheld(grade, verdict):
         return {"auto_comment": WITHHELD}
     if verdict.outcome is Outcome.PASSED:
         return {"auto_comment": None}
     said = " ".join(filter(None, (verdict.message, verdict.hint)))
-    return {"auto_comment": "\n".join(filter(None, (said, verdict.excerpt))) or None}
+    return {"auto_comment": _neutral("\n".join(filter(None, (said, verdict.excerpt)))) or None}
+
+
+def _neutral(comment: str) -> str:
+    """Indent a comment that Markdown may take for a tag, a link, an image or a formula; then it is code and does nothing.
+
+    nbgrader's own feedback page renders comments, and they quote what students write. This grader's page does not.
+    """
+    return "\n".join(f"    {line}" for line in comment.split("\n")) if RENDERED.search(comment) else comment
 
 
 def _is_withheld(grade: Grade, verdict: Verdict) -> bool:

@@ -18,6 +18,9 @@ from nbformat import NotebookNode
 from grader.gradebook.errors import RecordError, StudentNameError
 from grader.paths import is_stale_partial, write_atomically
 
+MOST_NAME_BYTES = 255  # that a file system keeps
+MOST_SHOWN = 60  # characters of a name in a message
+
 
 def write_autograded(
     root: Path, student: str, assignment: str, notebook: NotebookNode, timestamp: datetime | None = None
@@ -102,8 +105,12 @@ def _make_folder(root: Path, student: str, assignment: str) -> Path:
         RecordError: the folder cannot be written.
     """
     for name in (student, assignment):
-        if name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
-            raise StudentNameError(f"{name!r} cannot be a folder in {root}. Rename the submission's folder.")
+        too_long = len(name.encode("utf-8", "surrogatepass")) > MOST_NAME_BYTES
+        if too_long or name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
+            raise StudentNameError(
+                f"{name[:MOST_SHOWN]!r} cannot be a folder in {root}"
+                f"{', its name is too long' if too_long else ''}. Rename the submission's folder."
+            )
     folder = root / student / assignment
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -115,8 +122,15 @@ def _make_folder(root: Path, student: str, assignment: str) -> Path:
             )
     except (OSError, UnicodeEncodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise RecordError(f"{folder}: {reason}. Make {root} a writable folder.") from error
+        advice = _advice(error, f"Make {root} a writable folder")
+        raise RecordError(f"{folder}: {reason}. {advice}.") from error
     return folder
+
+
+def _advice(error: Exception, otherwise: str) -> str:
+    """Return what to do where a file cannot be written."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "Make room on its disk" if full else otherwise
 
 
 @cache
@@ -140,7 +154,6 @@ def _write(path: Path, text: str) -> Path:
         path.chmod(0o644)  # whatever the umask is: other users copy the students' pages
     except OSError as error:
         reason = error.strerror or error
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        advice = "Make room on its disk" if full else "Make its folder writable"
+        advice = _advice(error, "Make its folder writable")
         raise RecordError(f"{path}: {reason}. {advice}, then grade again.") from error
     return path

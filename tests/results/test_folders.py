@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -56,6 +57,23 @@ def test_a_student_never_leaves_the_folder(tmp_path: Path, student: str):
     with pytest.raises(StudentNameError, match=r"Rename the submission's folder"):
         write_feedback(tmp_path, student, "a", "page")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_is_too_long_stops_nobody_else(tmp_path: Path):
+    """A zip can hold longer names than a folder: the grade of this one is not recorded, all others are."""
+    write_feedback(tmp_path, "é" * 127, "a", "page")
+    with pytest.raises(StudentNameError, match="too long") as error:
+        write_feedback(tmp_path, "é" * 128, "a", "page")
+    assert len(str(error.value)) < 300 + len(str(tmp_path))
+
+
+def test_a_full_disk_is_no_matter_of_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(RecordError, match="Make room on its disk"):
+        write_feedback(tmp_path, "ana", "a", "page")
 
 
 def test_names_that_look_alike_have_their_own_folders(tmp_path: Path):
