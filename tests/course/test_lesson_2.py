@@ -143,3 +143,31 @@ def test_a_reader_that_answers_without_looking_is_refused(trained, monkeypatch):
 
 def test_the_reader_is_the_students_own_layer(trained):
     assert isinstance(trained["reader"].attention, MultiHeadAttention)
+
+
+HOOK_LEFT = """
+def ablate_head(attention_layer, head, tokens, context=None, mask=None):
+    used = []
+
+    def without_it(module, inputs):
+        if used:
+            return None
+        used.append(True)
+        merged = inputs[0].clone()
+        d_head = merged.shape[-1] // attention_layer.num_heads
+        merged[..., head * d_head : (head + 1) * d_head] = 0
+        return (merged,)
+
+    handle = attention_layer.W_O.register_forward_pre_hook(without_it)
+    output = attention_layer(tokens, context, mask)[0]
+    REMOVE
+    return output
+"""
+
+
+def test_a_hook_that_stays_on_the_layer_is_seen_even_if_it_does_nothing_any_more():
+    tidy = verdict(LESSON, EXERCISES["2.8"], HOOK_LEFT.replace("REMOVE", "handle.remove()"))
+    assert tidy.outcome is Outcome.PASSED, tidy.message
+    left = verdict(LESSON, EXERCISES["2.8"], HOOK_LEFT.replace("REMOVE", "pass"))
+    assert left.outcome is Outcome.FAILED
+    assert "hook" in left.message

@@ -6,8 +6,9 @@ import random
 import textwrap
 
 import pytest
+from guest.shell import Sink
 
-from grader.records import Status
+from grader.records import GIVEN, Status
 
 WORKS = {
     "DataLoader with workers": (
@@ -185,6 +186,30 @@ def test_clear_output_and_updates(python, said):
     )
     source = "from IPython.display import display\nshown = display('before', display_id=True)\nshown.update('after')"
     assert "after" in said(python, source)
+
+
+def test_an_update_counts_what_it_adds():
+    """Many small updates, as of a progress bar, are kept; a large one does not get past the limit by being an update."""
+    sink = Sink()
+    sink.per_cell, sink.left_in_all = 1_000, 10_000
+    sink.begin()
+    sink.show({"output_type": "display_data", "data": {"text/plain": ""}, "metadata": {}, "id": "bar"})
+    for step in range(2_000):
+        sink.update("bar", {"text/plain": f"step {step}"}, {})
+    assert sink.take()[0]["data"] == {"text/plain": "step 1999"}
+    sink.update("bar", {"text/plain": "x" * 100_000}, {})
+    assert len(str(sink.take())) < 1_000
+    assert "cut here" in str(sink.take())
+
+
+def test_what_a_cell_switched_off_does_not_reach_the_lesson(python, said):
+    """An answer, or a cell of the student's own, that leaves gradients off would fail every training below."""
+    off = "import torch\ntorch.set_grad_enabled(False)\ntorch.set_default_dtype(torch.float64)"
+    python.run_cell(off, seconds=20)
+    state = "print(torch.is_grad_enabled(), torch.get_default_dtype())"
+    assert said(python, state) == "False torch.float64\n"  # as in Jupyter, among the student's own
+    result = python.run_cell(state, seconds=20, origin=GIVEN)
+    assert result.outputs[-1]["text"] == "True torch.float32\n"
 
 
 def test_what_a_program_prints_is_kept(python, said):

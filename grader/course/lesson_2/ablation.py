@@ -53,6 +53,9 @@ def ablated_conduct(
         "layer's weights unchanged": same,
         "layer still in evaluation mode": not any(part.training for part in layer.modules()),
         "layer can still learn": all(parameter.requires_grad for parameter in layer.parameters()),
+        "no hook left on the layer": not any(
+            part._forward_hooks or part._forward_pre_hooks for part in layer.modules()
+        ),
         "layer's output afterwards": after,
     }
 

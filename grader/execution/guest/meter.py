@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 
 from guest.processes import live_descendants, proportional_bytes, resident_bytes
 
@@ -66,20 +69,45 @@ class Meter:
 def remove_scratch(folder: str, deadline: float) -> None:
     """Remove the scratch of a lower tier; try again until the deadline while something cannot be removed.
 
-    What remains, such as folders nested too deep for os.walk, the trusted side removes when the server ends.
+    What remains, the trusted side removes when the server ends.
     """
+    names = (f"{folder}/.lifted-{number}" for number in count())
     while time.monotonic() < deadline:
-        emptied = True
-        for parent, folders, files in os.walk(folder, topdown=False):
-            for name in files + folders:
-                path = os.path.join(parent, name)
-                try:
-                    os.unlink(path) if name in files or os.path.islink(path) else os.rmdir(path)
-                except OSError:
-                    emptied = False
-        if emptied:
+        if _emptied(folder, names, deadline):
             os.rmdir(folder)
             return
+
+
+def _emptied(folder: str, names: Iterator[str], deadline: float) -> bool:
+    """Remove what is in a folder, until the deadline; return whether all of it is gone.
+
+    Folders inside its folders are moved up to it first: so it needs no recursion, and no path grows too long.
+
+    Args:
+        names: paths in the folder that are free.
+    """
+    emptied = True
+    todo = [folder]
+    while todo and time.monotonic() < deadline:
+        inner = todo.pop()
+        try:
+            with os.scandir(inner) as entries:
+                for entry in list(entries):
+                    if not entry.is_dir(follow_symlinks=False):
+                        os.unlink(entry.path)
+                    elif inner == folder:
+                        todo.append(entry.path)
+                    else:
+                        path = next(names)
+                        os.rename(entry.path, path)
+                        todo.append(path)
+            if inner != folder:
+                os.rmdir(inner)
+        except OSError:
+            emptied = False
+            with suppress(OSError):
+                os.chmod(inner, 0o700)
+    return emptied and not todo
 
 
 def _scratch_use(folder: str, max_files: int) -> tuple[int, int]:

@@ -47,20 +47,15 @@ class Sink:
     def show(self, output: dict) -> None:
         """Add an output."""
         self._clear_if_waiting()
-        try:
-            size = len(json.dumps(output))
-        except (TypeError, ValueError, RecursionError):
-            return
-        if size > self._left:
-            self._cut = True
-        else:
-            self._spend(size)
+        if self._takes(output):
             self._outputs.append(output)
 
     def update(self, name: str | None, data: dict, metadata: dict) -> None:
         """Replace data and metadata of the outputs whose display id is `name`."""
         for output in self._outputs:
-            if output.get("id") == name:
+            if output.get("id") == name and self._takes(
+                {**output, "data": data, "metadata": metadata}, output
+            ):
                 output["data"], output["metadata"] = data, metadata
 
     def clear(self, wait: bool) -> None:
@@ -83,6 +78,18 @@ class Sink:
             note = "[The output was cut here: it is longer than what is kept.]\n"
             outputs.append({"output_type": "stream", "name": "stderr", "text": note})
         return outputs
+
+    def _takes(self, output: dict, instead_of: dict | None = None) -> bool:
+        """Tell whether there is room for an output, and subtract it; one that JSON cannot hold is not taken."""
+        try:
+            size = len(json.dumps(output)) - (len(json.dumps(instead_of)) if instead_of else 0)
+        except (TypeError, ValueError, RecursionError):
+            return False
+        if size > self._left:
+            self._cut = True
+            return False
+        self._spend(size)
+        return True
 
     def _spend(self, size: int) -> None:
         """Subtract an output's size from what this cell, and all cells together, may still display."""
