@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 
 from grader.notebook.source_names import cached_by_source, parse_statements, without_magics
 
@@ -52,6 +53,8 @@ CHANGES = frozenset(
     "lower upper swapcase title capitalize casefold replace translate join format decode strip removeprefix".split()
 )
 SOFTMAX = ("softmax", "logsumexp", "logaddexp", "logcumsumexp")
+# Nodes of an expression for a name that are read: names that nest in names would take time with their square.
+MOST_PARTS = 40
 PUT_TOGETHER = "a name that is put together"
 
 
@@ -146,7 +149,9 @@ def _root(node: ast.AST) -> str:
 
 def _is_put_together(name: ast.AST) -> bool:
     """Tell whether an expression makes a text: a sum, an f-string, a slice, or a method of texts."""
-    return isinstance(name, (ast.BinOp, ast.JoinedStr)) or any(map(_is_odd_text, ast.walk(name)))
+    return isinstance(name, (ast.BinOp, ast.JoinedStr)) or any(
+        map(_is_odd_text, islice(ast.walk(name), MOST_PARTS))
+    )
 
 
 def _is_odd_text(node: ast.AST) -> bool:
@@ -167,6 +172,7 @@ def _is_odd_text(node: ast.AST) -> bool:
 
 def _hides_softmax(name: ast.AST) -> bool:
     """Tell whether an expression has a part of the name of a softmax, forwards or backwards."""
-    texts = [node.value for node in ast.walk(name) if isinstance(node, ast.Constant)]
+    parts_of_name = islice(ast.walk(name), MOST_PARTS)
+    texts = [node.value for node in parts_of_name if isinstance(node, ast.Constant)]
     parts = [text.lower().strip("_") for text in texts if isinstance(text, str)]
     return any(len(part) >= 3 and (part in name or part[::-1] in name) for part in parts for name in SOFTMAX)

@@ -10,6 +10,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
+from grader.checks import reaches as module
 from grader.checks.reaches import PUT_TOGETHER, reaches
 from grader.course import lessons
 
@@ -87,3 +88,12 @@ def test_no_right_answer_is_flagged() -> None:
     answers = list(right_answers())
     assert len(answers) > 1_000
     assert [(name, reaches(source)) for name, source in answers if reaches(source)] == []
+
+
+def test_names_within_names_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted, not timed: each lookup may read a bounded part of what lies within it."""
+    read = []
+    monkeypatch.setattr(module, "_is_odd_text", lambda node: bool(read.append(node)))
+    depth = 90  # what Python's parser takes
+    reaches("getattr(a, " * depth + "b" + ")" * depth + "  # deep")
+    assert len(read) < depth * (module.MOST_PARTS + 4)
