@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from benchmarks.truth.answers import verdict
 from grader.checks.compare import flatten
 from grader.checks.plan import plan
 from grader.checks.planned_trial import source_of
@@ -8,6 +9,7 @@ from grader.course.lesson_1 import LESSON
 from grader.declaration.probes import function_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import describe
+from grader.records import Outcome
 
 
 def numbers(planned) -> dict[str, list]:
@@ -73,3 +75,28 @@ def test_a_drawn_mask_keeps_and_drops_something_in_every_row() -> None:
         mask = InputSampler(str(seed)).mask(5, 7, 3)
         assert mask.any(-1).all()
         assert (~mask).any(-1).all()
+
+
+FORGETFUL = """
+seen = []
+def attention_scores(query, key):
+    again = any(query.shape == one.shape and torch.equal(query, one) for one in seen)
+    seen.append(query.detach().clone())
+    return query @ key.transpose(-2, -1) * (2 if again else 1)
+"""
+
+
+def test_an_answer_that_changes_its_mind_is_asked_again() -> None:
+    steady = verdict(LESSON, LESSON.exercise("1.1"), FORGETFUL.replace("2 if again else 1", "1"))
+    assert steady.outcome is Outcome.PASSED, steady.message
+    changed = verdict(LESSON, LESSON.exercise("1.1"), FORGETFUL)
+    assert changed.outcome is Outcome.FAILED
+    assert "called again at the end" in changed.message
+
+
+def test_only_one_trial_of_an_exercise_is_asked_again_and_only_where_it_is_cheap() -> None:
+    planned = plan(LESSON, "secret", "sha")
+    again = [trial for trial in planned if trial.key.endswith("-again")]
+    assert len(again) == len({trial.exercise.id for trial in again}) <= len(LESSON.exercises)
+    assert len(again) / len(planned) < 0.1
+    assert all(trial.unchanging for trial in again)
