@@ -108,12 +108,21 @@ def _clone(value: Value) -> Value:
     return [_clone(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
+Results = dict[tuple[str, str], Evidence]  # by a trial's key and the name of a change
+
+
 class ReferenceResults:
     """What the reference and wrong answers return on the trials of one submission; computed once each."""
 
-    def __init__(self, reference: Mapping[str, Any]) -> None:
+    def __init__(self, reference: Mapping[str, Any], public: Results | None = None) -> None:
+        """Keep results for one submission.
+
+        Args:
+            public: keeps those on public trials, for all submissions of a lesson: their inputs are the same for everybody.
+        """
         self.reference = reference
-        self._results: dict[tuple[str, str], Evidence] = {}
+        self._results: Results = {}
+        self._public: Results = {} if public is None else public
 
     def right(self, trial: PlannedTrial) -> Evidence:
         """Return the evidence that the reference gives for a trial."""
@@ -138,10 +147,11 @@ class ReferenceResults:
             replaces: wrong definitions, by name.
             inputs: None: the trial's own.
         """
-        if (trial.key, name) not in self._results:
+        results = self._public if trial.public else self._results
+        if (trial.key, name) not in results:
             namespace = {**self.reference, **(replaces or {})}
             given = trial.inputs if inputs is None else inputs
-            self._results[trial.key, name] = run_here(
+            results[trial.key, name] = run_here(
                 trial.check, namespace, given, trial.key, guarded=bool(name)
             )
-        return self._results[trial.key, name]
+        return results[trial.key, name]
