@@ -1,4 +1,4 @@
-"""Control groups: the kernel's limit on the memory and the processes of one sandbox, in total.
+"""Control groups: the kernel's limit on the memory and the processes of one sandbox, in total, and a fair share of CPU.
 
 In every sandbox the init also measures the memory, every 50 ms, and enforces the limit (guest/meter.py).
 Where this process cannot make a group (an ordinary user without delegation), that measurement is the only
@@ -101,6 +101,8 @@ def _settings(limits: Limits) -> dict[Path, dict[str, str]]:
             }
         elif controllers == "pids":
             settings[hierarchy] = {"pids.max": processes}
+        elif controllers == "cpu":
+            settings[hierarchy] = {}  # all processes of a group together have the weight of one
         else:
             settings[hierarchy] = {"memory.max": memory, "memory.swap.max": "0", "pids.max": processes}
     return settings
@@ -111,7 +113,7 @@ def _hierarchies() -> dict[Path, str]:
     """Find the folders in which this process can make groups.
 
     Returns:
-        Folder → the controllers that its groups have: "both" (cgroup v2), "memory" or "pids" (cgroup v1).
+        Folder → the controllers that its groups have: "both" (cgroup v2), "memory", "pids" or "cpu" (cgroup v1).
     """
     hierarchies: dict[Path, str] = {}
     try:
@@ -123,7 +125,7 @@ def _hierarchies() -> dict[Path, str]:
     for mount in mounts:
         _, mount_point, kind, options, *_ = mount.split()
         if kind == "cgroup":
-            for controller in {"memory", "pids"} & set(options.split(",")):
+            for controller in {"memory", "pids", "cpu"} & set(options.split(",")):
                 path = next(
                     (path for names, path in own_groups.items() if controller in names.split(",")), "/"
                 )

@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,11 +17,13 @@ from typing import Any
 
 from grader.execution import cgroup
 from grader.execution.errors import IsolationError
-from grader.execution.guest import frames
-from grader.execution.sandbox_description import GUEST, HOME, UNPRIVILEGED, describe_sandbox
+from grader.execution.guest import frames, linux
+from grader.execution.sandbox_description import GUEST, HOME, describe_sandbox
 from grader.execution.seccomp import compile_filter
+from grader.execution.users import shared_user
 from grader.records import Limits
 
+USER = struct.Struct("!I")  # as guest/server.py reads it
 START_SECONDS = 120.0  # until everything is imported, on a slow and busy machine
 # The fields of `Limits` that the guest enforces.
 GUEST_LIMITS = (
@@ -105,13 +108,16 @@ class ServerProcess:
         """Tell whether the server runs."""
         return self._process.poll() is None
 
-    def connect(self) -> socket.socket:
+    def connect(self, user: int) -> socket.socket:
         """Let the server fork a child, and return the connection to it.
+
+        Args:
+            user: the number of the child's user; 0: the server's own.
 
         Raises:
             OSError: the server has ended.
         """
-        return _connect(self._control)
+        return _connect(self._control, user)
 
     def shared(self) -> socket.socket:
         """Return a copy of the control socket, for a `SharedServer` in another process; the caller closes it."""
@@ -152,21 +158,22 @@ class SharedServer:
         """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable."""
         return not select.select([self._control], [], [], 0)[0]
 
-    def connect(self) -> socket.socket:
+    def connect(self, user: int) -> socket.socket:
         """Let the server fork a child, as `ServerProcess.connect` does."""
-        return _connect(self._control)
+        return _connect(self._control, user)
 
     def close(self) -> None:
         """Close this copy of the control socket; the server keeps running."""
         self._control.close()
 
 
-def _connect(control: socket.socket) -> socket.socket:
-    """Send the server one end of a new socket pair, for the child that it forks; return the other end."""
+def _connect(control: socket.socket, user: int) -> socket.socket:
+    """Send the server one end of a new socket pair, and the child's user; return the other end."""
+    linux.allow_many_descriptors()
     own_end, child_end = socket.socketpair()
     with child_end:
         try:
-            socket.send_fds(control, [b"S"], [child_end.fileno()])
+            socket.send_fds(control, [USER.pack(user)], [child_end.fileno()])
         except OSError:
             own_end.close()
             raise
@@ -182,20 +189,22 @@ def try_tier(tier: str) -> str:
     return ""
 
 
-def limits_for_guest(limits: Limits, tier: str, device: str = "cpu") -> dict:
+def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
     """Return the limits that the guest enforces, as a dict for JSON, with whether it uses Landlock and CUDA.
 
     Below tier full, add the processes that the user already runs to the limit on processes.
+
+    Args:
+        user: of the sandbox; None: this process's own, or of the fork server.
     """
     fields = {name: getattr(limits, name) for name in GUEST_LIMITS}
     if tier != "full":
-        fields["processes"] += _tasks_of_user()
+        fields["processes"] += _tasks_of(shared_user() if user is None else user)
     return {**fields, "landlock": tier != "none", "cuda": device == "cuda"}
 
 
-def _tasks_of_user() -> int:
-    """Count the user's threads: without a user namespace, RLIMIT_NPROC counts them all, not only the sandbox's."""
-    uid = UNPRIVILEGED if os.getuid() == 0 else os.getuid()
+def _tasks_of(uid: int) -> int:
+    """Count a user's threads: without a user namespace, RLIMIT_NPROC counts them all, not only the sandbox's."""
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         with suppress(OSError):
@@ -208,8 +217,8 @@ def _make_scratch() -> str:
     """Make the folder in which each child of a lower tier makes its own home, and return its path."""
     folder = tempfile.mkdtemp(prefix="grader-scratch-")
     os.mkdir(f"{folder}/home", 0o700)
-    if os.getuid() == 0:
-        os.chown(f"{folder}/home", UNPRIVILEGED, UNPRIVILEGED)
+    if os.getuid() == 0:  # each child is a user of its own
+        os.chmod(f"{folder}/home", 0o1777)
     os.chmod(folder, 0o755)
     return f"{folder}/home"
 

@@ -23,6 +23,7 @@ from grader.execution.outputs import total_size
 from grader.execution.process import limits_for_guest
 from grader.execution.replies import Reply, cell_result, evidence, parse_reply
 from grader.execution.stand_ins import StandIns
+from grader.execution.users import SandboxUser
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
 
 READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
@@ -41,8 +42,8 @@ class ServerConnection(Protocol):
     def isolation(self) -> str:
         """The tier of isolation."""
 
-    def connect(self) -> socket.socket:
-        """Open a connection to a new child."""
+    def connect(self, user: int) -> socket.socket:
+        """Open a connection to a new child of this user."""
 
     def alive(self) -> bool:
         """Tell whether the server still runs."""
@@ -152,19 +153,24 @@ class Sandbox:
         """End the sandbox with all its processes; a second call does nothing."""
         connection, self._connection = self._connection, None
         if connection is None:
-            self._group.remove()
             return
         if self.isolation == "full":  # the init is pid 1 of its namespace: all processes end with it
             self._kill_init()
         connection.close()  # in the lower tiers the init notices and kills the processes of the sandbox
         if self._pidfd < 0:
-            self._group.remove()
             return
         if not self._init_ends(within=5.0):
             self._kill_init()
             self._init_ends(within=5.0)
         os.close(self._pidfd)
-        self._group.remove()
+        try:
+            self._end()
+        finally:
+            self._group.remove()
+            self._user.release()
+
+    def _end(self) -> None:
+        """End the init and with it all processes, if they run."""
 
     @property
     def pid(self) -> int:
@@ -189,15 +195,15 @@ class Sandbox:
             IsolationError: the sandbox did not start.
             ServerLost: the server died.
         """
-        self._group, self._pidfd = cgroup.ControlGroup(self._limits), -1
+        self._group, self._user, self._pidfd = cgroup.ControlGroup(self._limits), SandboxUser(), -1
         try:
-            self._connection = self._server.connect()
+            self._connection = self._server.connect(self._user.uid)
             self._pidfd = self._receive_pidfd(self._connection)
             self._group.add(self.pid)
             if self._limits.threads == 1:  # on the same core as this process: the two take turns
                 with suppress(OSError):
                     os.sched_setaffinity(self.pid, os.sched_getaffinity(0))
-            limits = limits_for_guest(self._limits, self.isolation, self.device)
+            limits = limits_for_guest(self._limits, self.isolation, self.device, self._user.outside)
             config = {
                 "limits": {**limits, "stand_ins": self._stand_ins is not None},
                 "seed": self._seed,

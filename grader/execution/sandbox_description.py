@@ -15,7 +15,8 @@ from grader.execution.errors import IsolationError
 GUEST = Path(__file__).resolve().with_name("guest")
 GUEST_INSIDE = "/sandbox/guest"
 HOME = "/home/student"
-# UID and GID for submissions when run as root: no package creates a user with this number. 65534 is `nobody`.
+# UID and GID of the fork server when run as root: no package creates a user with this number. 65534 is `nobody`.
+# In tier full, submissions see it as their own, too.
 UNPRIVILEGED = 65_533
 OUR_PACKAGES = ("grader", "attention")
 
@@ -81,7 +82,8 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
         "tier": tier,
         "home": home,
         "read": readable,
-        "write": [*devices, *TERMINALS],
+        # In the lower tiers the terminals would be the machine's own, also the operator's.
+        "write": [*devices, *(TERMINALS if tier == "full" else ())],
         "below_tmp": [path for path in visible if path.startswith("/tmp/")] if tier == "full" else [],
         "device": device,
     }

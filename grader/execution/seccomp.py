@@ -9,7 +9,9 @@ from functools import cache
 
 from grader.execution.guest import linux
 
-# System calls that no notebook needs, and that attacks on the kernel or on other processes use.
+# System calls that no notebook needs, and that attacks on the kernel or on other processes use. sendmsg sends
+# descriptors, of which the kernel counts those in flight for each user, not for each sandbox; shell.py lets
+# DataLoader workers do without. sched_setaffinity would leave the core on which the sandbox was put.
 DENIED = tuple(
     """
     ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd
@@ -23,8 +25,24 @@ DENIED = tuple(
     clock_settime64 clock_adjtime adjtimex stime personality vhangup vmsplice
     memfd_create memfd_secret uselib ustat sysfs nfsservctl _sysctl
     mq_open msgget semget shmget
+    sendmsg sendmmsg sched_setaffinity
     """.split()
 )
+# System calls that change a process: only the calling one, which they know as 0. Call → its argument that must be
+# 0 (or for "which" the number that says that a single process is meant).
+OWN_PROCESS = {
+    "prlimit64": {0: 0},
+    "sched_setparam": {0: 0},
+    "sched_setscheduler": {0: 0},
+    "sched_setattr": {0: 0},
+    "migrate_pages": {0: 0},
+    "move_pages": {0: 0},
+    "setpriority": {0: 0, 1: 0},
+    "ioprio_set": {0: 1, 1: 0},
+}
+# Socket options that make buffers larger than usual: the kernel's memory, which only control groups count. Without
+# effect rather than refused, as the kernel itself does with sizes that are too large.
+BUFFER_SIZES = (socket.SO_SNDBUF, socket.SO_RCVBUF, 32, 33)  # the last two: SO_SNDBUFFORCE, SO_RCVBUFFORCE
 # ioctl requests that put characters into a terminal's input.
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
@@ -61,6 +79,13 @@ def compile_filter(tier: str) -> bytes:
         rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     for request in (TIOCSTI, TIOCLINUX):
         rules.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, request))
+    for name, arguments in OWN_PROCESS.items():
+        for index, allowed in arguments.items():
+            rules.add_rule(refuse, name, seccomp.Arg(index, seccomp.NE, allowed))
+    for option in BUFFER_SIZES:
+        level = seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, socket.SOL_SOCKET)
+        chosen = seccomp.Arg(2, seccomp.MASKED_EQ, 0xFFFF_FFFF, option)
+        rules.add_rule(seccomp.ERRNO(0), "setsockopt", level, chosen)
     no_family = seccomp.ERRNO(errno.EAFNOSUPPORT)
     if tier == "full":  # the network namespace has nothing to connect to but the sandbox itself
         rules.add_rule(no_family, "socket", seccomp.Arg(0, seccomp.NE, socket.AF_UNIX))

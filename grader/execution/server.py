@@ -102,9 +102,9 @@ class Server:
             time.sleep(0.01)
         return False
 
-    def connect(self) -> socket.socket:
-        """Let the process fork a child, and return the connection to it."""
-        return self._process.connect()
+    def connect(self, user: int) -> socket.socket:
+        """Let the process fork a child of this user, and return the connection to it."""
+        return self._process.connect(user)
 
     def close(self) -> None:
         """End the process, unless another process started it; a second call does nothing."""

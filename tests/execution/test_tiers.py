@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from as_user import USER, run_as
 
 from grader.execution.errors import IsolationError
 from grader.execution.tiers import resolve_tier, tier_problem
-
-ROOT = Path(__file__).parents[2]
-USER = 54_321
-# Where Python lives in a private home, only a mount namespace lets another user see it.
-AS_USER = """
-set -e
-python=$(dirname "$(dirname "$(readlink -f "$1")")")
-home=~root
-case "$python" in
-    "$home"/*)
-        mkdir -p "$2/python"; mount --bind "$python" "$2/python"
-        mount -t tmpfs -o mode=755 none "$home"; mkdir -p "$python"; mount --bind "$2/python" "$python";;
-esac
-python=$1; shift 2
-exec setpriv --reuid=54321 --regid=54321 --clear-groups "$python" "$@"
-"""
 
 SCRIPT = """
 import json, os, sys
@@ -76,25 +57,7 @@ print(json.dumps(told))
 def told_by(tier: str, tmp_path: Path) -> dict:
     (tmp_path / "secret").write_text("the secret")
     (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
-    for path in (tmp_path, *tmp_path.parents):
-        if path != Path(path.anchor) and path.owner() == Path.home().owner():
-            path.chmod(path.stat().st_mode | 0o055)
-    arguments = [str(tmp_path / "script.py"), tier, str(tmp_path / "secret")]
-    command = [sys.executable, *arguments]
-    if os.getuid() == 0:
-        if not shutil.which("setpriv") or not shutil.which("unshare"):
-            pytest.skip("setpriv and unshare (util-linux) are not there")
-        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", AS_USER, "sh",
-                   sys.executable, str(tmp_path), *arguments]  # fmt: skip
-    environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1", "HOME": str(tmp_path)}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    told = json.loads(done.stdout.splitlines()[-1])
-    if "skip" in told:
-        pytest.skip(told["skip"])
-    return told
+    return run_as(USER, tmp_path, tmp_path / "script.py", tier, str(tmp_path / "secret"))
 
 
 @pytest.mark.parametrize("tier", ["full", "partial", "none"])

@@ -52,7 +52,7 @@ def _enter_namespaces(config: dict) -> None:
         linux.unshare(linux.CLONE_ALL_BUT_USER)
     else:
         linux.unshare(linux.CLONE_NAMESPACES)
-        linux.map_self(uid, gid)
+        linux.map_user((uid, gid), (uid, gid))
     child = os.fork()
     if child:
         control = int(sys.argv[1])
@@ -122,7 +122,7 @@ def _mask(path: str) -> None:
 
 
 def _build_devices(devices: list[str]) -> None:
-    """Bind the device nodes into the new root, and mount a devpts with only the sandbox's own terminals."""
+    """Bind the device nodes into the new root; each child mounts the devpts with its terminals itself."""
     os.makedirs("/new/dev/pts", exist_ok=True)
     for path in devices:
         if os.path.exists("/old" + path):
@@ -132,8 +132,6 @@ def _build_devices(devices: list[str]) -> None:
             else:
                 open("/new" + path, "a").close()
             linux.bind("/old" + path, "/new" + path, read_only=False, devices=True)
-    flags = linux.MS_NOSUID | linux.MS_NOEXEC
-    linux.mount("devpts", "/new/dev/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=620")
     os.symlink("pts/ptmx", "/new/dev/ptmx")
     os.symlink("/proc/self/fd", "/new/dev/fd")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -143,12 +141,13 @@ def _build_devices(devices: list[str]) -> None:
 def _become_unprivileged(config: dict) -> None:
     """If this process runs as root, become the unprivileged user for good.
 
-    Except in tier none, also forbid that a later exec gives this process privileges.
+    The fork server may then still change its user: each child becomes a user of its own (confinement.py). Except
+    in tier none, also forbid that a later exec gives this process other privileges.
     """
+    linux.allow_many_descriptors()
     if os.getuid() == 0:
         os.setgroups([])
-        os.setresgid(config["gid"], config["gid"], config["gid"])
-        os.setresuid(config["uid"], config["uid"], config["uid"])
+        linux.become(config["uid"], config["gid"], keep=(linux.CAP_SETGID, linux.CAP_SETUID))
         if not os.access(config["python"], os.X_OK):
             raise PermissionError(13, f"user {config['uid']} cannot reach {config['python']}")
     if config["tier"] != "none":

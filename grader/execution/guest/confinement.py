@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
+import tempfile
 from dataclasses import dataclass, field
 
 from guest import linux
+
+MAX_TERMINALS = 16  # of one sandbox
+MAX_PENDING_SIGNALS = 1024  # a limit that is counted for each user
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,20 @@ class Confinement:
         """Whether the tier is full, so that each child has its own namespaces."""
         return self.tier == "full"
 
-    def enter_namespaces(self) -> None:
-        """In tier full, enter new namespaces; the process that calls this then forks the init into them."""
+    def enter_namespaces(self, user: int) -> None:
+        """Become the sandbox's own user and, in tier full, enter new namespaces; the caller forks the init into them.
+
+        Args:
+            user: the user's number, and the group's; 0: the fork server's own. The sandbox in tier full sees the
+                fork server's number, whoever its user is.
+        """
+        inside = os.getuid(), os.getgid()
+        if user:
+            linux.become(user, user)
         if self.full:
-            uid, gid = os.getuid(), os.getgid()
+            outside = os.getuid(), os.getgid()
             linux.unshare(linux.CLONE_NAMESPACES)
-            linux.map_self(uid, gid)
+            linux.map_user(inside, outside)
 
     def prepare_home(self, limits: dict) -> str:
         """In the init: prepare this child's home with its initial files, change to it, and return its path.
@@ -54,8 +66,9 @@ class Confinement:
         else:
             if os.path.isdir("/proc/self"):
                 linux.adopt_orphans()
-            home = f"{self.home}/{os.getpid()}"
-            os.makedirs(f"{home}/.tmp", 0o700)
+            # Others may make folders here, too: the name must not be one that they can guess.
+            home = tempfile.mkdtemp(dir=self.home)
+            os.mkdir(f"{home}/.tmp", 0o700)
             _move_home(self.home, home)
         for path, content in self.initial_files.items():
             os.makedirs(os.path.dirname(f"{home}/{path}"), exist_ok=True)
@@ -67,7 +80,7 @@ class Confinement:
         return home
 
     def _mount_scratch(self, limits: dict) -> None:
-        """Mount this child's own /proc, and one file system of limited size for its home, /tmp, /dev/shm."""
+        """Mount this child's own /proc and terminals, and one file system of limited size for its home, /tmp, /dev/shm."""
         linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
         # Files in scratch take memory, and remain after a return to the checkpoint: half of the memory must
@@ -75,6 +88,9 @@ class Confinement:
         size = min(limits["scratch_bytes"], limits["memory_bytes"] // 2)
         options = f"size={size},nr_inodes={limits['scratch_files']},mode=700"
         linux.mount("tmpfs", self.home, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, options)
+        # The kernel has 3,072 terminals for all instances of devpts together.
+        terminals = f"newinstance,ptmxmode=0666,mode=620,max={MAX_TERMINALS}"
+        linux.mount("devpts", "/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, terminals)
         # /tmp and /dev/shm lie in the same file system as the home, so that one limit holds for their sum.
         for name, target in ((".tmp", "/tmp"), (".shm", "/dev/shm")):
             source = f"{self.home}/{name}"
@@ -114,6 +130,7 @@ def _set_limits(limits: dict, *, address_space: bool) -> None:
         "RLIMIT_CORE": 0,
         "RLIMIT_MEMLOCK": 0,
         "RLIMIT_MSGQUEUE": 0,
+        "RLIMIT_SIGPENDING": MAX_PENDING_SIGNALS,
         "RLIMIT_NOFILE": limits["open_files"],
         "RLIMIT_FSIZE": limits["scratch_bytes"],
         "RLIMIT_CPU": int(limits["cpu_seconds"]),

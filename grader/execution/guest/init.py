@@ -197,6 +197,8 @@ class Init:
         self._confinement.confine(self._limits, self._home)
         tempfile.tempdir = None  # this cache contains the fork server's folder, not this sandbox's
         attach_streams()
+        if not self._confinement.full:  # terminals would be those of the whole machine: `!command` uses a pipe
+            self._shell.system = self._shell.system_raw
         for name in [name for name in sys.modules if name.partition(".")[0] == "guest"]:
             del sys.modules[name]  # so that student code cannot import these modules
         torch.set_num_threads(self._limits["threads"])
@@ -302,13 +304,17 @@ def start(
     shell: Shell,
     keep: set[int],
     *,
+    user: int,
     control: socket.socket,
 ) -> None:
     """Fork the init of one sandbox; send its pidfd over the connection, and return, in the parent.
 
     The fork receives its configuration over the connection, becomes the init, and never returns.
+
+    Args:
+        user: who the sandbox's processes are, as `Confinement.enter_namespaces` takes it.
     """
-    confinement.enter_namespaces()
+    confinement.enter_namespaces(user)
     pid = os.fork()
     if pid:
         pidfd = os.pidfd_open(pid)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import resource
 import struct
 import sys
 
@@ -28,6 +29,8 @@ MNT_DETACH = 2
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
 
+PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 4, 8, 47, 2
+CAP_SETGID, CAP_SETUID = 6, 7
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = (
     1,
     22,
@@ -65,11 +68,14 @@ def unshare(flags: int) -> None:
     _check(libc.unshare(flags), "new namespaces")
 
 
-def map_self(uid: int, gid: int) -> None:
-    """In a new user namespace: map the user and the group to themselves."""
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+def map_user(inside: tuple[int, int], outside: tuple[int, int]) -> None:
+    """In a new user namespace: give the user and the group `outside`, who called unshare, the numbers `inside`."""
+    maps = (("uid_map", inside[0], outside[0]), ("gid_map", inside[1], outside[1]))
+    with open("/proc/self/setgroups", "w") as file:
+        file.write("deny")
+    for name, within, without in maps:
         with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
+            file.write(f"{within} {without} 1")
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
@@ -145,14 +151,41 @@ def forbid_new_privileges() -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
+def become(uid: int, gid: int, *, keep: tuple[int, ...] = ()) -> None:
+    """Change the user and the group for good, and keep these capabilities alone, through a later exec, too."""
+    if keep:
+        prctl(PR_SET_KEEPCAPS, 1)
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+    prctl(PR_SET_DUMPABLE, 1)  # else /proc/self would belong to root until the next exec
+    set_capabilities(keep)
+    for capability in keep:
+        result = libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, ctypes.c_ulong(capability), 0, 0)
+        _check(result, f"keep capability {capability}")
+
+
+def set_capabilities(capabilities: tuple[int, ...]) -> None:
+    """Keep these capabilities of this thread, and drop all others."""
+    mask = sum(1 << capability for capability in capabilities)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    low, high = mask & 0xFFFF_FFFF, mask >> 32
+    sets = (ctypes.c_uint32 * 6)(low, low, low, high, high, high)  # effective, permitted, inheritable
+    _check(libc.syscall(SYS_CAPSET[MACHINE], header, sets), "set capabilities")
+
+
+def allow_many_descriptors() -> None:
+    """Raise this process's limit on open files as far as it may: up to it, the kernel lets it send descriptors."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def drop_privileges() -> None:
     """Drop all capabilities for good: no later exec gives them back."""
     forbid_new_privileges()
     for capability in range(64):
         if libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
             break
-    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
-    _check(libc.syscall(SYS_CAPSET[MACHINE], header, (ctypes.c_uint32 * 6)()), "drop capabilities")
+    set_capabilities(())
 
 
 def filter_calls(program: bytes) -> None:

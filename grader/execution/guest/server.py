@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import sys
 import time
 from contextlib import suppress
@@ -28,6 +29,8 @@ from guest.confinement import Confinement
 
 if TYPE_CHECKING:
     from guest.shell import Shell
+
+USER = struct.Struct("!I")
 
 
 def main() -> None:
@@ -68,18 +71,21 @@ def main() -> None:
 
 
 def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> None:
-    """Fork a child for each connection that arrives over `control`; return when its other end is closed."""
+    """Fork a child for each connection that arrives over `control`; return when its other end is closed.
+
+    With each connection comes the number of the child's user, as `Confinement.enter_namespaces` takes it.
+    """
     from guest.processes import open_descriptors
 
     keep = open_descriptors() - {control.fileno()}
     while True:
         control.settimeout(None)
-        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        message, descriptors, _, _ = socket.recv_fds(control, USER.size, 1)
         if not message:
             return
         connection = socket.socket(fileno=descriptors[0])
         if os.fork() == 0:
-            _start_child(connection, confinement, shell, keep, control)
+            _start_child(connection, confinement, shell, keep, USER.unpack(message)[0], control)
         connection.close()
 
 
@@ -88,6 +94,7 @@ def _start_child(
     confinement: Confinement,
     shell: Shell,
     keep: set[int],
+    user: int,
     control: socket.socket,
 ) -> NoReturn:
     """In a fork of the server: start a sandbox's init and exit; if that fails, send the reason first."""
@@ -95,7 +102,7 @@ def _start_child(
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        init.start(connection, confinement, shell, keep, control=control)
+        init.start(connection, confinement, shell, keep, user=user, control=control)
         os._exit(0)
     except OSError as error:
         connection.send(b"F" + str(error).encode()[:200])
@@ -134,6 +141,9 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
         with suppress(ImportError):
             __import__(name)
     shell.reset(new_session=True)
+    # Children would share the loop's queue and sockets: what one does to them, all would notice. Each makes its own.
+    shell.loop().close()
+    torch.multiprocessing.set_sharing_strategy("file_system")  # the other one sends descriptors
     from guest import tripwire
 
     tripwire.install()
@@ -194,7 +204,7 @@ def _try(control: socket.socket, confinement: Confinement, limits: dict) -> None
     """Confine one child and report whether that worked, for `grader.execution.tiers.tier_problem`."""
     linux.forbid_new_privileges()
     try:
-        confinement.enter_namespaces()
+        confinement.enter_namespaces(0)
         read, write = os.pipe()
         if os.fork() == 0:
             try:

@@ -1,0 +1,58 @@
+"""Run a program as another user, who can reach this Python and this project."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+USER = 54_321  # an ordinary one
+# Where Python lives in a private home, only a mount namespace lets another user see it.
+REACHABLE = """
+set -e
+python=$(dirname "$(dirname "$(readlink -f "$1")")")
+home=~root
+case "$python" in
+    "$home"/*)
+        mkdir -p "$2/python"; mount --bind "$python" "$2/python"
+        mount -t tmpfs -o mode=755 none "$home"; mkdir -p "$python"; mount --bind "$2/python" "$python";;
+esac
+python=$1 user=$3; shift 3
+[ "$user" = 0 ] && exec "$python" "$@"
+exec setpriv --reuid="$user" --regid="$user" --clear-groups "$python" "$@"
+"""
+
+
+def run_as(user: int, folder: Path, program: Path, *arguments: str) -> dict:
+    """Run a Python program as a user, and return the JSON object that it prints last.
+
+    Skip the test if this process is not root and `user` is another one, or if the program prints {"skip": reason}.
+    """
+    for path in (folder, *folder.parents):
+        if path != Path(path.anchor) and path.owner() == Path.home().owner():
+            path.chmod(path.stat().st_mode | 0o055)
+    command = [sys.executable, str(program), *arguments]
+    if os.getuid() == 0:
+        if not shutil.which("setpriv") or not shutil.which("unshare"):
+            pytest.skip("setpriv and unshare (util-linux) are not there")
+        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", REACHABLE, "sh",
+                   sys.executable, str(folder), str(user), *command[1:]]  # fmt: skip
+    elif user == 0:
+        pytest.skip("these tests do not run as root")
+    environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1", "HOME": str(folder)}
+    if "PYTHONPATH" in os.environ:
+        environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    if "skip" in told:
+        pytest.skip(told["skip"])
+    return told
