@@ -95,6 +95,7 @@ class Execution:
     seconds: float
     # Why the run failed through the grader's fault: the fork server died in every attempt; else empty.
     fault: str = ""
+    starved: bool = False  # something timed out for which this machine had little time
     # Why the notebook ran on the CPU although the GPU was requested; else empty.
     moved: str = ""
 
@@ -105,6 +106,7 @@ class _Results:
 
     evidence: dict[str, Evidence] = field(default_factory=dict)
     cells: dict[str, CellResult] = field(default_factory=dict)
+    starved: bool = False
 
     @property
     def timed_out(self) -> frozenset[str]:
@@ -175,6 +177,7 @@ def execute(server: InterpreterServer, run: RunPlan) -> Execution:
         device=device,
         seconds=time.monotonic() - started,
         fault=fault,
+        starved=results.starved,
     )
 
 
@@ -220,6 +223,7 @@ def _run_cells(
         for request in run.follow_up(results.cells, results.evidence):
             results.evidence[request.key] = interpreter.call(request)
     finally:
+        results.starved = interpreter.starved
         interpreter.kill()
 
 

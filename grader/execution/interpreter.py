@@ -15,6 +15,10 @@ class Interpreter(Protocol):
     def isolation(self) -> str:
         """The tier of isolation that it runs with."""
 
+    @property
+    def starved(self) -> bool:
+        """Whether something timed out for which this machine had little time: run alone, it might not have."""
+
     def run_cell(
         self,
         source: str,

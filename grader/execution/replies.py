@@ -29,6 +29,7 @@ class Reply:
     head: bytes = b""
     body: bytes | memoryview = b""
     lost: bool = False  # the interpreter's state is gone, and its checkpoint too
+    waited: float = 0.0  # seconds in which the interpreter was ready and no core was free for it
 
 
 def parse_reply(header: bytes, body: memoryview) -> Reply:
@@ -44,6 +45,7 @@ def parse_reply(header: bytes, body: memoryview) -> Reply:
         bytes(body[head_start:body_start]),
         body[body_start:],
         lost=outcome.endswith("lost"),
+        waited=fields.get("waited", 0.0),
     )
 
 

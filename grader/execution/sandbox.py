@@ -30,6 +30,9 @@ READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
 GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit
 GPU_START_SECONDS = 20.0  # added to each limit on a GPU: its first use in a process may take this long
 MAX_REPLAYS = 5  # of one submission
+# Of the time that a cell or probe took: if it was ready for longer and no core was free for it, it was starved. Side by
+# side with one other process on its core it waits half the time.
+MOST_WAITING = 1 / 3
 # Given cells and answers run without a checkpoint as long as all completed cells together took less than
 # this: after a failure the sandbox runs them again.
 QUICK_REPLAY_SECONDS = 1.0
@@ -84,6 +87,8 @@ class Sandbox:
         self._completed: list[_CompletedCell] = []
         self._completed_seconds = 0.0  # that the completed cells took
         self._replays = 0
+        self._started, self._waited = time.monotonic(), 0.0
+        self.starved = False
         self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
         self._connection: socket.socket | None = None
         self._pidfd = -1
@@ -112,6 +117,7 @@ class Sandbox:
         reply = self._retry_if_dead(
             lambda: self._send_order("cell", order, b"", seconds, in_place=self._without_checkpoint(origin))
         )
+        self._note_waiting(reply, time.monotonic() - started)
         result = cell_result(
             reply,
             self._limits,
@@ -143,14 +149,31 @@ class Sandbox:
         group = request.group or request.key
         reply = self._retry_if_dead(lambda: self._send_order("call", order, blob, request.seconds, group))
         took = time.monotonic() - started
+        self._note_waiting(reply, took)
         result, size = evidence(request, reply, self._limits, took=took, bytes_left=self._evidence_left)
         self._evidence_left -= size
         if reply.lost:
             self._replay()
         return result
 
+    def _note_waiting(self, reply: Reply, took: float) -> None:
+        """Note whether a cell or probe that timed out was starved, or whether all together were."""
+        self._waited += reply.waited
+        if reply.outcome == "timeout":
+            self.starved |= reply.waited > MOST_WAITING * took
+        elif reply.outcome == "used up":
+            self.starved |= self._waited > MOST_WAITING * (time.monotonic() - self._started)
+
     def kill(self) -> None:
         """End the sandbox with all its processes; a second call does nothing."""
+        try:
+            self._end()
+        finally:
+            self._group.remove()
+            self._user.release()
+
+    def _end(self) -> None:
+        """End the init and with it all processes, if they run."""
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -163,14 +186,6 @@ class Sandbox:
             self._kill_init()
             self._init_ends(within=5.0)
         os.close(self._pidfd)
-        try:
-            self._end()
-        finally:
-            self._group.remove()
-            self._user.release()
-
-    def _end(self) -> None:
-        """End the init and with it all processes, if they run."""
 
     @property
     def pid(self) -> int:

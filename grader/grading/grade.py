@@ -71,6 +71,8 @@ class Graded:
     grade: Grade
     notebook: NotebookNode | None = None
     recorded: bool = False  # an earlier run made the grade; it is without checks
+    # Points are missing, and something timed out for which this machine had little time: worth another run, alone.
+    starved: bool = False
 
 
 @cache
@@ -154,6 +156,7 @@ class _Grading:
         )
         # All runs of the notebook together have the time of one.
         self._deadline = time.monotonic() + lesson.limits.seconds
+        self._starved = False  # in a run, something timed out for which this machine had little time
         self._left_out = False  # a run did not take place, because the time was used up
         self._unexplained: dict[
             str, str
@@ -235,6 +238,7 @@ class _Grading:
         repairs: dict[str, Repair | None] = {}
         follow_up = partial(self._try_repairs, notebook, trials, judged, repairs)
         execution = execute(self._server, replace(run, follow_up=follow_up))
+        self._starved |= execution.starved
         if execution.fault:
             raise RuntimeError(execution.fault)
         for key, evidence in execution.evidence.items():
@@ -376,7 +380,8 @@ class _Grading:
             isolation=execution.isolation,
             device=execution.device,
         )
-        return Graded(grade=grade, notebook=_with_verdicts(execution.notebook, verdicts))
+        starved = self._starved and (grade.score or 0.0) < grade.max_score
+        return Graded(grade=grade, notebook=_with_verdicts(execution.notebook, verdicts), starved=starved)
 
 
 def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> NotebookNode:

@@ -64,22 +64,27 @@ def grade_class(
 
 
 def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Graded]) -> tuple[Job, Graded]:
-    """Grade one submission in this process, without a look at recorded grades; an error becomes a fault."""
+    """Grade one submission in this process, without a look at recorded grades; an error becomes a fault.
+
+    One that this machine had little time for is graded again.
+    """
     job = parsed(JobMaker(course)(file))
     try:
-        return job, grade(job)
+        graded = grade(job)
+        return job, grade(job) if graded.starved else graded
     except Exception as error:  # a fault of the grader, reported like a worker's
         return job, _lost(job, error)
 
 
 class _Queue:
-    """The jobs that workers have, and the suspects: jobs that lost their worker and run again alone."""
+    """The jobs that workers have, and the suspects: jobs that lost their worker, or got little time, and run again alone."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._executor: Executor | None = None
         self._waiting: dict[Future, Job] = {}
-        # One of these jobs killed its worker, and it is unknown which one: so they run again one at a time.
+        # One of these jobs killed its worker, and it is unknown which one: so they run again one at a time. For those
+        # that timed out because neighbours took the time, there is no neighbour then.
         self._suspects: deque[Job] = deque()
         self.finished = False
 
@@ -109,7 +114,8 @@ class _Queue:
     def done(self) -> Iterator[tuple[Job, Graded]]:
         """Wait until at least one job ends. Yield each job that ended with its grade.
 
-        A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault.
+        A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does
+        a job that timed out for lack of CPU time; after ATTEMPTS attempts, its grade counts.
 
         Raises:
             WorkersLost: the cluster's scheduler is gone.
@@ -125,7 +131,11 @@ class _Queue:
                 if job.attempts < ATTEMPTS:
                     self._suspects.append(replace(job, attempts=job.attempts + 1))
                     continue
-            yield job, _lost(job, error) if error else future.result()
+            graded = _lost(job, error) if error else future.result()
+            if graded.starved and job.attempts < ATTEMPTS:
+                self._suspects.append(replace(job, attempts=job.attempts + 1))
+                continue
+            yield job, graded
 
     def close(self) -> None:
         """End the workers: wait for them if `finished` is set, else end them in the middle of their jobs."""

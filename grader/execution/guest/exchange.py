@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import select
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from guest import frames
 from guest.channels import InterpreterProcess, send_part
 from guest.grader_connection import GraderConnection
 from guest.meter import TICK, Meter
+from guest.processes import waited_seconds
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Answer:
     outcome: str
     head: bytes = b""
     body: bytes | memoryview = b""
+    waited: float = 0.0  # seconds in which the process was ready and no core was free for it
 
 
 class Exchange:
@@ -45,6 +47,12 @@ class Exchange:
 
     def run(self, seconds: float, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
         """Send the request and return how it ended."""
+        before = waited_seconds(self._process.pid)
+        answer = self._run(seconds, request, blob)
+        return replace(answer, waited=max(0.0, waited_seconds(self._process.pid) - before))
+
+    def _run(self, seconds: float, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
+        """Do what `run` does, but for the time that the process waited."""
         self._deadline = time.monotonic() + seconds
         self._outgoing = memoryview(frames.pack(request, blob))
         self._channel.setblocking(False)

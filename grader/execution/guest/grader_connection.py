@@ -62,10 +62,12 @@ class GraderConnection:
         except frames.FrameError:
             self._end()
 
-    def reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"") -> None:
+    def reply(
+        self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"", *, waited: float = 0.0
+    ) -> None:
         """Answer an order, and include the raw output since the last call of `discard_raw`."""
         self._collect_raw()
-        header = {"outcome": outcome, "raw": len(self._raw), "head": len(head)}
+        header = {"outcome": outcome, "raw": len(self._raw), "head": len(head), "waited": waited}
         self._send(header, b"".join((self._raw, head, body)))
 
     def forward_call(self, head: bytes, body: bytes | memoryview) -> None:

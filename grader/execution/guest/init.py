@@ -78,7 +78,7 @@ class Init:
                 continue  # the result of a call, too late: the interpreter that called has ended
             request_size = order.pop("request")
             answer = self._carry_out(order, body[:request_size], body[request_size:])
-            self._grader.reply(answer.outcome, answer.head, answer.body)
+            self._grader.reply(answer.outcome, answer.head, answer.body, waited=answer.waited)
 
     def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Answer:
         """Run the cell or the probe of one order."""
@@ -158,11 +158,11 @@ class Init:
         else:
             keep = before
         if in_place or not self._kill_all_but(keep) or not self._checkpoint_answers():
-            return self._give_up(f"{answer.outcome} lost")
+            return self._give_up(f"{answer.outcome} lost", answer.waited)
         return answer
 
-    def _give_up(self, outcome: str) -> Answer:
-        """Kill all processes of the sandbox but this one, and return an Answer with this outcome.
+    def _give_up(self, outcome: str, waited: float = 0.0) -> Answer:
+        """Kill all processes of the sandbox but this one, and return an Answer with this outcome and waiting time.
 
         There is no checkpoint left; the trusted side must start a new sandbox.
         """
@@ -170,7 +170,7 @@ class Init:
         if self._active is not None:
             self._active.close()
         self._active = self._prober = None
-        return Answer(outcome)
+        return Answer(outcome, waited=waited)
 
     # ------------------------------------------------------------ starting and forking interpreters
 
