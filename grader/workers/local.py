@@ -17,10 +17,12 @@ from typing import Any
 
 from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
+from grader.records import Limits
 from grader.workers import servers
 from grader.workers.workers import Workers
 
-WORKER_BYTES = 3 << 30  # memory of one job in nearly all cases: a fork server, a submission and its judge
+# Memory of one job: what a submission may take, and what its worker and its share of the fork server take (0.4 GB).
+WORKER_BYTES = Limits().memory_bytes + (1 << 30)
 
 
 def default_jobs(submissions: int) -> int:

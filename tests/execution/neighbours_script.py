@@ -12,6 +12,7 @@ import os
 import sys
 import time
 
+from grader.execution import cgroup
 from grader.execution.sandbox import Sandbox
 from grader.execution.server import Server
 from grader.execution.tiers import tier_problem
@@ -103,6 +104,21 @@ for receiver in waiting:
     receiver.setblocking(False); receiver.recv(1)
 time.sleep(0.5)
 """
+# What lies in the buffers of sockets belongs to no process. 12 times 250 pairs, each with 200 KB on either side.
+BUFFERS = """
+import os, socket, time
+held = []
+for _ in range(12):
+    if os.fork() == 0:
+        for _ in range(248):
+            for one in (pair := socket.socketpair()):
+                one.setblocking(False)
+                try:
+                    while True: one.send(bytes(1 << 16))
+                except OSError: held.append(one)
+        time.sleep(60); os._exit(0)
+time.sleep(8)
+"""
 # In tier partial a sandbox knows the numbers of the grader's processes; in full, of its own init alone.
 PRIORITIES = """
 import ctypes, os, resource
@@ -158,7 +174,11 @@ def main(tier: str) -> None:
     told: dict = {}
     with Server(isolation=tier) as server:
         first, second = server.spawn(Limits(), seed=0), server.spawn(Limits(), seed=0)
-        for name, source in (("descriptors", DESCRIPTORS), ("mounts", MOUNTS), ("shared memory", SHARED_MEMORY)):
+        for name, source in (
+            ("descriptors", DESCRIPTORS),
+            ("mounts", MOUNTS),
+            ("shared memory", SHARED_MEMORY),
+        ):
             told[name] = [said(first, source), said(second, source)]
         pids = [1] if tier == "full" else [os.getpid(), first.pid, second.pid]
         told["priorities"] = said(first, PRIORITIES.format(pids=pids))
@@ -177,11 +197,21 @@ def main(tier: str) -> None:
         told["command"] = said(second, "!echo an answer")
         told["users"] = [os.stat(f"/proc/{python.pid}").st_uid for python in (first, second)]
         first.kill()
+        cgroup._hierarchies = dict  # type: ignore[assignment]  # as on machines without control groups
+        fourth = server.spawn(Limits(memory_bytes=500 << 20), seed=0)
+        told["kept"] = said(fourth, "import resource\nx = 5\nprint(x)")
+        told["buffers"] = said(fourth, BUFFERS)
+        told["after"] = said(fourth, "print(x)")
+        told["first to go"] = said(fourth, "print(open('/proc/self/oom_score_adj').read())")
+        fourth.kill()
         first = server.spawn(Limits(), seed=0)
         said(first, IN_FLIGHT)
         started = time.monotonic()
         try:
-            told["in flight"] = [said(second, "print('again')"), said(server.spawn(Limits(), seed=0), "print('new')")]
+            told["in flight"] = [
+                said(second, "print('again')"),
+                said(server.spawn(Limits(), seed=0), "print('new')"),
+            ]
         except Exception as error:
             told["in flight"] = [str(error)]
         told["seconds"] = time.monotonic() - started

@@ -36,9 +36,12 @@ def test_what_one_leaves_in_its_queues_and_sockets_no_other_finds(told):
 
 def test_no_file_system_of_one_can_be_seen_by_another(told):
     if told["tier"] == "partial":
-        pytest.skip("Landlock alone: all mounts are seen, and none can be written outside of the sandbox's home")
+        pytest.skip(
+            "Landlock alone: all mounts are seen, and none can be written outside of the sandbox's home"
+        )
     first, second = (
-        {device for device, kind in json.loads(found).values() if kind != "devtmpfs"} for found in told["mounts"]
+        {device for device, kind in json.loads(found).values() if kind != "devtmpfs"}
+        for found in told["mounts"]
     )
     assert len(first) == len(second) == 3  # proc, devpts, scratch
     assert first.isdisjoint(second)
@@ -54,6 +57,15 @@ def test_terminals_that_one_holds_are_missing_to_no_other(told):
 
 def test_descriptors_in_flight_stop_no_other(told):
     assert told["in flight"] == ["again", "new"]
+
+
+def test_what_lies_in_buffers_of_sockets_counts_as_memory(told):
+    assert told["buffers"].startswith("died:  it used more than 0.5 GB of memory and was stopped")
+    assert (told["kept"], told["after"]) == ("5", "5")
+
+
+def test_where_the_machine_runs_out_of_memory_sandboxes_go_first(told):
+    assert told["first to go"] == "1000"
 
 
 def test_as_root_each_has_a_user_of_its_own(told):

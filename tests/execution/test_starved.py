@@ -51,6 +51,13 @@ def test_a_submission_whose_time_was_used_up_by_waiting_was_starved(crowded_core
 
 
 def test_the_run_says_so(crowded_core, server):
-    cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": BUSY, "outputs": [], "execution_count": None}
+    cell = {
+        "cell_type": "code",
+        "id": "a",
+        "metadata": {},
+        "source": BUSY,
+        "outputs": [],
+        "execution_count": None,
+    }
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     assert execute(server, RunPlan(notebook=notebook, limits=Limits(cell_seconds=2))).starved

@@ -108,6 +108,7 @@ class Confinement:
         Except in tier none, also drop privileges and install Landlock and the system-call filter.
         """
         os.setsid()
+        linux.first_to_be_killed()
         _set_limits(limits, address_space=self.device == "cpu")
         if self.tier == "none":
             return

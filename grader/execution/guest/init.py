@@ -197,7 +197,9 @@ class Init:
         self._confinement.confine(self._limits, self._home)
         tempfile.tempdir = None  # this cache contains the fork server's folder, not this sandbox's
         attach_streams()
-        if not self._confinement.full:  # terminals would be those of the whole machine: `!command` uses a pipe
+        if (
+            not self._confinement.full
+        ):  # terminals would be those of the whole machine: `!command` uses a pipe
             self._shell.system = self._shell.system_raw
         for name in [name for name in sys.modules if name.partition(".")[0] == "guest"]:
             del sys.modules[name]  # so that student code cannot import these modules

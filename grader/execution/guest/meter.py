@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
 
-from guest.processes import live_descendants, proportional_bytes, resident_bytes
+from guest.processes import descriptor_count, live_descendants, proportional_bytes, resident_bytes, sockets
 
 TICK = 0.05  # seconds between two measurements
 # Seconds between two measurements of scratch in the lower tiers, where a measurement reads the size of every
@@ -18,6 +18,13 @@ SCRATCH_TICK = 0.5
 # overestimates: as long as its result exceeds the limit, an exact measurement, which takes longer, would
 # otherwise follow at every tick.
 EXACT_TICK = 4 * TICK
+# What one socket may hold that nobody has read: memory of the kernel, which belongs to no process. The system-call filter
+# keeps sandboxes from raising it.
+SOCKET_BYTES = 212_992
+# If less of the machine's memory is available than this share, and than these bytes, it is short: then a sandbox that
+# takes more than half of its own, or has a crowd of processes, is stopped. The kernel's memory for a few processes is
+# small, whatever they do.
+SHORT, SHORT_BYTES, CROWD = 1 / 16, 1 << 30, 24
 
 
 class Meter:
@@ -54,16 +61,46 @@ class Meter:
                 return "scratch"
         allowed = self._limits["memory_bytes"] - scratch
         pids = self.processes()
-        if sum(map(resident_bytes, pids)) > allowed and now >= self._next_exact:
-            # Forks share most of their pages, so only the proportional count, which takes longer, is exact.
-            if sum(map(proportional_bytes, pids)) > allowed:
+        short = memory_is_short()
+        if short and len(pids) > CROWD:
+            return "memory"
+        if short:
+            allowed = min(allowed, self._limits["memory_bytes"] // 2)
+        quick = sum(map(resident_bytes, pids)) + SOCKET_BYTES * self._at_most_sockets(pids)
+        if quick > allowed and now >= self._next_exact:
+            # Forks share most of their pages and all their sockets, so only this count, which takes longer, is exact.
+            if sum(map(proportional_bytes, pids)) + SOCKET_BYTES * self._sockets(pids) > allowed:
                 return "memory"
             self._next_exact = now + EXACT_TICK
         return ""
 
+    def _at_most_sockets(self, pids: Iterable[int]) -> int:
+        """Count quickly, and rather too many, the sockets that the sandbox may have."""
+        return self._sockets(pids) if self._own_namespace else sum(map(descriptor_count, pids))
+
+    def _sockets(self, pids: Iterable[int]) -> int:
+        """Count the sandbox's sockets, in tier full with those that no process has open: they may be on their way."""
+        if not self._own_namespace:
+            return len(set().union(*map(sockets, pids)))
+        with open("/proc/net/unix", "rb") as file:
+            return file.read().count(b"\n")
+
     def processes(self) -> set[int]:
         """Return the live processes of the sandbox, without its init."""
         return live_descendants(own_namespace=self._own_namespace)
+
+
+def memory_is_short(path: str = "/proc/meminfo") -> bool:
+    """Tell whether hardly any of this machine's memory is available."""
+    try:
+        with open(path, "rb") as file:
+            fields = {
+                name: 1024 * int(value.split()[0])
+                for name, _, value in (line.partition(b":") for line in file)
+            }
+        return fields[b"MemAvailable"] < min(SHORT * fields[b"MemTotal"], SHORT_BYTES)
+    except (OSError, KeyError):
+        return False
 
 
 def remove_scratch(folder: str, deadline: float) -> None:

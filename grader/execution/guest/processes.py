@@ -47,6 +47,24 @@ def waited_seconds(pid: int) -> float:
         return 0.0
 
 
+def descriptor_count(pid: int) -> int:
+    """Return how many descriptors a process has open; 0 before Linux 6.2, which does not count them, and if it has ended."""
+    try:
+        return os.stat(f"/proc/{pid}/fd").st_size
+    except OSError:
+        return 0
+
+
+def sockets(pid: int) -> set[str]:
+    """Return the names that the kernel has for the sockets that a process has open."""
+    found = set()
+    with suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                found.add(os.readlink(f"/proc/{pid}/fd/{name}"))
+    return {name for name in found if name.startswith("socket:")}
+
+
 def open_descriptors() -> set[int]:
     """Return the file descriptors that are open in this process."""
     descriptors = set()

@@ -94,7 +94,7 @@ LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_", "sys.setprofile", "s
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
 # torch's own operators; one of another library may run any code where the tripwire cannot see it.
-NAMESPACES = ("aten", "prim", "prims", "higher_order", "")
+NAMESPACES = ("aten", "prim", "prims", "profiler", "higher_order", "")
 
 # Before the name of a function that is watched wherever it is installed.
 CALL = "call "
