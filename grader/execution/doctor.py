@@ -12,22 +12,28 @@ import torch
 
 from grader.execution import cgroup
 from grader.execution.guest import linux
-from grader.execution.sandbox_description import UNPRIVILEGED
 from grader.execution.tiers import LINUX, OTHER_SYSTEM, TIERS, tier_problem
+from grader.execution.users import COUNT, FIRST
 
-# What each tier leaves open, of the attacks that tests/execution/test_isolation.py tries.
+# What each tier leaves open, as far as we know (tests/execution/test_isolation.py and test_neighbours.py try the rest),
+# and what does not work in it.
 OPEN = {
-    "full": (),
+    "full": (
+        "where Python lies on this machine, its kernel, processor and load can be read in /proc",
+        "speed: cores, caches and memory are shared, so that a submission can slow its neighbours down",
+    ),
     "partial": (
-        "the list of processes and their command lines can be read in /proc",
-        "DataLoader workers and multiprocessing do not work: sockets and shared memory are denied",
+        "processes and their command lines, mounts and the network's state can be read in /proc, and the files of Python",
         "scratch is limited by a count twice a second, not by the file system",
+        "speed: cores, caches, memory and disk are shared, so that a submission can slow its neighbours down",
+        "DataLoader workers, multiprocessing and terminals do not work: what they need is denied",
     ),
     "none": (
         "a submission runs with the rights of whoever runs the grader: files, network, processes, environment of it",
         "time-outs and limits hold against accidents, not against intent",
     ),
 }
+SHARED_USER = "one user for all submissions: watches, pipes and (tier partial) processes are counted for it; root has one for each"
 # Tier → what the operator can do so that this machine provides the tier.
 REMEDIES = {
     "full": "Full needs user namespaces: on Ubuntu ≥ 23.10 `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, "
@@ -36,6 +42,7 @@ REMEDIES = {
     "(`lsm=landlock,…` at boot).",
     "none": f"None needs Linux ≥ {LINUX['none']}.",
 }
+WITHOUT_GROUPS = "counted every 50 ms, with what sockets hold, but not all of the kernel's own: no control group can be made here"
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill", "nbgrader", "pyseccomp")
 
 
@@ -60,18 +67,20 @@ def _isolation_lines() -> Iterator[str]:
         return
     for weakness in OPEN[best]:
         yield f"            open: {weakness}"
+    if os.getuid() != 0:
+        yield f"            {SHARED_USER}"
     if best != "none":
         user = (
-            f"user {UNPRIVILEGED}, never root" if os.getuid() == 0 else "your user, in namespaces of its own"
+            f"a user for each submission, {FIRST} to {FIRST + COUNT - 1}, never root"
+            if os.getuid() == 0
+            else "your user, in namespaces of its own"
         )
         yield f"runs as     {user if best == 'full' or os.getuid() == 0 else 'your user'}"
 
 
 def _machine_lines() -> Iterator[str]:
     """Yield how memory is limited, and the versions of Landlock, device, system and packages."""
-    memory = (
-        "control groups" if cgroup.available() else "counted every 50 ms: no control group can be made here"
-    )
+    memory = "control groups" if cgroup.available() else WITHOUT_GROUPS
     yield f"memory      {memory}"
     version = linux.landlock_version()
     yield f"Landlock    version {version}" if version else "Landlock    none"

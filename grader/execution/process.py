@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import socket
 import struct
 import subprocess
@@ -15,7 +14,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from grader.execution import cgroup
+from grader.execution import cgroup, scratch
 from grader.execution.errors import IsolationError
 from grader.execution.guest import frames, linux
 from grader.execution.sandbox_description import GUEST, HOME, describe_sandbox
@@ -59,10 +58,11 @@ class ServerProcess:
         """
         if not trial:
             cgroup.remove_stale()
+            scratch.remove_stale()
         self.tier, self.device = tier, device
         self._ready = False
-        self._scratch = "" if tier == "full" else _make_scratch()
-        boot, server = describe_sandbox(tier, device, self._scratch or HOME)
+        self._scratch = None if tier == "full" else scratch.Scratch()
+        boot, server = describe_sandbox(tier, device, self._scratch.home if self._scratch else HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._control, server_end = socket.socketpair()
         server |= {"try": True, "limits": limits_for_guest(Limits(), tier)} if trial else {}
@@ -135,8 +135,7 @@ class ServerProcess:
             self._process.wait()
         self._log.close()
         if self._scratch:
-            _remove_scratch(self._scratch)
-            self._scratch = ""
+            self._scratch.remove()
 
     def _last_line_of_log(self) -> str:
         """Return the last line that the server printed, to say why it ended; empty if it printed nothing."""
@@ -211,25 +210,3 @@ def _tasks_of(uid: int) -> int:
             if name.isdigit() and os.stat(f"/proc/{name}").st_uid == uid:
                 count += len(os.listdir(f"/proc/{name}/task"))
     return count
-
-
-def _make_scratch() -> str:
-    """Make the folder in which each child of a lower tier makes its own home, and return its path."""
-    folder = tempfile.mkdtemp(prefix="grader-scratch-")
-    os.mkdir(f"{folder}/home", 0o700)
-    if os.getuid() == 0:  # each child is a user of its own
-        os.chmod(f"{folder}/home", 0o1777)
-    os.chmod(folder, 0o755)
-    return f"{folder}/home"
-
-
-def _remove_scratch(home: str) -> None:
-    """Remove the folder that `_make_scratch` made, with what a sandbox's init could not remove.
-
-    rm follows no link and removes folders nested to any depth.
-    """
-    folder = os.path.dirname(home)
-    if rm := shutil.which("rm"):
-        subprocess.run([rm, "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,6 @@ What one submission uses up is then missing to no other.
 from __future__ import annotations
 
 import os
-import pwd
 import socket
 from itertools import count
 
@@ -56,6 +55,8 @@ def shared_user() -> int:
 
 def _has_account(uid: int) -> bool:
     """Tell whether this machine knows somebody with this user id."""
+    import pwd  # which Windows does not have
+
     try:
         pwd.getpwuid(uid)
     except KeyError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.execution import doctor
 from grader.execution import tiers as isolation
 
@@ -46,4 +48,18 @@ def test_an_old_linux_is_told_what_each_tier_needs(monkeypatch):
 
 def test_every_tier_has_its_list():
     assert set(doctor.OPEN) == set(isolation.TIERS)
-    assert not doctor.OPEN["full"]
+    assert all(doctor.OPEN.values())
+
+
+@pytest.mark.parametrize(("user", "shared"), [(0, False), (1000, True)])
+def test_it_says_whether_submissions_share_a_user(user, shared, monkeypatch):
+    monkeypatch.setattr(doctor, "tier_problem", lambda tier: "")
+    monkeypatch.setattr(doctor.os, "getuid", lambda: user)
+    lines = "\n".join(doctor._isolation_lines())
+    assert (doctor.SHARED_USER in lines) is shared
+    assert ("a user for each submission" in lines) is not shared
+
+
+def test_it_does_not_say_that_all_memory_is_counted_where_it_is_not(monkeypatch):
+    monkeypatch.setattr(doctor.cgroup, "available", lambda: False)
+    assert "not all of the kernel's own" in "\n".join(doctor._machine_lines())
