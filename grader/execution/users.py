@@ -32,7 +32,7 @@ class SandboxUser:
                 self._name.bind(f"\0attention-grader-user-{uid}")
             except OSError:
                 continue
-            if not _has_account(uid):
+            if is_mapped(uid) and not _has_account(uid):
                 self.uid = uid
                 return
             self._name.close()
@@ -51,6 +51,13 @@ class SandboxUser:
 def shared_user() -> int:
     """Return the user id of the fork server, and of sandboxes without a user of their own."""
     return UNPRIVILEGED if os.getuid() == 0 else os.getuid()
+
+
+def is_mapped(uid: int, path: str = "/proc/self/uid_map") -> bool:
+    """Tell whether a process here can become this user: a container may have few."""
+    with open(path) as file:
+        ranges = [tuple(map(int, line.split())) for line in file]
+    return any(first <= uid < first + size for first, _, size in ranges)
 
 
 def _has_account(uid: int) -> bool:

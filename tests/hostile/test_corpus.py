@@ -14,9 +14,10 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import neighbours
 import pytest
 from borrowed import REACHES_INSIDE, borrowed
-from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, content, place
+from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, code, content, place
 
 from grader.course import lessons
 from grader.execution import stand_ins
@@ -28,6 +29,22 @@ from grader.submission.file import Unreadable
 from grader.submission.intake import find
 
 ROOT = Path(__file__).parents[2]
+
+
+def _own_cells(bundle: str):
+    """An edit of a notebook: the bundle's cells come after 1.1."""
+
+    def edit(notebook: dict) -> dict:
+        own = [code(source, f"own-{n}") for n, source in enumerate(neighbours.cells(bundle))]
+        at = next(
+            n for n, cell in enumerate(notebook["cells"]) if "# @exercise 1.1\n" in "".join(cell["source"])
+        )
+        return {**notebook, "cells": [*notebook["cells"][: at + 1], *own, *notebook["cells"][at + 1 :]]}
+
+    return edit
+
+
+CORPUS += [Hostile(name=name, group=neighbours.GROUP, edit=_own_cells(name)) for name in neighbours.BUNDLES]
 SECRET = "the-planted-secret-e7aa"
 # The course's limits, smaller: the same walls, reached sooner.
 LIMITS = Limits(
@@ -126,9 +143,10 @@ def grade_all(path: Path, server: Server) -> list[grading.Graded]:
 def test_the_corpus_covers_every_group():
     groups = Counter(one.group for one in CORPUS)
     assert set(groups) == {
-        "resource", "secrets", "interpreter", "format", "paths", "archives", "tensors", "cheating",
+        "resource", "secrets", "interpreter", "format", "paths", "archives", "tensors", "cheating", "neighbours",
     }  # fmt: skip
     assert len(CORPUS) >= 60
+    assert sum(map(len, neighbours.BUNDLES.values())) >= 40
     assert len({(one.group, one.name) for one in CORPUS}) == len(CORPUS)
 
 
@@ -153,6 +171,9 @@ def test_no_submission_gets_more_or_less_than_it_earned(
     assert least <= (grade.score or 0.0) <= hostile.points, [
         (one.id, one.points, one.message) for one in grade.verdicts
     ]
+    if graded.notebook:
+        shown = json.dumps([cell.get("outputs") for cell in graded.notebook.cells])
+        assert neighbours.OPEN not in shown, [line for line in shown.split("\\n") if neighbours.OPEN in line]
     everything = f"{grade} {graded.notebook}"
     assert SECRET not in everything
     for dangerous in (
