@@ -17,6 +17,7 @@ from pathlib import Path
 from grader.records import Limits
 
 NAME = "attention-grader"
+OWN_PROCESSES = "grader-processes"
 _number = count()
 
 
@@ -131,11 +132,32 @@ def _hierarchies() -> dict[Path, str]:
                 )
                 hierarchies[_own_group(mount_point, path)] = controller
         elif kind == "cgroup2":
-            with suppress(OSError):
-                delegated = (Path(mount_point) / "cgroup.subtree_control").read_text().split()
-                if {"memory", "pids"} <= set(delegated):
-                    hierarchies[Path(mount_point)] = "both"
+            for group in (Path(mount_point), prepare_delegated(Path(mount_point + own_groups.get("", "/")))):
+                with suppress(OSError):
+                    shared = (group / "cgroup.subtree_control").read_text().split()
+                    if {"memory", "pids"} <= set(shared):
+                        hierarchies[group] = "both"
     return {path: controllers for path, controllers in hierarchies.items() if os.access(path, os.W_OK)}
+
+
+def prepare_delegated(own: Path) -> Path:
+    """Make this process's cgroup v2 group ready for groups below it, if systemd delegated it; return that group.
+
+    `systemd-run --user --scope -p Delegate=yes` delegates one. A group whose children have limits may have no processes
+    itself, so those that it has move into a child.
+    """
+    if own.name == OWN_PROCESSES:  # this process, or the one that started it, has moved
+        return own.parent
+    with suppress(OSError, AttributeError):  # not delegated; not Linux
+        if os.getxattr(own, "user.delegate") == b"1":
+            wanted = {"memory", "pids", "cpu"} & set((own / "cgroup.controllers").read_text().split())
+            child = own / OWN_PROCESSES
+            child.mkdir(exist_ok=True)
+            for pid in (own / "cgroup.procs").read_text().split():
+                with suppress(ProcessLookupError):
+                    (child / "cgroup.procs").write_text(pid)
+            (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(wanted)))
+    return own
 
 
 def _own_group(mount_point: str, path: str) -> Path:
