@@ -86,7 +86,11 @@ def main() -> None:
         course = make_course(Path(folder), honest)
         alone, _ = graded(course, options.isolation, options.jobs)
         add_hostile(course)
-        rounds = [graded(course, options.isolation, options.jobs) for _ in range(options.rounds)]
+        rounds = []
+        for number in range(options.rounds):
+            rounds.append(graded(course, options.isolation, options.jobs))
+            marks = [rounds[-1][0].get(student, {}).get("score") for student in honest]
+            print(f"round {number + 1}: {marks} {rounds[-1][1]}", file=sys.stderr, flush=True)
     rows = []
     for student, example in honest.items():
         marks = [told[student]["score"] for told, _ in rounds]
@@ -166,7 +170,8 @@ def graded(course: Path, isolation: str, jobs: int) -> tuple[dict[str, dict], di
     seconds = time.perf_counter() - started
     done.set()
     watcher.join()
-    left = [*processes_left(), *(path.name for path in Path(tempfile.gettempdir()).glob("grader-scratch-*"))]
+    folders = Path(tempfile.gettempdir()).glob("grader-scratch-*")
+    left = [*processes_left(), *(path.name for path in folders if path.stat().st_uid == os.getuid())]
     left += ["terminals"] * max(0, terminals_held() - terminals)
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
     path.unlink(missing_ok=True)
