@@ -131,4 +131,5 @@ def _cell_text(value: float) -> str:
         return "NaN"
     if not isfinite(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.2f}".replace("-", "−")
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "−")

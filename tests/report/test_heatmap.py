@@ -100,3 +100,8 @@ def test_colours_read_in_grey_too():
 )
 def test_numbers_can_be_read_on_their_cell(background: str, expected: str):
     assert ink(background) == expected
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign():
+    drawn = figure(Heatmap(title="t", got=((0.5, 0.5),), expected=((0.501, 0.499),)))
+    assert "−0.00" not in "".join(panel.svg for panel in drawn.panels)
