@@ -151,7 +151,5 @@ class ReferenceResults:
         if (trial.key, name) not in results:
             namespace = {**self.reference, **(replaces or {})}
             given = trial.inputs if inputs is None else inputs
-            results[trial.key, name] = run_here(
-                trial.check, namespace, given, trial.key, guarded=bool(name)
-            )
+            results[trial.key, name] = run_here(trial.check, namespace, given, trial.key, guarded=bool(name))
         return results[trial.key, name]
