@@ -27,6 +27,12 @@ REMEMBERS = frozenset(
     """.split()
 )
 COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are names like others
+# Methods that change a list, a set or a table.
+CHANGES = frozenset(
+    "add append appendleft clear discard extend insert pop popitem popleft remove setdefault update".split()
+)
+# What has functions of such names, and is no object that could be changed.
+MODULES = frozenset("torch nn nn.init torch.nn.init init F torch.nn.functional np numpy operator".split())
 # Attributes that an honest step or loss sets on what it is given.
 SET_BY_TRAINING = frozenset({"data", "grad", "requires_grad", "training"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -125,25 +131,44 @@ def _function_remembers(
         not all(map(_is_fixed, defaults))
         or any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in nodes)
         or any(isinstance(node, ast.Name) and node.id in held - local for node in nodes)
-        or any(_writes_beyond(node, local, first) for node in nodes)
+        or bool(
+            held & {node.id for value in defaults for node in ast.walk(value) if isinstance(node, ast.Name)}
+        )
+        or any(_writes_beyond(node, local, set() if first else own) for node in nodes)
     )
 
 
-def _writes_beyond(node: ast.AST, local: set[str], first: bool) -> bool:
-    """Tell whether a node changes an object that outlives the call."""
+def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
+    """Tell whether a node changes an object that outlives the call.
+
+    Args:
+        local: the names that the function binds.
+        given: those of its parameters; what hangs on these is there after the call, too.
+    """
     if isinstance(node, ast.AugAssign) and _is_of_self(node.target):
         return True
+    if isinstance(node, ast.keyword):
+        return node.arg == "out"
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
         if _is_of_self(node):
             return False  # `_class_remembers` looks whether anybody reads it
         return node.attr not in SET_BY_TRAINING or not isinstance(node.value, ast.Name)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-        root = _root(node)
-        return root not in local or (root == "self" and not first)
-    in_place = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    if in_place and node.func.attr.endswith("_") and not node.func.attr.startswith("_"):  # type: ignore[attr-defined]
-        return _root(node.func) == "self" and not first and not node.func.attr.startswith("requires_grad")  # type: ignore[attr-defined]
+        return _outlives(node.value, local, given)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name = node.func.attr
+        in_place = name.endswith("_") and not name.startswith(("_", "requires_grad"))
+        if (in_place or name in CHANGES) and ast.unparse(node.func.value) not in MODULES:
+            return _outlives(node.func.value, local, given)
     return False
+
+
+def _outlives(node: ast.AST, local: set[str], given: set[str]) -> bool:
+    """Tell whether an object outlives the call: it is not the function's own, or it hangs on a parameter."""
+    root = _root(node)
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and root in given:
+        return any(isinstance(inner, ast.Attribute) for inner in ast.walk(node))
+    return bool(root) and root not in local
 
 
 def _root(node: ast.AST) -> str:

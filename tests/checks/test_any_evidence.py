@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+import torch
 from any_values import changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,20 +15,23 @@ from grader.checks.judge import judge
 from grader.checks.plan import plan_exercise
 from grader.checks.reference_results import ReferenceResults
 from grader.course import lessons
+from grader.course.trainings import recorded
+from grader.course.trainings.checks import begins
+from grader.course.trainings.recorded import State, Training
 from grader.declaration.lesson import Lesson
 from grader.diagnosis.diagnose import diagnose, wrong_answer
-from grader.records import Evidence, Outcome, Status
+from grader.records import Case, Evidence, Outcome, Status
 
-LESSONS = list(lessons().values())
+LESSONS = [form for lesson in lessons().values() for form in (lesson, lesson.verified)]
 
 
 @cache
-def right(assignment: str, id: str) -> tuple:
+def right(lesson: int, id: str) -> tuple:
     """Draw the trials of an exercise, and compute what the reference returns on them.
 
     Checks of trained objects are left out: there is no reference for them, and tests/course asks their judges.
     """
-    lesson = lessons()[assignment]
+    lesson = LESSONS[lesson]
     exercise, results = lesson.exercise(id), ReferenceResults(lesson.reference)
     trained = {name for name, value in lesson.given.items() if value is None}
     kept = {
@@ -41,14 +45,20 @@ def right(assignment: str, id: str) -> tuple:
     return exercise, planned, results, evidence
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.assignment)
+def kind(lesson: Lesson) -> str:
+    return f"{lesson.assignment}{' verified' if lesson.whole else ''}"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=kind)
 @settings(
     max_examples=15, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 @given(data=st.data())
 def test_any_evidence_is_judged_and_explained(lesson: Lesson, data: st.DataObject) -> None:
-    id = data.draw(st.sampled_from([exercise.id for exercise in lesson.exercises]))
-    exercise, planned, results, evidence = right(lesson.assignment, id)
+    # Of the verified form only the exercises that differ: those with a training.
+    ids = [one.id for one in lesson.exercises if not lesson.whole or lesson.training_checks(one.id)]
+    id = data.draw(st.sampled_from(ids))
+    exercise, planned, results, evidence = right(LESSONS.index(lesson), id)
     key = data.draw(st.sampled_from(sorted(evidence)))
     values = data.draw(changed(evidence[key].values))
     evidence = {**evidence, key: Evidence(key=key, status=Status.OK, values=values)}
@@ -57,3 +67,19 @@ def test_any_evidence_is_judged_and_explained(lesson: Lesson, data: st.DataObjec
     wrong = wrong_answer(exercise, verdict, planned, evidence, results, "cpu")
     assert diagnose(verdict, wrong, lambda: None).outcome is verdict.outcome
     assert wrong is None or wrong.needs_repair() in (True, False)
+
+
+BEGUN = {"losses": [1.0, 2.0], "weights": {"a": torch.ones(2, 3)}}
+
+
+@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@given(got=changed(BEGUN))
+def test_any_beginning_is_judged_and_no_fault(got) -> None:
+    state = State(1, BEGUN["weights"], BEGUN["weights"], BEGUN["weights"])
+    training = Training("any", lambda: None, (1,))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recorded, "_states", lambda training: (state,))
+        check = begins("cell", dict, lambda: {**BEGUN, "start": {"a": torch.zeros(2, 3)}}, training, needs=())
+        case = Case(inputs={}, got=got, expected=dict, rtol=1.0)
+        assert check.judge(case).passed in (True, False)
+        assert check.judge(replace(case, got=BEGUN)).passed

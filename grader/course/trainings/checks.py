@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from torch import Tensor
+
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
 from grader.declaration.exercise import Check
@@ -36,7 +38,10 @@ def begins(
         moved = {
             name: value - right["start"][name]
             for name, value in own.items()
-            if name in right["start"] and getattr(value, "shape", None) == right["start"][name].shape
+            if name in right["start"]
+            and isinstance(value, Tensor)
+            and value.is_floating_point()
+            and value.shape == right["start"][name].shape
         }
         wanted = {name: value - right["start"][name] for name, value in right["weights"].items()}
         return compare_training(

@@ -110,7 +110,7 @@ def compare_training(
     if not isinstance(losses, (list, tuple)) or len(losses) != len(wanted):
         return Finding(passed=False, message=f"{len(wanted)} losses are expected, {losses!r} came back"[:200])
     for step, (own, right) in enumerate(zip(losses, wanted, strict=True), 1):
-        if not isinstance(own, (int, float)) or not abs(own - right) <= MOST_LOSS_OFF * max(abs(right), 1e-2):
+        if not isinstance(own, float) or not abs(own - right) <= MOST_LOSS_OFF * max(abs(right), 1e-2):
             text = f"the loss of step {step} is {_number(own)}, and {right:.4f} with a right answer"
             return Finding(passed=False, message=text)
     for kind in sorted(expected.keys() - {"losses"}):
@@ -141,7 +141,7 @@ def how_far_off(own: object, right: Tensor, weight: Tensor, length: float) -> fl
 
 
 def _number(value: object) -> str:
-    return f"{value:.4f}" if isinstance(value, (int, float)) else "no number"
+    return f"{value:.4f}" if isinstance(value, float) else "no number"
 
 
 def _words(name: str, off: float, steps: int) -> str:
