@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.execution.errors import IsolationError
+from grader.execution.guest.library_internals import defer_compiler
 from grader.execution.process import ServerProcess, SharedServer
 from grader.execution.sandbox import GPU_START_SECONDS, Sandbox
 from grader.execution.tiers import resolve_tier
@@ -29,6 +30,7 @@ class Server:
             IsolationError: this machine cannot isolate as requested.
         """
         self.isolation, self.device = resolve_tier(isolation), device
+        defer_compiler()  # this process takes steps of trainings, too
         self._process: ServerProcess | SharedServer
         if shared is not None:
             self._process = shared
