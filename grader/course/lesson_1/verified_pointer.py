@@ -14,7 +14,7 @@ from torch import Tensor
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
-from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on
 from grader.declaration.exercise import Check
 from grader.declaration.lesson import SHORT
 from grader.declaration.sampler import InputSampler
@@ -79,15 +79,10 @@ def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Ma
     pointer = Pointer().to(batches[0][1].device)
     optimizer = torch.optim.Adam(pointer.parameters())
 
-    def step(batch):
-        words, patches, target = batch
-        loss = pointer_loss(pointer(words, patches), target)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        return loss.item()
+    def loss_of(words, patches, target):
+        return pointer_loss(pointer(words, patches), target)
 
-    return go_on(pointer, optimizer, step, state, rates, batches)
+    return go_on(pointer, optimizer, steps_on(optimizer, loss_of), state, rates, batches)
 
 
 def draw_scenes_and_weights(sampler: InputSampler) -> Inputs:

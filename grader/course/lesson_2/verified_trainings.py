@@ -18,7 +18,7 @@ from grader.course.lesson_2.trained_aligner import aligner_trained, draw_unseen_
 from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_trained, reads_unseen
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
-from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on
 from grader.declaration.exercise import Check
 from grader.declaration.lesson import SHORT
 from grader.declaration.sampler import InputSampler
@@ -83,15 +83,10 @@ def aligner_goes_on(
     aligner = TokenAligner(64, 32).to(words.device)
     optimizer = torch.optim.Adam(aligner.parameters())
 
-    def step(batch):
-        patches, labels = batch
-        loss = alignment_loss(aligner(patches), words, labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        return loss.item()
+    def loss_of(patches, labels):
+        return alignment_loss(aligner(patches), words, labels)
 
-    return go_on(aligner, optimizer, step, state, rates, batches)
+    return go_on(aligner, optimizer, steps_on(optimizer, loss_of), state, rates, batches)
 
 
 def draw_digits_and_weights(sampler: InputSampler) -> Inputs:
@@ -177,16 +172,10 @@ def reader_goes_on(TwoCellReader, state: Mapping, rates, batches, heads: int) ->
     reader = TwoCellReader(heads).to(batches[0][0].device)
     optimizer = torch.optim.Adam(reader.parameters())
 
-    def step(batch):
-        patches, cells, answers = batch
-        logits, _ = reader(patches, cells)
-        loss = F.cross_entropy(logits.flatten(0, 1), answers.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        return loss.item()
+    def loss_of(patches, cells, answers):
+        return F.cross_entropy(reader(patches, cells)[0].flatten(0, 1), answers.flatten())
 
-    return go_on(reader, optimizer, step, state, rates, batches)
+    return go_on(reader, optimizer, steps_on(optimizer, loss_of), state, rates, batches)
 
 
 def draw_reading_and_weights(sampler: InputSampler) -> Inputs:

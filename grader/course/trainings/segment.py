@@ -70,6 +70,19 @@ def go_on(
     }
 
 
+def steps_on(optimizer, loss_of: Callable) -> Callable:
+    """Return a function that takes one step on a batch, and returns the loss; `loss_of` takes the parts of the batch."""
+
+    def take_step(batch: Sequence) -> float:
+        loss = loss_of(*batch)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return take_step
+
+
 def load_weights_by_name(parameters: Mapping, weights: Mapping) -> None:
     """Copy weights into parameters of the same names.
 
