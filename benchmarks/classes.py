@@ -34,15 +34,24 @@ EXAMPLES = (
 
 def make_course(folder: Path, submissions: int) -> Path:
     """A course's folder with the notebooks and a class of so many in submitted/."""
-    root = course_root()
-    folder.mkdir(parents=True)
-    for name in ("solutions", "notebooks"):
-        (folder / name).symlink_to(root / name, target_is_directory=True)
+    make_empty_course(folder)
     for student, notebook in submitted(submissions):
-        place = folder / "submitted" / student / NAME
-        place.mkdir(parents=True)
-        (place / f"{NAME}.ipynb").write_text(json.dumps(notebook), "utf-8")
+        submit(folder, student, NAME, json.dumps(notebook))
     return folder
+
+
+def make_empty_course(folder: Path) -> None:
+    """A course's folder with the notebooks of this one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("solutions", "notebooks"):
+        (folder / name).symlink_to(course_root() / name, target_is_directory=True)
+
+
+def submit(course: Path, student: str, assignment: str, text: str) -> None:
+    """Write one submission."""
+    place = course / "submitted" / student / assignment
+    place.mkdir(parents=True)
+    (place / f"{assignment}.ipynb").write_text(text, "utf-8")
 
 
 def submitted(count: int) -> Iterator[tuple[str, dict]]:
@@ -56,13 +65,15 @@ def submitted(count: int) -> Iterator[tuple[str, dict]]:
         yield f"s{number:05}", notebook
 
 
-def grader(folder: Path, *arguments: str) -> subprocess.Popen:
-    """`grader grade` of the class, started."""
-    command = [sys.executable, "-m", "grader", "grade", str(folder / "submitted"), "--assignment", NAME]
-    command += ["--device", "cpu", "--json", str(folder / "grades.jsonl"), *arguments]
+def grader(folder: Path, *arguments: str, before: Sequence[str] = ()) -> subprocess.Popen:
+    """`grader grade` of the class in the folder, started, on the CPU.
+
+    It writes grades.jsonl and log.txt there. The command `before` gets it as its arguments.
+    """
+    command = [*before, sys.executable, "-m", "grader", "grade", str(folder / "submitted"), "--device", "cpu"]
+    command += ["--json", str(folder / "grades.jsonl"), *arguments]
     environment = {**os.environ, "GRADER_COURSE": str(folder), "GRADER_SECRET": "benchmark"}
-    log = (folder / "log.txt").open("w", encoding="utf-8")
-    with log:
+    with (folder / "log.txt").open("w", encoding="utf-8") as log:
         return subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
 
 

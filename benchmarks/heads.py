@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,11 +20,10 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from benchmarks import publish
-from benchmarks.classes import MOST_SECONDS
+from benchmarks.classes import MOST_SECONDS, check_all_graded, grader, make_empty_course, submit
 from benchmarks.truth.answers import variants
 from examples.make import Example, content
 from grader.course import lessons
-from grader.paths import course_root
 from tests.diagnosis.corpus_answers import answers
 
 WARM = 2  # submissions that are graded before the clock starts
@@ -54,15 +51,11 @@ def mixed(assignment: str, count: int) -> Iterator[dict[str, str]]:
 
 def make_course(folder: Path, assignment: str, students: Iterator[dict[str, str]]) -> Path:
     """Make a course's folder with a class; no two submissions have the same content."""
-    folder.mkdir(parents=True)
-    for name in ("solutions", "notebooks"):
-        (folder / name).symlink_to(course_root() / name, target_is_directory=True)
+    make_empty_course(folder)
     for number, own in enumerate(students):
         name = f"s{number:05}"
         example = Example(name, assignment, None, "", answers=own, own=[("setup", f"# handed in by {name}")])
-        place = folder / "submitted" / name / assignment
-        place.mkdir(parents=True)
-        (place / f"{assignment}.ipynb").write_bytes(content(example))
+        submit(folder, name, assignment, content(example).decode())
     return folder
 
 
@@ -102,27 +95,9 @@ def measure(course: Path, assignment: str, *options: str) -> float:
     """
     lines = course / "grades.jsonl"
     count = len(list((course / "submitted").iterdir()))
-    command = [
-        sys.executable,
-        "-m",
-        "grader",
-        "grade",
-        str(course / "submitted"),
-        "--device",
-        "cpu",
-        "--jobs",
-        "1",
-    ]
-    environment = {**os.environ, "GRADER_COURSE": str(course), "GRADER_SECRET": "benchmark"}
-    with counted() as usage, (course / "log.txt").open("w") as log:
+    with counted() as usage:
         join = ["sh", "-c", f'echo $$ > {usage.parent}/cgroup.procs; exec "$@"', "sh"]
-        process = subprocess.Popen(
-            [*join, *command, "--json", str(lines), *options],
-            env=environment,
-            stdout=log,
-            stderr=log,
-            cwd=course,
-        )
+        process = grader(course, "--jobs", "1", *options, before=join)
         stop = time.monotonic() + MOST_SECONDS
         began = done = 0.0
         graded = first = 0
@@ -135,9 +110,8 @@ def measure(course: Path, assignment: str, *options: str) -> float:
             if time.monotonic() > stop:
                 process.kill()
             time.sleep(0.02)
-        grades = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
-    if sum(one["status"] == "graded" for one in grades) != count:
-        raise RuntimeError((course / "log.txt").read_text("utf-8")[-2000:])
+    check_all_graded(course, count)
+    grades = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
     print(
         f"  {assignment} {' '.join(options)}: mean score {sum(one['score'] for one in grades) / count:.1f}",
         flush=True,

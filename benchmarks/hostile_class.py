@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks import publish
+from benchmarks.classes import grader, make_empty_course, submit
 from examples.make import Example, classes
 from grader.execution import cgroup
 from grader.execution.users import COUNT, FIRST
@@ -117,8 +117,7 @@ def main() -> None:
 
 def make_course(folder: Path, honest: Mapping[str, Example]) -> Path:
     """Make a course with the honest ones' submissions."""
-    for name in ("solutions", "notebooks"):
-        (folder / name).symlink_to(course_root() / name, target_is_directory=True)
+    make_empty_course(folder)
     for student, example in honest.items():
         submit(folder, student, example.assignment, example.path.read_text("utf-8"))
     return folder
@@ -134,28 +133,9 @@ def add_hostile(course: Path) -> None:
         submit(course, f"s{2 * number + 1:02}", LESSON, json.dumps(notebook))
 
 
-def submit(course: Path, student: str, assignment: str, text: str) -> None:
-    """Write one submission."""
-    place = course / "submitted" / student / assignment
-    place.mkdir(parents=True)
-    (place / f"{assignment}.ipynb").write_text(text, "utf-8")
-
-
 def graded(course: Path, isolation: str, jobs: int) -> tuple[dict[str, dict], dict]:
     """Grade the class; return the grader's line for each student, and what was seen of the machine meanwhile."""
     path = course / "grades.jsonl"
-    command = [
-        sys.executable,
-        "-m",
-        "grader",
-        "grade",
-        str(course / "submitted"),
-        "--device",
-        "cpu",
-        "--force",
-    ]
-    command += ["--json", str(path), "--isolation", isolation, "--jobs", str(jobs)]
-    environment = {**os.environ, "GRADER_COURSE": str(course), "GRADER_SECRET": "benchmark"}
     before, terminals, started = available(), terminals_held(), time.perf_counter()
     lowest, done = [before], threading.Event()
 
@@ -165,8 +145,7 @@ def graded(course: Path, isolation: str, jobs: int) -> tuple[dict[str, dict], di
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    with (course / "log.txt").open("w", encoding="utf-8") as log:
-        subprocess.run(command, cwd=course, env=environment, stdout=log, stderr=log, check=False)
+    grader(course, "--force", "--isolation", isolation, "--jobs", str(jobs)).wait()
     seconds = time.perf_counter() - started
     done.set()
     watcher.join()

@@ -73,7 +73,7 @@ def measure(folder: Path, submissions: int, jobs: int, without: list[str]) -> di
     course = make_course(folder / "ours", submissions)
     seconds = {}
     started = perf_counter()
-    grader(course, "--jobs", str(jobs)).wait()
+    grader(course, "--assignment", NAME, "--jobs", str(jobs)).wait()
     seconds["grader"] = perf_counter() - started
     check_all_graded(course, submissions)
     command = [

@@ -210,18 +210,23 @@ def check(
     run_all: RunAllOption = False,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
-    from grader.commands.check import CheckOptions, run
+    from grader.commands.head_start import head_start
 
-    options = CheckOptions(
-        notebook=notebook,
-        root=_root(),
-        assignment=assignment,
-        device=device.value,
-        isolation=isolation.value,
-        full_training=full_training,
-        run_all=run_all,
-    )
-    raise typer.Exit(run(options, terminal))
+    root = _root()
+    with head_start(root, device.value, isolation.value, gradebook=None, force=True) as server:
+        from grader.commands.check import CheckOptions, run  # brings torch, as in `grade`
+
+        options = CheckOptions(
+            notebook=notebook,
+            root=root,
+            assignment=assignment,
+            device=device.value,
+            isolation=isolation.value,
+            full_training=full_training,
+            run_all=run_all,
+        )
+        code = run(options, terminal, server)
+    raise typer.Exit(code)
 
 
 @app.command()

@@ -9,13 +9,15 @@ from grader.commands.console import Terminal, wrong_assignment
 from grader.course import assignment_by_exercise, lessons
 from grader.execution.device import NoDevice, resolve_device
 from grader.execution.errors import IsolationError
-from grader.execution.server import Server
+from grader.execution.process import ServerProcess
+from grader.execution.tiers import resolve_tier
 from grader.grading.grade import grade, master_notebook
 from grader.records import Grade, GradingSettings
-from grader.report.terminal import details
+from grader.report.terminal import as_they_come, details
 from grader.secret import SecretError, course_secret
 from grader.submission.file import IntakeError, NoSuchPath, SubmissionFile, Unreadable
 from grader.submission.intake import find
+from grader.workers import servers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +33,13 @@ class CheckOptions:
     run_all: bool = False
 
 
-def run(options: CheckOptions, terminal: Terminal) -> int:
-    """Grade one notebook, and show its verdicts.
+def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None) -> int:
+    """Grade one notebook, and show its verdicts: on a terminal each as it is reached, and all with reasons at the end.
 
     Return the exit status: 0 if it was graded, 1 if not, 2 for wrong use or a machine that cannot grade.
+
+    Args:
+        early: a fork server that was started early; it is used if its tier and device are the chosen ones.
     """
     known = tuple(lessons())
     if complaint := wrong_assignment(options.assignment, known):
@@ -46,7 +51,7 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
             raise Unreadable(
                 f"{options.notebook} holds {len(files)} submissions; `grader grade` grades a class"
             )
-        graded = _grade(files[0], options)
+        graded = _grade(files[0], options, terminal, early)
     except (IntakeError, FileNotFoundError) as error:  # the latter: the student notebook was never built
         terminal.complain(error)
         return 1
@@ -57,22 +62,31 @@ def run(options: CheckOptions, terminal: Terminal) -> int:
     return 0 if graded.status == "graded" else 1
 
 
-def _grade(file: SubmissionFile, options: CheckOptions) -> Grade:
-    """Start a fork server for one submission, and grade it.
+def _grade(
+    file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None
+) -> Grade:
+    """Grade one submission in this process.
 
     Raises:
         FileNotFoundError: the student notebook was never built.
     """
     released = master_notebook(options.root, file.assignment) if file.assignment in lessons() else None
     secret, device = course_secret(options.root), resolve_device(options.device)
-    with Server(isolation=options.isolation, device=device) as server:
-        if device == "cuda":
-            server.require_gpu()
-        settings = GradingSettings(
-            secret=secret,
-            device=device,
-            tier=server.isolation,
-            run_all=options.run_all,
-            full_training=options.full_training,
-        )
-        return grade(file, server=server, settings=settings, released=released).grade
+    tier = resolve_tier(options.isolation)
+    if early is not None and (early.tier, early.device) == (tier, device):
+        servers.use(early)
+    server = servers.thread_server(tier, device)
+    if device == "cuda":
+        server.require_gpu()
+    settings = GradingSettings(
+        secret=secret,
+        device=device,
+        tier=server.isolation,
+        run_all=options.run_all,
+        full_training=options.full_training,
+    )
+    try:
+        with as_they_come(terminal.out) as tell:
+            return grade(file, server=server, settings=settings, released=released, tell=tell).grade
+    finally:
+        servers.close_servers()

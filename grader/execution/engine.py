@@ -49,6 +49,10 @@ class RemoteFunctions:
     functions: Mapping[str, Callable] = field(default_factory=dict)
 
 
+def nobody_waits(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> None:
+    """Do nothing with what came back so far."""
+
+
 def nothing_more(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> Iterable[Request]:
     """Ask for no further probes."""
     return ()
@@ -73,6 +77,8 @@ class RunPlan:
     # Cell id → whose code it is; a cell without an entry is the student's own.
     origins: Mapping[str, Origin] = field(default_factory=dict)
     remote_functions: RemoteFunctions = RemoteFunctions()
+    # Called after each cell that has probes, with what came back so far: cells by id, evidence by key.
+    arrived: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], None] = nobody_waits
     # Called after the last cell with what came back so far: cells by id, evidence by key. Yields further probes; the
     # evidence of each is there when the next one is asked for.
     follow_up: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], Iterable[Request]] = nothing_more
@@ -219,6 +225,8 @@ def _run_cells(
                 interpreter.run_cell("", seconds=run.limits.cell_seconds, stand_ins=names)
             for request in run.requests.get(cell.id, ()):
                 results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
+            if cell.id in run.requests:
+                run.arrived(results.cells, results.evidence)
         _repeat_probes(interpreter, results, run)
         for request in run.follow_up(results.cells, results.evidence):
             results.evidence[request.key] = interpreter.call(request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
@@ -14,37 +14,30 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.checks.from_scratch import same_definitions
-from grader.checks.judge import judge
 from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial
-from grader.checks.raised import SYNTAX_ERRORS, NotebookCells
+from grader.checks.raised import SYNTAX_ERRORS
 from grader.checks.reference_results import ReferenceResults, Results
 from grader.course import lessons, max_score
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
-from grader.diagnosis.diagnose import diagnose, wrong_answer
-from grader.diagnosis.repairs.repairs import Repair
 from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import InterpreterServer
 from grader.grading.built_ins import refuse_built_ins
 from grader.grading.decide import decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through
+from grader.grading.judge_run import RunJudge, Tell, tell_nobody
 from grader.grading.schedule import schedule
-from grader.grading.shortened import not_run, say_shortened
+from grader.grading.shortened import say_shortened
 from grader.grading.stand_ins import carried_on
-from grader.grading.try_repairs import repair_requests
-from grader.grading.undefined import cells_that_ran, where_it_stopped
 from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
 from grader.paths import notebook_path
 from grader.records import (
-    CellResult,
-    Evidence,
     Flag,
     Grade,
     GradingSettings,
     Outcome,
-    Request,
     Verdict,
 )
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
@@ -94,11 +87,13 @@ def grade(
     server: InterpreterServer,
     settings: GradingSettings,
     released: NotebookNode | None,
+    tell: Tell = tell_nobody,
 ) -> Graded:
     """Grade one submission. Raise no error: return a grade with the status "unreadable" or "fault" instead.
 
     Args:
         released: the student notebook; None where the assignment is unknown.
+        tell: gets verdicts as they are reached; those of the grade may differ from them.
     """
     started = time.monotonic()
     sha = ""
@@ -111,7 +106,8 @@ def grade(
         for prepare in lesson.prepare:  # before the submission's own time begins
             prepare()
         rebuilt = rebuild(lesson, released, submission)
-        graded = _Grading(lesson, released, rebuilt, submission.sha256, server, settings).grade(file.student)
+        grading = _Grading(lesson, released, rebuilt, submission.sha256, server, settings, tell)
+        graded = grading.grade(file.student)
         if file.note:
             flags = (*graded.grade.flags, Flag(kind="renamed", exercise=None, detail=file.note))
             graded = replace(graded, grade=replace(graded.grade, flags=flags))
@@ -144,9 +140,10 @@ class _Grading:
         sha: str,
         server: InterpreterServer,
         settings: GradingSettings,
+        tell: Tell,
     ) -> None:
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
-        self._sha, self._server, self._settings = sha, server, settings
+        self._sha, self._server, self._settings, self._tell = sha, server, settings, tell
         self._trials: dict[tuple[bool, str, int], tuple[PlannedTrial, ...]] = {}
         self._reference_results = ReferenceResults(
             lesson.reference, public_results(lesson.assignment, id(lesson))
@@ -234,27 +231,25 @@ class _Grading:
             lesson, self._rebuilt, notebook, planned, self._settings, remote=tuple(remote), seed=seed
         )
         run = replace(run, limits=replace(run.limits, seconds=max(self._deadline - time.monotonic(), 1.0)))
-        judged: dict[str, Verdict] = {}
-        repairs: dict[str, Repair | None] = {}
-        follow_up = partial(self._try_repairs, notebook, trials, judged, repairs)
-        execution = execute(self._server, replace(run, follow_up=follow_up))
+        judging = RunJudge(
+            lesson=lesson,
+            rebuilt=self._rebuilt,
+            notebook=notebook,
+            trials=trials,
+            reference_results=self._reference_results,
+            device=self._settings.device,
+            tell=self._tell,
+        )
+        execution = execute(
+            self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs)
+        )
         self._starved |= execution.starved
         if execution.fault:
             raise RuntimeError(execution.fault)
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
-        cells = cells_that_ran(self._lesson, self._rebuilt, execution.notebook, execution.cells)
-        verdicts = {
-            exercise.id: self._judge(
-                exercise,
-                trials[exercise.id],
-                execution,
-                cells,
-                judged.get(exercise.id),
-                repairs.get(exercise.id),
-            )
-            for exercise in exercises
-        }
+        verdicts = judging.verdicts(execution)
+        self._unexplained |= judging.unexplained
         if lesson.whole:
             say_shortened(execution.notebook, lesson.training_cells)
         return execution, verdicts
@@ -284,61 +279,6 @@ class _Grading:
         has_time = time.monotonic() < self._deadline
         self._left_out |= not has_time
         return has_time
-
-    def _try_repairs(
-        self,
-        notebook: NotebookNode,
-        trials: Mapping[str, Sequence[PlannedTrial]],
-        judged: dict[str, Verdict],
-        repairs: dict[str, Repair | None],
-        results: Mapping[str, CellResult],
-        evidence: Mapping[str, Evidence],
-    ) -> Iterator[Request]:
-        """Yield requests that try small changes of the answers that nothing else explains.
-
-        Args:
-            trials: of the exercises that are judged in this run, by id.
-            judged: gets the verdicts, by exercise id.
-            repairs: gets the change that makes an answer right, by exercise id.
-            results: how the cells ended.
-            evidence: what came back so far.
-        """
-        cells = cells_that_ran(self._lesson, self._rebuilt, notebook, results)
-        for planned in trials.values():
-            exercise = planned[0].exercise
-            found = planned, evidence, self._reference_results, self._settings.device, cells
-            try:
-                verdict = judged[exercise.id] = judge(exercise, *found)
-                wrong = wrong_answer(exercise, verdict, *found)
-                if wrong is not None and wrong.needs_repair():
-                    search, device = wrong.find_repair(), self._settings.device
-                    requests = repair_requests(
-                        search, wrong.trials, self._reference_results, evidence, device
-                    )
-                    repairs[exercise.id] = yield from requests
-            except Exception as error:  # as in `_judge`
-                self._unexplained[exercise.id] = f"{type(error).__name__}: {error}"
-
-    def _judge(
-        self,
-        exercise: Exercise,
-        planned: Sequence[PlannedTrial],
-        execution: Execution,
-        cells: NotebookCells,
-        judged: Verdict | None,
-        repair: Repair | None,
-    ) -> Verdict:
-        """Judge one exercise by its evidence, if that was not done; explain it, and add the notes about it."""
-        found = planned, execution.evidence, self._reference_results, execution.device, cells
-        verdict = judged or judge(exercise, *found)
-        try:
-            verdict = diagnose(verdict, wrong_answer(exercise, verdict, *found), lambda: repair)
-        except Exception as error:  # an explanation decides nothing: without one, the verdict is what it is
-            self._unexplained[exercise.id] = f"{type(error).__name__}: {error}"
-        if exercise.id not in self._rebuilt.answers:
-            verdict = replace(verdict, message="there is no cell for this exercise")
-        notes = (*self._rebuilt.notes.get(exercise.id, ()), *not_run(self._lesson, exercise))
-        return replace(verdict, notes=(*verdict.notes, *notes, *where_it_stopped(exercise, verdict, cells)))
 
     def _unsolved(self, execution: Execution) -> frozenset[str]:
         """Find the exercises with no answer, the unchanged stub, or an answer that does not parse.

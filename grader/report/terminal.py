@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -160,6 +161,26 @@ def _exercise(verdict: Verdict) -> Iterator[Text]:
 
 
 # ---------------------------------------------------------------- progress
+
+
+@contextmanager
+def as_they_come(console: Console) -> Iterator[Callable[[Verdict], None]]:
+    """Show on a terminal how each exercise of a submission ends as it is known; the lines go when all are known.
+
+    Yields:
+        A function that must be called with each verdict.
+    """
+    if not console.is_terminal:
+        yield lambda verdict: None
+        return
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+        told: dict[str, Text] = {}
+
+        def tell(verdict: Verdict) -> None:
+            told[verdict.id] = next(_exercise(verdict))
+            live.update(Group(*told.values()), refresh=True)
+
+        yield tell
 
 
 class _Rate(ProgressColumn):

@@ -91,7 +91,7 @@ class _InThisProcess(Executor):
     def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
         if self._server is not None and not self._ready:
             self._ready = True
-            _share(self._server)
+            servers.use(self._server)
         future: Future = Future()
         try:
             future.set_result(call(*arguments, **named))
@@ -103,14 +103,6 @@ class _InThisProcess(Executor):
         servers.close_servers()
         if self._server is not None:
             self._server.close()
-
-
-def _share(server: ServerProcess) -> None:
-    """Wait until a fork server is ready, and let this thread use it."""
-    # If the server fails, the job starts a server of its own, and reports why that one fails.
-    with suppress(IsolationError):
-        server.wait()
-        servers.share(server.shared(), server.tier, server.device)
 
 
 def _forkserver_context() -> BaseContext:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import socket
 import threading
+from contextlib import suppress
 
-from grader.execution.process import SharedServer
+from grader.execution.errors import IsolationError
+from grader.execution.process import ServerProcess, SharedServer
 from grader.execution.server import Server
 
 # Thread id → the fork server that this thread uses. A Dask worker may grade in several threads.
@@ -20,6 +22,14 @@ def share(control: socket.socket, tier: str, device: str) -> None:
         control: a socket to that server, on which it takes requests.
     """
     _servers[threading.get_ident()] = Server(isolation=tier, device=device, shared=SharedServer(control))
+
+
+def use(server: ServerProcess) -> None:
+    """Wait until a fork server is ready, and let this thread use it."""
+    # If the server fails, the job starts a server of its own, and reports why that one fails.
+    with suppress(IsolationError):
+        server.wait()
+        share(server.shared(), server.tier, server.device)
 
 
 def thread_server(tier: str, device: str) -> Server:

@@ -129,7 +129,7 @@ def test_an_untouched_notebook_is_run_once(server: Server, tmp_path: Path, runs)
 def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(
     server: Server, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("grader.grading.grade.judge", lambda *_: 1 / 0)
+    monkeypatch.setattr("grader.grading.judge_run.judge", lambda *_: 1 / 0)
     graded = grade_solution(server, tmp_path).grade
     assert (graded.status, graded.score) == ("fault", None)
     assert "ZeroDivisionError" in graded.message

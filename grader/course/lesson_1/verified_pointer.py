@@ -14,7 +14,7 @@ from torch import Tensor
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
-from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
 from grader.declaration.exercise import Check
 from grader.declaration.lesson import SHORT
 from grader.declaration.sampler import InputSampler
@@ -46,7 +46,7 @@ POINTER_TRAINING = Training("1-attention", lambda: train_pointer()[0], evenly(ST
 
 def pointer_began(pointer, losses) -> Mapping[str, Value]:
     """Return what the cell left after a few steps."""
-    return {"losses": losses, "weights": {name: one.detach() for name, one in pointer.named_parameters()}}
+    return {"losses": losses, "weights": weights_of(pointer)}
 
 
 @cache
@@ -55,23 +55,14 @@ def pointer_begun() -> Mapping[str, Any]:
     start = Pointer()
     draw_start(start, 0)
     pointer, losses = train_pointer(SHORT)
-    return {
-        "losses": losses,
-        "start": {name: one.detach() for name, one in start.named_parameters()},
-        "weights": {name: one.detach() for name, one in pointer.named_parameters()},
-    }
+    return {"losses": losses, "weights": weights_of(pointer), "start": weights_of(start)}
 
 
 def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and scenes for three steps."""
-    states = POINTER_TRAINING.states()
-    half = len(states) // 2
     batches = [list(draw_looks(SEGMENT_SCENES, sampler.generator)) for _ in range(3)]
-    return {
-        "state": draw_state(sampler, states[:half] if early else states[half:]),
-        "rates": [RATE] * 3,
-        "batches": batches,
-    }
+    state = draw_state(sampler, POINTER_TRAINING.states(), early=early)
+    return {"state": state, "rates": [RATE] * 3, "batches": batches}
 
 
 def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:

@@ -18,7 +18,7 @@ from grader.course.lesson_2.trained_aligner import aligner_trained, draw_unseen_
 from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_trained, reads_unseen
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
-from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
 from grader.declaration.exercise import Check
 from grader.declaration.lesson import SHORT
 from grader.declaration.sampler import InputSampler
@@ -29,11 +29,6 @@ ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
 ALIGNER_STEPS, READER_STEPS, HEADS = 200, 600, 4
 ALIGNER_RATE, READER_RATE = 1e-2, 3e-3
 SEGMENT_EXAMPLES = 32  # patches or scenes in a step of a segment
-
-
-def weights_of(model) -> dict[str, Tensor]:
-    """Return the parameters by name."""
-    return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
 # ---------------------------------------------------------------- the aligner
@@ -64,12 +59,10 @@ def aligner_begun() -> Mapping[str, Any]:
 
 def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and patches for three steps."""
-    states = ALIGNER_TRAINING.states()
-    half = len(states) // 2
     training = digits("train")
     chosen = [sampler.integers(0, len(training.labels), SEGMENT_EXAMPLES) for _ in range(3)]
     return {
-        "state": draw_state(sampler, states[:half] if early else states[half:]),
+        "state": draw_state(sampler, ALIGNER_TRAINING.states(), early=early),
         "rates": [ALIGNER_RATE] * 3,
         "batches": [[training.patches[some], training.labels[some]] for some in chosen],
         "words": word_vectors(0),
@@ -146,18 +139,12 @@ def reader_begun() -> Mapping[str, Any]:
     """Return the same for the reference, and the start."""
     start = TwoCellReader(HEADS)
     draw_parameters(start, 0)
-    return {
-        "losses": [],
-        "weights": weights_of(train_reader(HEADS, SHORT, 0)),
-        "start": weights_of(start),
-    }
+    return {"losses": [], "weights": weights_of(train_reader(HEADS, SHORT, 0)), "start": weights_of(start)}
 
 
 def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and scenes for three steps."""
-    states = READER_TRAINING.states()
-    half = len(states) // 2
-    state = draw_state(sampler, states[:half] if early else states[half:-1])
+    state = draw_state(sampler, READER_TRAINING.states(), early=early)
     share = 1 - state["step"] / READER_STEPS
     return {
         "state": state,

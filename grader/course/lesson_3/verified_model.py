@@ -22,7 +22,7 @@ from grader.course.lesson_3.trained_model import (
 )
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
-from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, weights_of
 from grader.declaration.exercise import Check
 from grader.declaration.lesson import SHORT
 from grader.declaration.sampler import InputSampler
@@ -47,7 +47,7 @@ MODEL_TRAINING = Training("3-vlm", lambda: train_model()[0], evenly(recipe.STEPS
 def model_began(model, record: Mapping) -> Mapping[str, Value]:
     """Return what the cell left after a few steps of each stage."""
     losses = [*record["align losses"].tolist(), *record["losses"].tolist()]
-    return {"losses": losses, "weights": {name: one.detach() for name, one in model.named_parameters()}}
+    return {"losses": losses, "weights": weights_of(model)}
 
 
 @cache
@@ -57,17 +57,12 @@ def model_begun() -> Mapping[str, Any]:
     recipe.draw_start(start, 0)
     model, record = train_model(SHORT)
     torch.set_flush_denormal(False)  # the recipe sets it
-    return {
-        **model_began(model, record),
-        "start": {name: one.detach() for name, one in start.named_parameters()},
-    }
+    return {**model_began(model, record), "start": weights_of(start)}
 
 
 def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and questions for three steps."""
-    states = MODEL_TRAINING.states()
-    half = len(states) // 2
-    state = draw_state(sampler, states[:half] if early else states[half:-1])
+    state = draw_state(sampler, MODEL_TRAINING.states(), early=early)
     after = [
         min(state["step"] + int(sampler.integers(0, 80, 1)) + step, recipe.STEPS - 1) for step in range(3)
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -151,24 +152,19 @@ def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -
     return State(step, weights, **moments)
 
 
-class _undisturbed:  # noqa: N801 - a context manager
+@contextmanager
+def _undisturbed() -> Iterator[None]:
     """One thread and no denormal numbers, as in a notebook; random numbers of this process stay as they are."""
-
-    def __enter__(self) -> None:
-        self._threads, self._random = torch.get_num_threads(), torch.random.get_rng_state()
-        torch.set_num_threads(1)
-
-    def __exit__(self, *error: object) -> None:
-        torch.set_num_threads(self._threads)
-        torch.random.set_rng_state(self._random)
+    threads, random = torch.get_num_threads(), torch.random.get_rng_state()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.random.set_rng_state(random)
         torch.set_flush_denormal(False)  # `recipe.train` sets it
 
 
 def evenly(steps: int, count: int) -> tuple[int, ...]:
     """Return `count` numbers of updates, evenly spread over a training, and its end."""
     return (*(steps * (index + 1) // (count + 1) for index in range(count)), steps)
-
-
-def some(states: Collection[State]) -> tuple[State, ...]:
-    """Return the states before the end."""
-    return tuple(states)[:-1]

@@ -24,9 +24,11 @@ LEAST_MOVE = 1e-6  # an update shorter than this, relative to the longest one, i
 # ---------------------------------------------------------------- inputs
 
 
-def draw_state(sampler: InputSampler, states: Sequence[State]) -> dict[str, Any]:
-    """Draw a state: one of these, moved a little in all its weights."""
-    chosen = states[int(sampler.integers(0, len(states), 1))]
+def draw_state(sampler: InputSampler, states: Sequence[State], *, early: bool) -> dict[str, Any]:
+    """Draw a state from the first or the second half of a training, its end left out, moved a little in all its weights."""
+    half = (len(states) - 1) // 2
+    among = states[:half] if early else states[half:-1]
+    chosen = among[int(sampler.integers(0, len(among), 1))]
     weights = {
         name: weight + NOISE * _spread(weight) * sampler.normal(*weight.shape)
         for name, weight in chosen.weights.items()
@@ -58,7 +60,7 @@ def go_on(
             "exp_avg_sq": state["square"][name].clone(),
         }
     losses = []
-    for rate, batch in zip(rates, batches):  # noqa: B905 - the sandbox runs this, too
+    for rate, batch in zip(rates, batches, strict=True):
         optimizer.param_groups[0]["lr"] = float(rate)
         losses.append(float(take_step(batch)))
     return {
@@ -81,6 +83,11 @@ def steps_on(optimizer, loss_of: Callable) -> Callable:
         return loss.item()
 
     return take_step
+
+
+def weights_of(model) -> dict[str, Tensor]:
+    """Return the parameters by name."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
 def load_weights_by_name(parameters: Mapping, weights: Mapping) -> None:
