@@ -9,8 +9,10 @@ from grader.checks.planned_trial import PlannedTrial
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler, PublicSampler
+from grader.declaration.trial import Trial
 from grader.declaration.validate import refuse_unknown_names
 from grader.notebook.cells import answer_cell
+from grader.records import Inputs
 
 
 def plan(lesson: Lesson, secret: str, submission_sha256: str, run_seed: int = 0) -> tuple[PlannedTrial, ...]:
@@ -91,7 +93,7 @@ def _draw(
     kind = "public" if public else "hidden"
     for index, trial in enumerate(check.examples if public else check.trials):
         key = f"{exercise.id}/{check.name}/{kind}/{index}"
-        inputs = trial.draw(PublicSampler(key) if seed is None else InputSampler(*seed, key))
+        inputs = _public_inputs(trial, key) if seed is None else trial.draw(InputSampler(*seed, key))
         yield PlannedTrial(
             key=key,
             exercise=exercise,
@@ -101,3 +103,16 @@ def _draw(
             inputs=inputs if check.verified is None else {**inputs, "seed": run_seed},
             cell=check.at or answer_cell(exercise.id),
         )
+
+
+# Public inputs by key, with the trial that drew them. They are the same for every submission, and drawing them takes longer than
+# judging them.
+_public: dict[str, tuple[Trial, Inputs]] = {}
+
+
+def _public_inputs(trial: Trial, key: str) -> Inputs:
+    """Draw the inputs of a public trial, once in this process."""
+    known = _public.get(key)
+    if known is None or known[0] is not trial:  # a test may declare another exercise of the same name
+        known = _public[key] = trial, trial.draw(PublicSampler(key))
+    return known[1]

@@ -49,7 +49,7 @@ def draw_prompts(
             eos_id=eos_id,
         )
         if all_end:  # more draws suit where the end is a likelier word
-            inputs["weights"]["head.bias"][eos_id] += 1.0
+            inputs["weights"]["head.bias"][eos_id] += 1.0 if vocabulary < 11 else 2.0
         model = build_quietly(small_model, inputs["weights"])
         for _ in range(TRIES):  # other questions to the same model: a new one takes longer to make
             if _suits(model, inputs, all_end):
