@@ -1,4 +1,4 @@
-"""Classes for the benchmarks: copies of the lesson 1 examples, each with a content of its own."""
+"""Classes for the benchmarks, made of the right and wrong answers of the tests; and how they are graded."""
 
 from __future__ import annotations
 
@@ -7,36 +7,53 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 
+from benchmarks.truth.answers import variants
+from examples.make import Example, content
+from grader.course import lessons
 from grader.paths import course_root, tools_on_path
+from tests.diagnosis.corpus_answers import answers
 
-NAME = "1-attention"
 MOST_SECONDS = 1800.0  # of another program; `otter run` was once seen to hang
-# A mixed sample: right, wrong in one place, wrong in many, other styles, not begun. The endless loop is left out, as
-# it takes its time limit in every program, and so are the two that no program can read.
-EXAMPLES = (
-    "full-marks",
-    "mask-inverted",
-    "no-scaling",
-    "other-style",
-    "own-helper",
-    "softmax-over-queries",
-    "syntax-error",
-    "untouched",
-    "uses-the-builtin",
-    "keys-from-text",
-)
+WRONG = (2, 5, 7, 9)  # of each ten
 
 
-def make_course(folder: Path, submissions: int) -> Path:
-    """A course's folder with the notebooks and a class of so many in submitted/."""
+def right(assignment: str, count: int) -> Iterator[dict[str, str]]:
+    """Yield for each student the answers that are other than the solution's: five variants, all right."""
+    others = cycle((one.exercise, one.source) for one in variants(assignment))
+    for _ in range(count):
+        yield dict(islice(others, 5))
+
+
+def mixed(assignment: str, count: int) -> Iterator[dict[str, str]]:
+    """Yield the same with a wrong answer for four in ten."""
+    ids = {exercise.id for exercise in lessons()[assignment].exercises if exercise.points}
+    corpus = [one for one in answers() if not one.right and one.exercise in ids]
+    wrong = cycle(corpus[:: max(len(corpus) // count, 1)])
+    for number, own in enumerate(right(assignment, count)):
+        if number % 10 in WRONG:
+            one = next(wrong)
+            own |= {one.exercise: one.source}
+        yield own
+
+
+def make_course(folder: Path, classes: Mapping[str, Iterable[Mapping[str, str]]]) -> Path:
+    """A course's folder with the notebooks, and classes in submitted/; no two submissions have the same content.
+
+    Args:
+        classes: by assignment, for each student the answers that are other than the solution's.
+    """
     make_empty_course(folder)
-    for student, notebook in submitted(submissions):
-        submit(folder, student, NAME, json.dumps(notebook))
+    for assignment, students in classes.items():
+        for number, own in enumerate(students):
+            name = f"s{number:05}"
+            own_cell = [("setup", f"# handed in by {name}")]
+            example = Example(name, assignment, None, "", answers=dict(own), own=own_cell)
+            submit(folder, name, assignment, content(example).decode())
     return folder
 
 
@@ -52,17 +69,6 @@ def submit(course: Path, student: str, assignment: str, text: str) -> None:
     place = course / "submitted" / student / assignment
     place.mkdir(parents=True)
     (place / f"{assignment}.ipynb").write_text(text, "utf-8")
-
-
-def submitted(count: int) -> Iterator[tuple[str, dict]]:
-    """Students and their notebooks; no two have the same content, so that none is known by another."""
-    examples = course_root() / "examples" / "submitted"
-    books = [(examples / name / NAME / f"{NAME}.ipynb").read_text("utf-8") for name in EXAMPLES]
-    for number, text in enumerate(islice(cycle(books), count)):
-        notebook = json.loads(text)
-        cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": [], "execution_count": None}
-        notebook["cells"].append({**cell, "source": f"# handed in by student {number}"})
-        yield f"s{number:05}", notebook
 
 
 def grader(folder: Path, *arguments: str, before: Sequence[str] = ()) -> subprocess.Popen:

@@ -16,47 +16,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import cycle, islice
 from pathlib import Path
 
 from benchmarks import publish
-from benchmarks.classes import MOST_SECONDS, check_all_graded, grader, make_empty_course, submit
-from benchmarks.truth.answers import variants
-from examples.make import Example, content
+from benchmarks.classes import MOST_SECONDS, check_all_graded, grader, make_course, mixed, right
 from grader.course import lessons
-from tests.diagnosis.corpus_answers import answers
 
 WARM = 2  # submissions that are graded before the clock starts
-WRONG = (2, 5, 7, 9)  # of each ten
-
-
-def right(assignment: str, count: int) -> Iterator[dict[str, str]]:
-    """Yield for each student the answers that are other than the solution's: five variants, all right."""
-    others = cycle((one.exercise, one.source) for one in variants(assignment))
-    for _ in range(count):
-        yield dict(islice(others, 5))
-
-
-def mixed(assignment: str, count: int) -> Iterator[dict[str, str]]:
-    """Yield the same with a wrong answer for four in ten."""
-    ids = {exercise.id for exercise in lessons()[assignment].exercises if exercise.points}
-    corpus = [one for one in answers() if not one.right and one.exercise in ids]
-    wrong = cycle(corpus[:: max(len(corpus) // count, 1)])
-    for number, own in enumerate(right(assignment, count)):
-        if number % 10 in WRONG:
-            one = next(wrong)
-            own |= {one.exercise: one.source}
-        yield own
-
-
-def make_course(folder: Path, assignment: str, students: Iterator[dict[str, str]]) -> Path:
-    """Make a course's folder with a class; no two submissions have the same content."""
-    make_empty_course(folder)
-    for number, own in enumerate(students):
-        name = f"s{number:05}"
-        example = Example(name, assignment, None, "", answers=own, own=[("setup", f"# handed in by {name}")])
-        submit(folder, name, assignment, content(example).decode())
-    return folder
 
 
 @contextmanager
@@ -135,9 +101,8 @@ def main() -> None:
         for assignment in chosen.assignments:
             row: dict[str, object] = {"lesson": assignment}
             for kind, students in (("right", right), ("class", mixed)):
-                course = make_course(
-                    Path(folder) / assignment / kind, assignment, students(assignment, chosen.students + WARM)
-                )
+                made = {assignment: students(assignment, chosen.students + WARM)}
+                course = make_course(Path(folder) / assignment / kind, made)
                 row[kind] = measure(course, assignment, *options)
                 figures[f"{assignment}_{kind}_core_s"] = round(float(row[kind]), 3)
             rows.append(row)

@@ -1,8 +1,8 @@
 """From ten submissions to a thousand: the cost of each, the coordinator's memory, a rerun, and Dask beside --jobs.
 
-    python -m benchmarks.scale [--small 10] [--large 1000] [--jobs 2] [--dask 30]
+    python -m benchmarks.scale [--small 10] [--large 1000] [--jobs 2] [--dask 30] [1-attention …]
 
-A mixed sample of the lesson 1 examples. The cost of a submission is taken from the moment when the workers are warm: a few
+So many submissions of each lesson, four in ten with a mistake. The cost of a submission is taken from the moment when the workers are warm: a few
 more are graded in front, and the clock starts when they are done. The rerun counts from start to end.
 """
 
@@ -22,7 +22,8 @@ from pathlib import Path
 import psutil
 
 from benchmarks import publish
-from benchmarks.classes import NAME, check_all_graded, grader, make_course
+from benchmarks.classes import check_all_graded, grader, make_course, mixed
+from grader.course import lessons
 
 LOOK = 0.02  # seconds between two looks at how far it is
 
@@ -38,6 +39,7 @@ class Run:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("assignments", nargs="*", default=list(lessons()))
     parser.add_argument("--small", type=int, default=10)
     parser.add_argument("--large", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
@@ -45,39 +47,58 @@ def main() -> None:
         "--dask", type=int, default=30, help="submissions for the comparison with Dask; 0: none"
     )
     options = parser.parse_args()
+    for prepare in (one for name in options.assignments for one in lessons()[name].prepare):
+        prepare()  # once a machine, whatever the class
+    with tempfile.TemporaryDirectory() as folder:
+        figures, rows = compare(Path(folder), options)
+    publish("scale", figures, rows)
+
+
+def compare(place: Path, options: argparse.Namespace) -> tuple[dict[str, object], list[dict[str, object]]]:
+    """Grade the classes, and return the figures and the rows of the table."""
     warm = 2 * options.jobs
     local = ("--jobs", str(options.jobs))
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        small = measure(make_course(place / "small", options.small + warm), options.small, warm, *local)
-        large_course = make_course(place / "large", options.large + warm)
-        large = measure(large_course, options.large, warm, *local)
-        again = measure(large_course, options.large, warm, *local)
-        rows = [
-            {"what": f"{options.small} submissions", **show(small)},
-            {"what": f"{options.large} submissions", **show(large)},
-            {"what": "the same again, unchanged", **show(again)},
-        ]
-        figures = {
-            "cost_1000_over_10": large.each / small.each,
-            "memory_1000_over_10": large.peak / small.peak,
-            "unchanged_1000_s": again.seconds,
-            "seconds_each": large.each,
-            "jobs": options.jobs,
-            "small": options.small,
-            "large": options.large,
+
+    def course(name: str, count: int) -> Path:
+        """Make a class: so many of each lesson, and a few in front."""
+        classes = {
+            one: mixed(one, count + (warm if one == options.assignments[0] else 0))
+            for one in options.assignments
         }
-        if options.dask:
-            beside = measure(make_course(place / "jobs", options.dask + warm), options.dask, warm, *local)
-            with cluster(place / "cluster", options.jobs) as address:
-                course = make_course(place / "dask", options.dask + warm)
-                dask = measure(course, options.dask, warm, "--scheduler", address)
-            figures["dask_over_jobs"] = beside.each / dask.each
-            rows += [
-                {"what": f"{options.dask} with --jobs", **show(beside)},
-                {"what": f"{options.dask} with --scheduler", **show(dask)},
-            ]
-    publish("scale", figures, rows)
+        return make_course(place / name, classes)
+
+    lessons_each = len(options.assignments)
+    few, many = options.small * lessons_each, options.large * lessons_each
+    small = measure(course("small", options.small), few, warm, *local)
+    large_course = course("large", options.large)
+    large = measure(large_course, many, warm, *local)
+    again = measure(large_course, many, warm, *local)
+    rows = [
+        {"what": f"{few} submissions", **show(small)},
+        {"what": f"{many} submissions", **show(large)},
+        {"what": "the same again, unchanged", **show(again)},
+    ]
+    figures: dict[str, object] = {
+        "lessons": lessons_each,
+        "cost_1000_over_10": large.each / small.each,
+        "memory_1000_over_10": large.peak / small.peak,
+        "unchanged_1000_s": again.seconds,
+        "seconds_each": large.each,
+        "jobs": options.jobs,
+        "small": few,
+        "large": many,
+    }
+    if options.dask:
+        count = options.dask * lessons_each
+        beside = measure(course("jobs", options.dask), count, warm, *local)
+        with cluster(place / "cluster", options.jobs) as address:
+            dask = measure(course("dask", options.dask), count, warm, "--scheduler", address)
+        figures["dask_over_jobs"] = beside.each / dask.each
+        rows += [
+            {"what": f"{count} with --jobs", **show(beside)},
+            {"what": f"{count} with --scheduler", **show(dask)},
+        ]
+    return figures, rows
 
 
 def show(run: Run) -> dict[str, float]:
@@ -97,7 +118,7 @@ def measure(course: Path, count: int, warm: int, *arguments: str) -> Run:
     lines = course / "grades.jsonl"
     lines.unlink(missing_ok=True)
     started = time.perf_counter()
-    process = grader(course, "--assignment", NAME, *arguments)
+    process = grader(course, *arguments)
     warmed, done, peak, looked = None, started, 0, 0
     with lines_of(lines) as count_lines:
         while process.poll() is None:

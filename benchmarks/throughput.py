@@ -1,6 +1,6 @@
-"""A class on lesson 1: this grader, stock `nbgrader autograde`, `otter run`, and the floor, in one run.
+"""A class on one lesson: this grader, stock `nbgrader autograde`, `otter run`, and the floor, in one run.
 
-    python -m benchmarks.throughput [--submissions 30] [--jobs 2] [--without otter]
+    python -m benchmarks.throughput [--assignment 1-attention] [--submissions 30] [--jobs 2] [--without otter]
 
 The same notebooks and the same cells for each; the programs from start to end as they are installed, with their stock
 executors. nbgrader and otter grade one notebook at a time, and have no way to grade two; this grader has as many
@@ -26,7 +26,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from benchmarks import publish
-from benchmarks.classes import NAME, check_all_graded, grader, make_course, run
+from benchmarks.classes import check_all_graded, grader, make_course, mixed, run
+from examples.make import Example, content
 from grader.course import lessons
 from grader.paths import course_root
 
@@ -35,24 +36,27 @@ SCRIPTS = Path(sys.executable).parent
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--assignment", choices=list(lessons()), default="1-attention")
     parser.add_argument("--submissions", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--without", action="append", default=[], choices=["nbgrader", "otter"])
     parser.add_argument("--only-floor", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only_floor:
-        print(json.dumps(floor(options.submissions)))
+        print(json.dumps(floor(options.assignment, options.submissions)))
         return
     if "otter" not in options.without and find_spec("otter") is None:
         sys.exit(
             "otter-grader is missing. Run: pip install -c constraints.txt -e '.[bench]', or pass --without otter"
         )
     with tempfile.TemporaryDirectory() as folder:
-        seconds = measure(Path(folder), options.submissions, options.jobs, options.without)
+        seconds = measure(
+            Path(folder), options.assignment, options.submissions, options.jobs, options.without
+        )
     ours = seconds["grader"]
     figures = {f"vs_{name}": seconds[name] / ours for name in ("nbgrader", "otter") if name in seconds}
     figures["vs_floor"] = ours / (seconds["floor"] / options.jobs)
-    figures |= {"submissions": options.submissions, "jobs": options.jobs}
+    figures |= {"assignment": options.assignment, "submissions": options.submissions, "jobs": options.jobs}
     figures |= {f"{name}_s": value for name, value in seconds.items()}
     figures |= {package: version(package) for package in ("nbgrader", "otter-grader") if find_spec("otter")}
     rows = [
@@ -68,12 +72,16 @@ def main() -> None:
     publish("throughput", figures, rows)
 
 
-def measure(folder: Path, submissions: int, jobs: int, without: list[str]) -> dict[str, float]:
+def measure(
+    folder: Path, assignment: str, submissions: int, jobs: int, without: list[str]
+) -> dict[str, float]:
     """Wall seconds of each program over the class; the floor's are CPU seconds."""
-    course = make_course(folder / "ours", submissions)
+    for prepare in lessons()[assignment].prepare:  # once a machine, whatever the class
+        prepare()
+    course = make_course(folder / "ours", {assignment: mixed(assignment, submissions)})
     seconds = {}
     started = perf_counter()
-    grader(course, "--assignment", NAME, "--jobs", str(jobs)).wait()
+    grader(course, "--jobs", str(jobs)).wait()
     seconds["grader"] = perf_counter() - started
     check_all_graded(course, submissions)
     command = [
@@ -81,6 +89,8 @@ def measure(folder: Path, submissions: int, jobs: int, without: list[str]) -> di
         "-m",
         "benchmarks.throughput",
         "--only-floor",
+        "--assignment",
+        assignment,
         "--submissions",
         str(submissions),
     ]
@@ -90,32 +100,32 @@ def measure(folder: Path, submissions: int, jobs: int, without: list[str]) -> di
     )
     seconds["floor"] = json.loads(ran.stdout.splitlines()[-1])
     if "nbgrader" not in without:
-        seconds["nbgrader"] = nbgrader(folder / "nbgrader", course)
+        seconds["nbgrader"] = nbgrader(folder / "nbgrader", course, assignment)
     if "otter" not in without:
-        seconds["otter"] = otter(folder / "otter", course)
+        seconds["otter"] = otter(folder / "otter", course, assignment)
     return seconds
 
 
-def nbgrader(folder: Path, course: Path) -> float:
+def nbgrader(folder: Path, course: Path, assignment: str) -> float:
     """Seconds of `nbgrader autograde`, after its own generate_assignment."""
     shutil.copytree(course / "submitted", folder / "submitted")
-    shutil.copytree(course / "solutions" / NAME, folder / "source" / NAME)
+    shutil.copytree(course / "solutions" / assignment, folder / "source" / assignment)
     (folder / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'bench'\n")
     program = [sys.executable, "-m", "nbgrader"]
-    run([*program, "generate_assignment", NAME], folder)
+    run([*program, "generate_assignment", assignment], folder)
     started = perf_counter()
-    run([*program, "autograde", NAME], folder)
+    run([*program, "autograde", assignment], folder)
     seconds = perf_counter() - started
-    made = len(list((folder / "autograded").glob(f"*/{NAME}/{NAME}.ipynb")))
+    made = len(list((folder / "autograded").glob(f"*/{assignment}/{assignment}.ipynb")))
     if made != len(list((folder / "submitted").iterdir())):
         raise RuntimeError(f"nbgrader graded {made}")
     return seconds
 
 
-def otter(folder: Path, course: Path) -> float:
+def otter(folder: Path, course: Path, assignment: str) -> float:
     """Seconds of `otter run` over the class, after `otter generate` of the same self-checks."""
     (folder / "tests").mkdir(parents=True)
-    for exercise in lessons()[NAME].exercises:
+    for exercise in lessons()[assignment].exercises:
         question = f"q{exercise.id.replace('.', '_')}"
         (folder / "tests" / f"{question}.py").write_text(
             "from otter.test_files import test_case\n\nOK_FORMAT = False\n"
@@ -124,7 +134,7 @@ def otter(folder: Path, course: Path) -> float:
         )
     program = [str(SCRIPTS / "otter")]
     run([*program, "generate", "-t", "tests", "-o", "autograder.zip", "--no-environment"], folder)
-    books = sorted((course / "submitted").glob(f"*/{NAME}/{NAME}.ipynb"))
+    books = sorted((course / "submitted").glob(f"*/{assignment}/{assignment}.ipynb"))
     for book in books:
         notebook = json.loads(book.read_text("utf-8"))
         notebook["cells"] = [
@@ -142,26 +152,25 @@ def otter(folder: Path, course: Path) -> float:
     return seconds
 
 
-def floor(submissions: int) -> float:
+def floor(assignment: str, submissions: int) -> float:
     """CPU seconds of the bare cells of the class, one notebook after the other in this process."""
     import torch
 
     torch.set_num_threads(1)
     from IPython.core.inputtransformer2 import TransformerManager
 
-    from benchmarks.classes import submitted
     from grader.checks.plan import plan
     from grader.grading.grade import master_notebook
     from grader.grading.pruning import unneeded_cells
     from grader.submission.notebook import parse
     from grader.submission.rebuild import rebuild
 
-    lesson = lessons()[NAME]
+    lesson = lessons()[assignment]
     parameters = {**lesson.parameters, "device": "cpu", "seed": 0}
-    released = master_notebook(course_root(), NAME)
+    released = master_notebook(course_root(), assignment)
     programs = []
-    for _, notebook in submitted(submissions):
-        rebuilt = rebuild(lesson, released, parse(json.dumps(notebook).encode()))
+    for own in mixed(assignment, submissions):
+        rebuilt = rebuild(lesson, released, parse(content(Example("s", assignment, None, "", answers=own))))
         skip = set(unneeded_cells(lesson, rebuilt.notebook, rebuilt.own, plan(lesson, "floor", "")))
         programs.append(
             [
