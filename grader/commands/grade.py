@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.head_start import is_new
 from grader.commands.output_file import CannotWrite, write_result, writing
 from grader.course import assignment_by_exercise, lessons
+from grader.course.trainings.recorded import read_kept
 from grader.execution.device import NoDevice, jobs_on, usable_device
 from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
@@ -72,7 +73,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         try:
             files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
             unreadable = [withheld(file, file.problem, max_score=0.0) for file in failed if file.problem]
-            course, workers = _prepare(options, len(files), stack, server)
+            course, workers = _prepare(options, [file.assignment for file in files], stack, server)
         except (SecretError, NoDevice, IsolationError, NoCluster, NoSuchPath, DuplicateSubmission) as error:
             terminal.complain(error)
             return WRONG_USE
@@ -112,20 +113,23 @@ def _wrong_path(options: GradeOptions) -> str | None:
 
 
 def _prepare(
-    options: GradeOptions, submissions: int, stack: ExitStack, server: ServerProcess | None
+    options: GradeOptions, assignments: Sequence[str], stack: ExitStack, server: ServerProcess | None
 ) -> tuple[Course, Workers]:
     """Choose device, tier and workers, on this machine or on a cluster. Closing the stack ends the workers.
 
     Args:
-        submissions: their number.
+        assignments: of each submission.
     """
     secret = course_secret(options.root)
     if options.scheduler is None:
         device, tier = usable_device(options.device, options.isolation), resolve_tier(options.isolation)
-        jobs = options.jobs or jobs_on(device, default_jobs(submissions))
+        jobs = options.jobs or jobs_on(device, default_jobs(len(assignments)))
         workers = stack.enter_context(local_workers(jobs, tier, device, worker.run, server))
     else:
-        workers = stack.enter_context(cluster_workers(options.scheduler, options.device, worker.run))
+        trainings = _run_trainings(assignments)
+        workers = stack.enter_context(
+            cluster_workers(options.scheduler, options.device, worker.run, trainings)
+        )
         device = workers.device
         # The cluster's machines may differ. Each must reach the same tier, so `auto` means the highest.
         tier = "full" if options.isolation == "auto" else options.isolation
@@ -137,6 +141,14 @@ def _prepare(
         full_training=options.full_training,
     )
     return Course(root=options.root, settings=settings, force=options.force), workers
+
+
+def _run_trainings(assignments: Iterable[str]) -> Mapping[str, bytes]:
+    """Run the reference's trainings of some lessons, unless this machine has; return the files that keep them."""
+    for name in set(assignments) & lessons().keys():
+        for prepare in lessons()[name].prepare:
+            prepare()
+    return read_kept()
 
 
 @dataclass(frozen=True, kw_only=True)

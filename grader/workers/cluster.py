@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -18,19 +18,24 @@ class NoCluster(Exception):
 
 
 @contextmanager
-def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Iterator[Workers]:
+def cluster_workers(
+    address: str, device: str, grade: Callable[..., Any], trainings: Mapping[str, bytes] | None = None
+) -> Iterator[Workers]:
     """Connect to the Dask scheduler at this address, and use its workers as long as the context is open.
 
     Args:
         device: "cpu"; "cuda", with which each job asks Dask for the resource GPU; or "auto": "cuda" if any
             worker offers that resource, else "cpu".
         grade: grades a job on a worker.
+        trainings: files of recorded trainings, which every worker gets, also one that comes later.
 
     Raises:
         NoCluster: dask.distributed is not installed, or no scheduler answers.
     """
     try:
         from distributed import Client
+
+        from grader.workers.keep_trainings import KeepTrainings
     except ImportError as error:
         raise NoCluster(
             "--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'"
@@ -47,6 +52,8 @@ def cluster_workers(address: str, device: str, grade: Callable[..., Any]) -> Ite
             "and pass the address that it prints, as in tcp://10.0.0.1:8786"
         ) from error
     try:
+        if trainings:
+            client.register_plugin(KeepTrainings(trainings))
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         with_gpu = sum("GPU" in worker["resources"] for worker in workers)
         if device == "auto":

@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 from distributed import Client
 from rich.console import Console
+from safetensors.torch import load, save
 
 from grader.commands.console import Terminal
 from grader.commands.grade import WRONG_USE, GradeOptions, run
+from grader.course.lesson_1.verified_pointer import POINTER_TRAINING
+from grader.course.trainings.recorded import read_kept
 from grader.grading.grade import Graded
 from grader.records import GradingSettings
 from grader.report.jsonl import to_record
@@ -71,10 +74,11 @@ class Cluster:
             self.address = client.scheduler.address
 
     def _start(self, *arguments: str) -> subprocess.Popen:
-        # The worker finds no course here: what it needs comes with the job.
+        # The worker finds no course and no trainings here: what it needs comes with the job, or when it joins.
         return subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
             cwd=self.folder,
+            env={**os.environ, "GRADER_TRAININGS": str(self.folder / "trainings")},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -124,6 +128,25 @@ def test_two_workers_give_the_grades_of_two_jobs(cluster: Cluster, expected: dic
         assert "2 workers" in workers.note
         got = dict(comparable(done) for done in grade_class(submissions(), COURSE, workers, nothing))
     assert got == expected
+
+
+def test_every_worker_keeps_the_trainings_of_the_coordinator(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    POINTER_TRAINING.states()
+    name, right = next((name, file) for name, file in read_kept().items() if name.startswith("1-attention-"))
+    other = save({key: tensor + 1 for key, tensor in load(right).items()})  # as if it had come out otherwise
+    for kept in (cluster.folder / "trainings").glob("*"):
+        kept.unlink()
+    with cluster_workers(
+        cluster.address, "cpu", worker.run, {name: other, "1-attention-old.safetensors": b"old"}
+    ):
+        assert [path.name for path in (cluster.folder / "trainings").glob("*.safetensors")] == [name]
+        assert (cluster.folder / "trainings" / name).read_bytes() == other
+        (cluster.folder / "trainings" / name).unlink()
+        os.kill(cluster.pids()[0], signal.SIGKILL)  # the one that takes its place gets them, too
+        _wait_for((cluster.folder / "trainings" / name).is_file)
+    (cluster.folder / "trainings" / name).unlink()
 
 
 def test_a_worker_that_is_killed_costs_nothing_but_time(cluster: Cluster, expected: dict[str, dict]) -> None:

@@ -77,6 +77,21 @@ def folder() -> Path:
     return Path(chosen) if chosen else user_cache_path("attention-course") / "trainings"
 
 
+def read_kept() -> dict[str, bytes]:
+    """Read the files of all trainings of this version that were run on this machine, for another machine."""
+    found = folder().glob(f"*-{_version()}.safetensors")
+    return {path.name: path.read_bytes() for path in sorted(found)}
+
+
+def keep(files: Mapping[str, bytes]) -> None:
+    """Keep files of trainings that another machine ran; those of other versions, or that are here already, are left out."""
+    for name, content in files.items():
+        path = folder() / Path(name).name
+        if path.stem.endswith(f"-{_version()}") and not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(path, content)
+
+
 def _version() -> str:
     """Return a digest of what a training depends on: the reference code, the lessons, and PyTorch."""
     digest = sha256(torch.__version__.encode())
