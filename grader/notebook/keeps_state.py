@@ -35,6 +35,7 @@ CHANGES = frozenset(
 MODULES = frozenset("torch nn nn.init torch.nn.init init F torch.nn.functional np numpy operator".split())
 # Attributes that an honest step or loss sets on what it is given.
 SET_BY_TRAINING = frozenset({"data", "grad", "requires_grad", "training"})
+NAMED_TUPLE = frozenset({"namedtuple", "collections.namedtuple"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -46,23 +47,62 @@ def may_remember(sources: Iterable[str]) -> bool:
     """
     texts = [without_magics(source) for source in sources]
     trees = [ast.Module(body, []) for body in map(parse_statements, texts) if body is not None]
-    held = frozenset(name for tree in trees for name in _holders(tree.body))
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    tuples = frozenset() if any(map(_binds_namedtuple, nodes)) else NAMED_TUPLE
+    held = frozenset(name for tree in trees for name in _holders(tree.body, tuples))
+    harmless = {name for node in nodes for name in _setattr_of_self(node)}
     return any(map(looks_names_up, texts)) or any(
         _imports_more(node)
-        or _names_what_remembers(node)
+        or (node not in harmless and _names_what_remembers(node))
         or (isinstance(node, FUNCTIONS) and _function_remembers(node, held))
         or (isinstance(node, ast.ClassDef) and _class_remembers(node))
-        for tree in trees
-        for node in ast.walk(tree)
+        for node in nodes
     )
 
 
-def _holders(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield the names that statements bind to what may change: all values but numbers, texts, and sums of them."""
+def _binds_namedtuple(node: ast.AST) -> bool:
+    """Tell whether a student gives the name `namedtuple`, or that of its module, another meaning."""
+    names = {"namedtuple", "collections"}
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return node.name in names
+    if isinstance(node, ast.alias):
+        return node.asname in names
+    if isinstance(node, ast.Attribute):
+        return node.attr in names and isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Store)
+
+
+def _setattr_of_self(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the names in calls of `setattr(self, …)` that stand in an `__init__` itself: like `self.name = …`, they forget."""
+    if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+        left: list[ast.AST] = list(node.body)
+        while left:
+            one = left.pop()
+            if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+                left += ast.iter_child_nodes(one)
+            if (
+                isinstance(one, ast.Call)
+                and isinstance(one.func, ast.Name)
+                and one.func.id == "setattr"
+                and isinstance(one.args[0] if one.args else None, ast.Name)
+                and ast.unparse(one.args[0]) == "self"
+            ):
+                yield one.func
+
+
+def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield the names that statements bind to what may change: all values but numbers, texts, and sums of them.
+
+    Args:
+        tuples: functions that make a class of named tuples, which holds nothing.
+    """
     for statement in body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if statement.value is not None and not _is_fixed(statement.value):
+            value = statement.value
+            if isinstance(value, ast.Call) and ast.unparse(value.func) in tuples:
+                continue
+            if value is not None and not _is_fixed(value):
                 yield from (
                     node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)
                 )

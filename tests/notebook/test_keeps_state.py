@@ -42,6 +42,11 @@ REMEMBERS = {
     "a buffer of the model": "def step(model, optimizer, x):\n    model.calls.add_(1)",
     "list of a module": "torch.calls = []\ndef f(x):\n    torch.calls.append(1)\n    return x",
     "out": "class A:\n    def forward(self, x):\n        torch.add(self.calls, 1, out=self.calls)\n        return x",
+    "a namedtuple of one's own": "def namedtuple(*names):\n    return iter(range(9))\nN = namedtuple('N')\ndef f(x):\n    return [x for n in N]",
+    "another module's": "import itertools as collections\nN = collections.namedtuple('N')\ndef f(x):\n    return [x for n in N]",
+    "setattr on another": "class A:\n    def __init__(self, other):\n        setattr(other, 'calls', 1)",
+    "setattr later": "class A:\n    def forward(self, x):\n        setattr(self, 'calls', 1)\n        return x",
+    "setattr by a function of __init__": "class A:\n    def __init__(self):\n        self.f = lambda: setattr(self, 'n', self.n + 1)",
     "lambda": "calls = []\nf = lambda x: calls.append(x)",
 }
 FORGETS = {
@@ -56,6 +61,8 @@ FORGETS = {
     "gradients by hand": "def step(model, optimizer, x):\n    for p in model.parameters():\n        p.grad.zero_()\n        p.data.sub_(p.grad)",
     "first weights": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.parts = []\n        self.parts.append(1)\n        self.W = nn.Linear(2, 3)\n        self.W.weight.data[0] = 1",
     "functions of a module": "def f(x, layer):\n    nn.init.normal_(layer)\n    return torch.add(x, 1)",
+    "named tuple": "from collections import namedtuple\nPair = namedtuple('Pair', ['output', 'weights'])\ndef f(x):\n    return Pair(x, x)",
+    "attributes by name": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        for name in ('W_Q', 'W_K'):\n            setattr(self, name, nn.Linear(2, 3))\n    def forward(self, x):\n        return self.W_Q(x)",
     "a name like another": "def f(x):\n    count = len(x)\n    return count",
     "imports": "import math\nfrom itertools import pairwise\nimport torch.nn.functional as F\ndef f(x):\n    return F.softmax(x, -1)",
     "does not parse": "def f(x:\n",
