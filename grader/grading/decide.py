@@ -83,7 +83,8 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     below = trained.union(*(foundations(lesson, id) for id in trained))
     answers = [source for id, source in rebuilt.answers.items() if id in below]
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
-    return may_remember((*answers, *own))
+    asked = {name for exercise in lesson.exercises if exercise.id in below for name in exercise.defines}
+    return may_remember((*answers, *own), asked)
 
 
 def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:

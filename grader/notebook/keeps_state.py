@@ -7,7 +7,7 @@ a global name holds, in an attribute, in a default value, in a generator, or out
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from grader.notebook.source_names import looks_names_up, parse_statements, without_magics
 
@@ -23,7 +23,23 @@ REMEMBERS = frozenset(
     """
     cache cached_property lru_cache next open input __import__ setattr delattr register_forward_hook
     register_forward_pre_hook register_full_backward_hook register_hook register_post_accumulate_grad_hook
-    initial_seed get_rng_state
+    initial_seed get_rng_state default_rng RandomState num_batches_tracked running_mean running_var
+    BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d
+    """.split()
+)
+# Functions of operator and numpy that change what they get; elsewhere they are names like others.
+WRITERS = frozenset(
+    "setitem delitem iadd isub imul ior iconcat copyto put putmask place put_along_axis fill_diagonal".split()
+)
+ONCE = frozenset(
+    "iter zip map filter enumerate reversed".split()
+)  # each value comes out once: that is a memory
+KNOWN_METHODS = frozenset("__init__ __call__ __class__ __name__".split())  # among those with underscores
+# Decorators that keep nothing.
+DECORATORS = frozenset(
+    """
+    staticmethod classmethod property torch.no_grad torch.enable_grad torch.inference_mode dataclass dataclasses.dataclass
+    override typing.override
     """.split()
 )
 COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are names like others
@@ -31,6 +47,7 @@ COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are nam
 CHANGES = frozenset(
     "add append appendleft clear discard extend insert pop popitem popleft remove setdefault update".split()
 )
+LOOKS = frozenset("get items keys values".split())  # methods that change nothing
 # What has functions of such names, and is no object that could be changed.
 MODULES = frozenset("torch nn nn.init torch.nn.init init F torch.nn.functional np numpy operator".split())
 # Attributes that an honest step or loss sets on what it is given.
@@ -39,25 +56,70 @@ NAMED_TUPLE = frozenset({"namedtuple", "collections.namedtuple"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-def may_remember(sources: Iterable[str]) -> bool:
+def may_remember(sources: Iterable[str], asked: Collection[str] = ()) -> bool:
     """Tell whether any of the student's sources may keep something from one call to the next.
 
     Args:
         sources: the answers, and the cells that the student added.
+        asked: the names that the training calls; one that is the result of a call may be a function with a memory.
     """
     texts = [without_magics(source) for source in sources]
     trees = [ast.Module(body, []) for body in map(parse_statements, texts) if body is not None]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     tuples = frozenset() if any(map(_binds_namedtuple, nodes)) else NAMED_TUPLE
-    held = frozenset(name for tree in trees for name in _holders(tree.body, tuples))
-    harmless = {name for node in nodes for name in _setattr_of_self(node)}
-    return any(map(looks_names_up, texts)) or any(
-        _imports_more(node)
-        or (node not in harmless and _names_what_remembers(node))
-        or (isinstance(node, FUNCTIONS) and _function_remembers(node, held))
-        or (isinstance(node, ast.ClassDef) and _class_remembers(node))
-        for node in nodes
+    tables = frozenset(_tables(nodes))
+    held = _with_aliases(
+        nodes, frozenset(name for tree in trees for name in _holders(tree.body, tuples)) - tables
     )
+    harmless = {name for node in nodes for name in _setattr_of_self(node)}
+    return (
+        bool(held & set(asked))
+        or any(map(looks_names_up, texts))
+        or any(
+            _imports_more(node)
+            or _is_kept_or_wrapped(node)
+            or (node not in harmless and _names_what_remembers(node))
+            or (isinstance(node, FUNCTIONS) and _function_remembers(node, held))
+            or (isinstance(node, ast.ClassDef) and _class_remembers(node, tables))
+            for node in nodes
+        )
+    )
+
+
+def _with_aliases(nodes: Sequence[ast.AST], held: frozenset[str]) -> frozenset[str]:
+    """Add the names that stand for what the names in `held` stand for."""
+    bodies = [node.body for node in nodes if isinstance(node, (ast.Module, ast.ClassDef))]
+    bindings = [one for body in bodies for one in body if isinstance(one, ast.Assign)]
+    while True:
+        names = {
+            name.id
+            for node in bindings
+            if held & _names_in(node.value)
+            for target in node.targets
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name)
+        }
+        if names <= held:
+            return held
+        held |= names
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _is_kept_or_wrapped(node: ast.AST) -> bool:
+    """Tell whether a layer keeps what comes out once, or a decorator may have put a memory around a function."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        bare = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+        return any(ast.unparse(one) not in DECORATORS for one in bare)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.Generator":
+        return True  # it draws other numbers each time
+    if isinstance(node, ast.Assign) and any(map(_is_of_self, node.targets)):
+        value = node.value
+        call = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+        return isinstance(value, ast.GeneratorExp) or call in ONCE
+    return False
 
 
 def _binds_namedtuple(node: ast.AST) -> bool:
@@ -108,6 +170,41 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
                 )
 
 
+def _tables(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Yield the names of tables that are only looked up: written once as `{"linear": nn.Linear, …}`, and never handed on."""
+    made = [node for node in nodes if isinstance(node, ast.Assign) and _is_table(node.value)]
+    names = {
+        node.targets[0].id
+        for node in made
+        if isinstance(node.targets[0], ast.Name) and len(node.targets) == 1
+    }
+    looked_up = {id(value) for node in nodes for value in _looked_up(node)} | {
+        id(node.targets[0]) for node in made
+    }
+    used = {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in nodes
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in looked_up
+    }
+    yield from names - used
+
+
+def _is_table(value: ast.expr) -> bool:
+    """Tell whether an expression is a dict of what cannot change, functions included."""
+    plain = (ast.Constant, ast.Name, ast.Attribute, ast.Lambda)
+    return isinstance(value, ast.Dict) and all(isinstance(one, plain) for one in (*value.keys, *value.values))
+
+
+def _looked_up(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the tables that a node only looks something up in."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        yield node.value
+    if isinstance(node, ast.Compare) and all(isinstance(one, (ast.In, ast.NotIn)) for one in node.ops):
+        yield from node.comparators
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LOOKS:
+        yield node.func.value
+
+
 def _is_fixed(value: ast.expr) -> bool:
     """Tell whether an expression can hold no state."""
     fixed = (
@@ -131,14 +228,23 @@ def _imports_more(node: ast.AST) -> bool:
 
 def _names_what_remembers(node: ast.AST) -> bool:
     if isinstance(node, ast.alias):
-        return node.name in REMEMBERS | COUNTERS
+        return node.name in REMEMBERS | COUNTERS | WRITERS | {"Generator"}
     if isinstance(node, ast.Attribute):
-        return node.attr in REMEMBERS or (node.attr in COUNTERS and _root(node) in ("itertools", "it"))
+        hidden = node.attr.startswith("__") and node.attr not in KNOWN_METHODS
+        return (
+            hidden
+            or node.attr in REMEMBERS | WRITERS
+            or (node.attr in COUNTERS and _root(node) in ("itertools", "it"))
+        )
     return isinstance(node, ast.Name) and node.id in REMEMBERS
 
 
-def _class_remembers(definition: ast.ClassDef) -> bool:
-    """Tell whether a class holds what may change, or a method reads an attribute that a method but `__init__` sets."""
+def _class_remembers(definition: ast.ClassDef, tables: frozenset[str]) -> bool:
+    """Tell whether a class holds what may change, or a method reads an attribute that a method but `__init__` sets.
+
+    Args:
+        tables: names that hold tables which nobody changes.
+    """
     methods = [node for node in definition.body if isinstance(node, ast.FunctionDef)]
     of_self = [
         (method.name, node.attr, node.ctx)
@@ -148,7 +254,7 @@ def _class_remembers(definition: ast.ClassDef) -> bool:
     ]
     set_later = {name for method, name, use in of_self if method != "__init__" and isinstance(use, ast.Store)}
     read = {name for _, name, use in of_self if isinstance(use, ast.Load)}
-    return bool(set_later & read) or any(True for _ in _holders(definition.body))
+    return bool(set_later & read) or bool(set(_holders(definition.body)) - tables)
 
 
 def _is_of_self(node: ast.AST) -> bool:
@@ -189,11 +295,11 @@ def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
         return True
     if isinstance(node, ast.keyword):
         return node.arg == "out"
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)):
         if _is_of_self(node):
             return False  # `_class_remembers` looks whether anybody reads it
         return node.attr not in SET_BY_TRAINING or not isinstance(node.value, ast.Name)
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return _outlives(node.value, local, given)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         name = node.func.attr
