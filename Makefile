@@ -11,7 +11,7 @@ EXAMPLES    := sqlite:///examples/graded/gradebook.db
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system browser build grade test lint lab release preview truth bench scale gpu clean
+.PHONY: help setup system browser build grade test lint lab release preview explorer truth bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -63,6 +63,9 @@ release: build  ## write dist/attention-course.zip, which students get
 
 preview: build  ## write dist/preview: the lessons as pages with all outputs, solved and unsolved (minutes)
 	$(RUN)/python -m grader.build.preview dist/preview
+
+explorer: setup  ## write assets/explorer.html: lesson 3's model, trained anew, in a page to play with (half a minute)
+	PYTHONPATH=source $(RUN)/python assets/explorer.py
 
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
 	$(RUN)/python -m benchmarks.truth

@@ -1706,6 +1706,30 @@ print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
 # finds it.
 
 # %% [markdown]
+# ## Take your model with you
+#
+# Your model is 97,024 numbers and a few formulas, and needs no Python. `export_explorer` writes it into one HTML file: the
+# numbers, the held-out digits, and the forward pass in JavaScript. Open `explorer.html` in a browser; in Colab, download it
+# first, from the folder icon on the left. Move digits about, ask, and switch heads off, one after the other and two at a
+# time. The page takes a few answers of your model with it, and says at its foot whether it computes the same.
+#
+# Four things to find out:
+#
+# 1. Ask for the 7 and blank it. Which digit does the model take for a 7 now, and how sure is it?
+# 2. Put two 7s in. Does it name one, or neither?
+# 3. Which head can you switch off without a change? Does that hold for all three questions?
+# 4. Change the model to the one that may say "nowhere", and blank the 7 again.
+
+# %% provided="attention.explorer_page:PAGE"
+
+# %% provided="attention.explorer:export_explorer"
+
+# %% id="export-explorer" draws="1"
+need("cautious", "3.8")
+page = export_explorer({"trained": model, "taught to say nowhere": cautious})
+print(f"{page} is written ({page.stat().st_size / 1e6:.1f} MB): open it in a browser")
+
+# %% [markdown]
 # ## Reflection
 #
 # Answer in a sentence or two, for yourself.

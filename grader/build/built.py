@@ -28,6 +28,7 @@ BUILDING = (
     "paths.py",
     "records.py",
 )
+SOURCES = (".py", ".html", ".css", ".js")
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "jupytext")
 
 
@@ -59,8 +60,10 @@ def digest(root: Path, assignment: str, repository: Repository | None) -> str:
 
 def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
     for package in map(_folder, ("grader", "attention")):
-        for file in sorted(package.rglob("*.py")):
+        for file in sorted(package.rglob("*.*")):
             name = file.relative_to(package)
+            if file.suffix not in SOURCES:
+                continue
             if package.name != "grader" or name.parts[0] in BUILDING:
                 yield f"{package.name}/{name.as_posix()}", file.read_bytes()
     for page in sorted((root / "docs").rglob("*.md")):

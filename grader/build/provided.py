@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+import bz2
 import importlib
 import inspect
+from base64 import b85encode
 from pathlib import Path
+from types import ModuleType
 
 from grader.notebook.source_names import names_bound_by
+
+LINE = 10_000  # characters of a line of compressed text: few lines, and no editor stumbles over one
 
 
 def inline(what: str) -> str:
     """Return the source of a module, or of some of its names and all that they use.
 
-    The source has no imports of this project: `extract` leaves them out.
+    The source has no imports of this project: `extract` leaves them out. A text that the module reads from files beside it
+    is put in its place, because a notebook has no files beside it.
 
     Args:
         what: "attention.digits" for the whole module, "attention.plots:show_map show_curve" for some names.
@@ -27,7 +33,29 @@ def inline(what: str) -> str:
     except ModuleNotFoundError as error:
         raise ValueError(f"provided={what!r}: {error}") from error
     source = Path(inspect.getfile(module)).read_text("utf-8")
-    return extract(source, tuple(wanted.split()), what)
+    return extract(_with_texts_of_files(source, module), tuple(wanted.split()), what)
+
+
+def _with_texts_of_files(source: str, module: ModuleType) -> str:
+    """Replace the statements `NAME = …` in which `__file__` occurs by the text that the module has under that name.
+
+    The text is compressed, to keep the notebook short.
+    """
+    lines = source.splitlines()
+    for node in reversed(ast.parse(source).body):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(inner, ast.Name) and inner.id == "__file__" for inner in ast.walk(node.value)
+        ):
+            (name,) = names_bound_by(node)
+            packed = b85encode(bz2.compress(getattr(module, name).encode())).decode()
+            lines[node.lineno - 1 : node.end_lineno] = [
+                "import bz2",
+                "from base64 import b85decode",
+                f'{name} = bz2.decompress(b85decode("".join("""',
+                *(packed[start : start + LINE] for start in range(0, len(packed), LINE)),
+                '""".split()))).decode()',
+            ]
+    return "\n".join(lines)
 
 
 def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module") -> str:

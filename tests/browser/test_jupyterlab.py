@@ -18,20 +18,11 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from examples.make import ROOT
 from grader.course import lessons
+from tests.browser.chromium import FLAGS, chromium
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-if CHROMIUM is None:
-    reason = "no Chromium: run `sh tests/browser/install-chromium.sh`"
-    if os.environ.get("BROWSER_TESTS") == "required":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason, allow_module_level=True)
-
+CHROMIUM = chromium()
 ARTEFACTS = ROOT / "artefacts"
 PATIENCE = 240_000  # milliseconds; a busy machine takes its time
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 STUDENT = "no-scaling"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.build import build as builder
+from grader.build import built as built_module
 from grader.build.built import BUILDING, built_path, built_text, digest, read_built
 from grader.course import lessons
 from tests.import_graph import ROOT, read_graph
@@ -65,6 +66,19 @@ def test_what_changed_is_built_again(course: Path, built: list[str], changed: st
     assert list(read_built(course)) == LESSONS
     builder.build(course)
     assert built == again
+
+
+def test_the_digest_depends_on_the_explorers_page(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = course / "attention"
+    shutil.copytree(ROOT / "source" / "attention", copy)
+    folder = built_module._folder
+    monkeypatch.setattr(built_module, "_folder", lambda name: copy if name == "attention" else folder(name))
+    digests = {digest(course, "3-vlm", None)}
+    for part in ("page.html", "style.css", "model.js"):
+        with open(copy / "explorer_page" / part, "a") as file:
+            file.write("\n")
+        digests.add(digest(course, "3-vlm", None))
+    assert len(digests) == 4
 
 
 def test_the_check_builds_everything(course: Path, built: list[str]) -> None:

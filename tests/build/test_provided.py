@@ -1,6 +1,10 @@
+import sys
+from pathlib import Path
+
 import pytest
 
 from grader.build.provided import extract, inline
+from grader.build.scripts import without_directives
 
 SOURCE = '''"""A module."""
 
@@ -70,3 +74,29 @@ def test_an_inlined_module_runs_alone_and_does_the_same() -> None:
     theirs = names["draw_scenes"](3, torch.Generator().manual_seed(5))
     assert torch.equal(ours.patches, theirs.patches)
     assert torch.equal(ours.labels, theirs.labels)
+
+
+@pytest.mark.parametrize(
+    "text", ["plain\n<b>\\n</b>\n", "it holds ''' quotes", "it ends in a quote '", "and in \\"]
+)
+def test_a_text_that_is_read_from_a_file_stands_in_the_cell(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "texts.txt").write_text(text)
+    source = 'from pathlib import Path\n\nA = 1\nTEXT = (\n    Path(__file__).with_name("texts.txt").read_text()\n)\nB = 2\n'
+    (tmp_path / "reads_a_text.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "reads_a_text", raising=False)
+    cell = inline("reads_a_text:A TEXT B")
+    names: dict = {}
+    exec(compile(cell, "cell", "exec"), names)
+    assert (names["TEXT"], names["A"], names["B"]) == (text, 1, 2)
+    assert "Path" not in cell
+
+
+def test_the_explorers_page_reaches_the_notebook_as_it_is() -> None:
+    from attention.explorer_page import PAGE
+
+    names: dict = {}
+    exec(compile(without_directives(inline("attention.explorer_page:PAGE")), "cell", "exec"), names)
+    assert names["PAGE"] == PAGE

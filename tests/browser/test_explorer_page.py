@@ -1,0 +1,375 @@
+"""The explorer in a real browser: it computes what PyTorch computes, and a person can use it. Pictures: artefacts/."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from attention.digits import POSITIONS, digits
+from attention.evaluation import BLANK_PATCH, looked
+from attention.explorer import export_explorer, models_of
+from attention.generation import generate
+from attention.grounding import value_weighted_map
+from attention.recipe import MODEL, draw_start
+from attention.tokens import EOS, TASKS, Questions, decode, draw_questions, encode
+from attention.vlm import MiniVLM
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from torch import Tensor
+
+from examples.make import ROOT
+from tests.browser.chromium import FLAGS, chromium
+
+CHROMIUM = chromium()
+ARTEFACTS = ROOT / "artefacts"
+COMMITTED = ROOT / "assets" / "explorer.html"
+SCENES, CLOSE = 200, 1e-4
+LAYERS = ("blocks.0.self_attn", "blocks.1.self_attn", "blocks.1.cross_attn")
+PASSES = """
+    ([number, cases]) => cases.map(({tokens, patches, off}) => {
+        const {logits, attentions} = forward(models[number], tokens, patches, new Set(off));
+        const arrays = nested => Array.from(nested, inner => typeof inner === "number" ? inner : arrays(inner));
+        const weights = Object.fromEntries(Object.entries(attentions).map(([name, one]) => [name, arrays(one.weights)]));
+        return {logits: arrays(logits), weights, weighted: arrays(attentions["blocks.1.cross_attn"].weighted)};
+    })
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield one
+        one.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page that fails the test where a script fails or anything is fetched."""
+    context = browser.new_context(viewport={"width": 1200, "height": 1000})
+    context.set_default_timeout(30_000)
+    one = context.new_page()
+    troubles: list[str] = []
+    one.on("pageerror", lambda error: troubles.append(str(error)))
+    one.on("console", lambda message: message.type == "error" and troubles.append(message.text))
+    one.on("request", lambda request: re.match("file:|data:", request.url) or troubles.append(request.url))
+    yield one
+    context.close()
+    assert not troubles
+
+
+def in_page(file: Path) -> list[MiniVLM]:
+    """The models that a page holds, as PyTorch has them."""
+    models = []
+    for state in models_of(file).values():
+        model = MiniVLM(**MODEL)
+        model.load_state_dict(state)
+        models.append(model.eval())
+    return models
+
+
+def without(model: MiniVLM, off: list[str]) -> MiniVLM:
+    """A copy in which some heads add nothing: their columns of W_O are 0."""
+    silent = copy.deepcopy(model)
+    width = MODEL["d_model"] // MODEL["num_heads"]
+    for key in off:
+        layer, head = key.split("/")
+        start = int(head) * width
+        with torch.no_grad():
+            silent.get_submodule(layer).W_O.weight[:, start : start + width] = 0.0
+    return silent
+
+
+def in_pytorch(model: MiniVLM, tokens: Tensor, patches: Tensor) -> dict:
+    """Logits, all maps and the value-weighted map of one question."""
+    met: dict[str, Tensor] = {}
+    handles = [
+        model.get_submodule(name).register_forward_hook(
+            lambda *given, name=name: met.update({name: given[-1][1][0]})
+        )
+        for name in LAYERS
+    ]
+    with torch.no_grad():
+        logits, _ = model(tokens.unsqueeze(0), patches.unsqueeze(0))
+    for handle in handles:
+        handle.remove()
+    asking, image_tokens, _ = looked(model, tokens.unsqueeze(0), patches.unsqueeze(0))
+    with torch.no_grad():
+        weighted = value_weighted_map(model.blocks[-1].cross_attn, asking, image_tokens)
+    return {"logits": logits[0], "weights": met, "weighted": weighted[0]}
+
+
+def largest_difference(
+    page: Page, number: int, model: MiniVLM, questions: Questions, chance: random.Random
+) -> float:
+    """The largest between page and PyTorch, over all questions: of scores, maps and value-weighted maps.
+
+    Every second scene has blank patches, and of every third question one to four heads are off.
+    """
+    cases = []
+    for case in range(len(questions.labels)):
+        patches = questions.image_patches[case].clone()
+        if case % 2:
+            patches[chance.sample(range(9), chance.randint(1, 4))] = BLANK_PATCH
+        off = [f"{chance.choice(LAYERS)}/{chance.randrange(4)}" for _ in range(chance.randint(1, 4))]
+        length = int(questions.prompt_lengths[case]) + case % 2  # with the first word of the answer, too
+        cases.append((questions.token_ids[case, :length], patches, sorted(set(off)) if case % 3 == 0 else []))
+    sent = [{"tokens": ids.tolist(), "patches": patches.tolist(), "off": off} for ids, patches, off in cases]
+    largest = 0.0
+    for ours, (ids, patches, off) in zip(page.evaluate(PASSES, [number, sent]), cases, strict=True):
+        theirs = in_pytorch(without(model, off), ids, patches)
+        pairs = [(ours["weights"][name], theirs["weights"][name]) for name in LAYERS]
+        for one, other in (
+            *pairs,
+            (ours["logits"], theirs["logits"]),
+            (ours["weighted"], theirs["weighted"]),
+        ):
+            assert torch.tensor(one).shape == other.shape
+            largest = max(largest, (torch.tensor(one) - other).abs().max().item())
+    return largest
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_page_computes_what_pytorch_computes(page: Page, task: str) -> None:
+    page.goto(COMMITTED.as_uri())
+    for number, model in enumerate(in_page(COMMITTED)):
+        generator = torch.Generator().manual_seed(TASKS.index(task))
+        count = SCENES if number == 0 else SCENES // 4
+        questions = draw_questions(count, generator, "test", (task,), fewest=9, absent=0.3)
+        assert largest_difference(page, number, model, questions, random.Random(number)) < CLOSE
+
+
+# ---------------------------------------------------------------- a person who uses it
+
+
+@pytest.fixture
+def explorer(page: Page) -> Page:
+    """The committed page with the scene 1 … 9, asked where the 1 is."""
+    page.goto(COMMITTED.as_uri())
+    page.evaluate(
+        """() => {
+            state.scene = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(label => nextWithLabel(digits, label, -1));
+            state.question.digit = 1;
+            state.picked = 0;
+            render();
+        }"""
+    )
+    return page
+
+
+def labels(page: Page) -> list[int | None]:
+    """The labels of the scene, None where it is blank."""
+    return page.evaluate("state.scene.map(digit => digit === null ? null : digits[digit].label)")
+
+
+def tensors_of(page: Page) -> tuple[Tensor, Tensor]:
+    """The prompt (P,) and the patches (9, 64) as the page has them, from what it shows alone."""
+    asked = [page.locator("#task option:checked").inner_text()]
+    shown = page.locator(".ask select:visible").last.locator("option:checked").inner_text()
+    places = page.evaluate("state.scene")
+    patches = torch.stack(
+        [BLANK_PATCH if place is None else digits("test").patches[place] for place in places]
+    )
+    return encode(f"{asked[0]} {shown} ?"), patches
+
+
+def said_by_pytorch(page: Page, model: MiniVLM) -> str:
+    """What the model answers to the question about the scene on the page."""
+    prompt, patches = tensors_of(page)
+    token_ids = generate(model, prompt.unsqueeze(0), patches.unsqueeze(0), 4, EOS)
+    return decode(token_ids[0, len(prompt) :])
+
+
+def press_tab_until(page: Page, target: str) -> None:
+    """Go on with the Tab key until the element that a selector names has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("target => document.activeElement.matches(target)", target):
+            return
+    raise AssertionError(f"Tab does not lead to {target}")
+
+
+def test_with_the_keyboard_alone(explorer: Page) -> None:
+    model = in_page(COMMITTED)[0]
+    press_tab_until(explorer, "#task")
+    explorer.keyboard.press("ArrowDown")
+    press_tab_until(explorer, "#position")
+    explorer.keyboard.press("ArrowDown")
+    expect(explorer.get_by_role("status")).to_contain_text("top-center shows 2")
+    assert explorer.locator("#said").inner_text() == said_by_pytorch(explorer, model) == "2"
+
+    press_tab_until(explorer, "[name=cell]")
+    explorer.keyboard.press("ArrowRight")
+    explorer.keyboard.press("7")
+    assert labels(explorer) == [1, 7, 3, 4, 5, 6, 7, 8, 9]
+    expect(explorer.get_by_role("radio", name="top-center: 7, the patch in question")).to_be_focused()
+    expect(explorer.get_by_role("status")).to_contain_text("Before: 2")
+    assert explorer.locator("#said").inner_text() == said_by_pytorch(explorer, model) == "7"
+    explorer.keyboard.press("ArrowDown")
+    explorer.keyboard.press("Delete")
+    assert labels(explorer) == [1, 7, 3, 4, None, 6, 7, 8, 9]
+    expect(explorer.get_by_role("radio", name="center: blank")).to_be_focused()
+
+    press_tab_until(explorer, "#palette button[aria-label='Put in a 0']")
+    explorer.keyboard.press("Enter")
+    assert labels(explorer) == [1, 7, 3, 4, 0, 6, 7, 8, 9]
+    press_tab_until(explorer, "#swap-with")
+    explorer.keyboard.press("Home")
+    press_tab_until(explorer, "#swap")
+    explorer.keyboard.press("Enter")
+    assert labels(explorer) == [0, 7, 3, 4, 1, 6, 7, 8, 9]
+    expect(explorer.locator("#swap")).to_be_focused()
+
+    press_tab_until(explorer, "[role=switch][aria-label='Head 1 on']")
+    explorer.keyboard.press("Space")
+    expect(explorer.get_by_role("switch", name="Head 1 on", exact=True)).to_be_focused()
+    expect(explorer.get_by_role("status")).to_contain_text("Without head 1.")
+    silent = without(model, ["blocks.1.cross_attn/0"])
+    assert explorer.locator("#said").inner_text() == said_by_pytorch(explorer, silent)
+
+    press_tab_until(explorer, "summary")
+    explorer.keyboard.press("Enter")
+    press_tab_until(explorer, "[role=switch][aria-label='Block 2, head 3 on']")
+    explorer.keyboard.press("Space")
+    expect(explorer.get_by_role("switch", name="Block 2, head 3 on")).to_be_focused()
+    expect(explorer.get_by_role("status")).to_contain_text("Without Block 2, head 3, head 1.")
+
+
+def test_every_control_has_a_name_and_the_focus_goes_as_the_eye_does(explorer: Page) -> None:
+    name = """(document.activeElement.ariaLabel || document.activeElement.labels?.[0]?.textContent
+        || document.activeElement.textContent).trim()"""
+    top = "document.activeElement.closest('section, details').getBoundingClientRect().y + scrollY"
+    names, tops = [], []
+    for _ in range(60):
+        explorer.keyboard.press("Tab")
+        if explorer.evaluate("document.activeElement === document.body"):
+            break
+        names.append(explorer.evaluate(name))
+        tops.append(explorer.evaluate(top))
+        if names[-1] == "Where the words look":
+            explorer.keyboard.press("Enter")
+    assert all(names)
+    assert tops == sorted(tops)
+    assert names[-1] == "Block 2, head 4 on"
+    palette = [f"Put in a {label}" for label in range(10)]
+    assert [name for name in names if name.startswith("Put")] == palette
+    assert [name for name in names if re.fullmatch(r"Head \d on", name)] == [
+        f"Head {head} on" for head in (1, 2, 3, 4)
+    ]
+
+
+def test_a_map_can_be_read_without_seeing_it(explorer: Page) -> None:
+    model = in_page(COMMITTED)[0]
+    prompt, patches = tensors_of(explorer)
+    asking, image_tokens, weights = looked(model, prompt.unsqueeze(0), patches.unsqueeze(0))
+    with torch.no_grad():
+        weighted = value_weighted_map(model.blocks[-1].cross_attn, asking, image_tokens)[0, -1]
+    shares = [weighted / weighted.sum(), *weights[0, :, -1]]
+    tables = explorer.locator("table.scene-map").all()
+    assert len(tables) == 5
+    for table, share in zip(tables, shares, strict=True):
+        read = [cell.text_content() for cell in table.get_by_role("cell").all()]
+        told = [(place, str(label)) for place, label in zip(POSITIONS, range(1, 10), strict=True)]
+        assert [tuple(text.split(": ")[0].split(", ")) for text in read] == told
+        for text, value in zip(read, share.tolist(), strict=True):
+            assert abs(float(text.split(": ")[1].removesuffix(" %")) - 100 * value) <= 0.51
+        best = POSITIONS[int(share.argmax())]
+        assert table.locator("caption").inner_text().endswith(f" on {best}")
+
+
+def test_dragging_puts_a_digit_in_and_swaps_two(explorer: Page) -> None:
+    drag(explorer, "#palette button:nth-child(1)", ".cell[data-place='4']")
+    assert labels(explorer) == [1, 2, 3, 4, 0, 6, 7, 8, 9]
+    drag(explorer, ".cell[data-place='4']", ".cell[data-place='8']")
+    assert labels(explorer) == [1, 2, 3, 4, 9, 6, 7, 8, 0]
+    drag(explorer, ".cell[data-place='4']", "h1")  # dropped beside the scene
+    assert labels(explorer) == [1, 2, 3, 4, 9, 6, 7, 8, 0]
+    explorer.get_by_role("button", name="Undo").click()
+    explorer.get_by_role("button", name="Undo").click()
+    assert labels(explorer) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    expect(explorer.get_by_role("button", name="Undo")).to_be_disabled()
+
+
+def drag(page: Page, source: str, target: str) -> None:
+    for selector, act in ((source, page.mouse.down), (target, page.mouse.up)):
+        box = page.locator(selector).bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+        act()
+
+
+def test_reading_a_row_gives_three_words_and_the_maps_of_each(explorer: Page) -> None:
+    explorer.locator("#task").select_option("read")
+    explorer.locator("#row").select_option("middle-row")
+    assert explorer.locator("#said").inner_text() == "4 5 6"
+    for word, place in enumerate(("middle-left", "center", "middle-right")):
+        explorer.get_by_role("radio", name=f"word {word + 1}").check()
+        expect(explorer.locator("table.scene-map caption").first).to_contain_text(f"on {place}")
+        expect(explorer.locator("#bars th").first).to_have_text(str(4 + word))
+        asked = explorer.locator(".cell.asked")
+        assert asked.get_attribute("data-place") == str(3 + word)
+
+
+def test_what_is_not_there(explorer: Page) -> None:
+    """The trained model names a place for a digit that is not there; the other model says "nowhere"."""
+    trained, cautious = in_page(COMMITTED)
+    explorer.locator("#digit").select_option("0")
+    expect(explorer.locator("#verdict")).to_have_text("Wrong: there is no 0 in this scene.")
+    said = explorer.locator("#said").inner_text()
+    assert said in POSITIONS
+    assert said == said_by_pytorch(explorer, trained)
+    explorer.locator("#model").select_option("taught to say nowhere")
+    assert explorer.locator("#said").inner_text() == said_by_pytorch(explorer, cautious) == "nowhere"
+    expect(explorer.locator("#verdict")).to_have_text("Right: there is no 0 in this scene.")
+    assert explorer.locator(".asked").count() == 0
+
+
+def test_the_page_says_whether_it_computes_what_the_model_computes(page: Page, tmp_path: Path) -> None:
+    class Doubled(MiniVLM):
+        def forward(self, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, list[Tensor]]:
+            logits, maps = super().forward(token_ids, image_patches)
+            return 2 * logits, maps
+
+    for kind, words in (
+        (MiniVLM, "Compared with PyTorch on 12 questions"),
+        (Doubled, "does not compute what"),
+    ):
+        model = kind(**MODEL)
+        draw_start(model, 3)
+        page.goto(export_explorer(model, tmp_path / "explorer.html").as_uri())
+        expect(page.locator("#witness")).to_contain_text(words)
+        expect(page.locator("#model-field")).to_be_hidden()
+
+
+LOOKS = list(itertools.product(("light", "dark"), (1200, 375)))
+
+
+def in_look(explorer: Page, scheme: str, width: int) -> None:
+    """Open all of the page, with one head off, in a colour scheme and a width."""
+    explorer.emulate_media(color_scheme=scheme)
+    explorer.set_viewport_size({"width": width, "height": 900})
+    explorer.locator("summary").click()
+    explorer.get_by_role("switch", name="Head 2 on", exact=True).click()
+    explorer.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_it_fits_the_window(explorer: Page, scheme: str, width: int) -> None:
+    in_look(explorer, scheme, width)
+    assert explorer.evaluate("document.documentElement.scrollWidth") == width
+    ARTEFACTS.mkdir(exist_ok=True)
+    explorer.screenshot(path=ARTEFACTS / f"explorer-{scheme}-{width}.png", full_page=True)
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_axe_finds_nothing(explorer: Page, scheme: str, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed: make setup")
+    in_look(explorer, scheme, width)
+    explorer.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text("utf-8"))
+    found = explorer.evaluate("axe.run()")
+    assert len(found["passes"]) > 20
+    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]] == []
