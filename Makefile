@@ -64,7 +64,7 @@ release: build  ## write dist/attention-course.zip, which students get
 preview: build  ## write dist/preview: the lessons as pages with all outputs, solved and unsolved (minutes)
 	$(RUN)/python -m grader.build.preview dist/preview
 
-explorer: setup  ## write assets/explorer.html: lesson 3's model, trained anew, in a page to play with (half a minute)
+explorer: setup  ## write assets/explorer.html: lesson 3's model, trained anew, in a page to play with
 	PYTHONPATH=source $(RUN)/python assets/explorer.py
 
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 from attention.digits import digits
+from attention.evaluation import accuracy, held_out, looked, on_target, prompt_of, where_it_points
 from attention.explorer import export_explorer, models_of, parameter_shapes
 from attention.explorer_page import PAGE
+from attention.generation import generate
+from attention.grounding import value_weighted_map
 from attention.recipe import MODEL, draw_start
-from attention.tokens import WORDS
+from attention.tokens import TASKS, WORDS
 from attention.vlm import MiniVLM
 from torch import nn
 
@@ -136,3 +139,22 @@ def test_the_committed_page_is_what_its_parts_make(tmp_path):
     theirs = data_of(COMMITTED)
     assert {**theirs, "models": []} == {**ours, "models": []}
     assert COMMITTED.stat().st_size < 2_000_000
+
+
+def test_the_committed_models_pass_the_lessons_gates():
+    trained, cautious = MiniVLM(**MODEL).eval(), MiniVLM(**MODEL).eval()
+    held = models_of(COMMITTED)
+    assert list(held) == ["trained", "taught to say nowhere"]
+    for made, state in zip((trained, cautious), held.values(), strict=True):
+        made.load_state_dict(state)
+        for task, least in {"where": 0.9, "what": 0.95, "read": 0.85}.items():
+            assert accuracy(made, generate, task, held_out(task, 500)) >= least
+    for task in TASKS:
+        asked = held_out(task, 500)
+        tokens, image_tokens, _ = looked(trained, prompt_of(task, asked), asked.image_patches)
+        with torch.no_grad():
+            maps = value_weighted_map(trained.blocks[-1].cross_attn, tokens, image_tokens)[:, -1]
+        assert on_target(maps, asked.cells[:, 0]) >= 0.9
+    absent = held_out("where", 500, absent=1.0)
+    assert where_it_points(trained, generate, absent)["a place"] > 0.9
+    assert where_it_points(cautious, generate, absent)["nowhere"] > 0.9

@@ -132,8 +132,7 @@ function renderMaps(pass, { position }, asked) {
 function renderWordMaps(pass, words, { id, position }) {
   const { task } = state.question;
   const before = ["<bos>", ...wordsAsked(state.question, data), ...words.map((word) => data.words[word.id])];
-  byId("maps-note").textContent =
-    `From the last word before the answer “${data.words[id]}”, which is “${before[position]}”, to the nine patches.`;
+  byId("maps-note").textContent = `From “${before[position]}”, the word before “${data.words[id]}”, to the nine patches.`;
   const focused = document.activeElement?.dataset?.key;
   for (const [number, root] of [...byId("word-maps").children].entries()) {
     const layer = `blocks.${number}.self_attn`;

@@ -19,9 +19,11 @@ function percent(share) {
   return `${Math.round(100 * share)} %`;
 }
 
-/** A probability that is nearly 1 is told apart from 1. */
+/** A probability: what is nearly 0 or 1 is told apart from 0 and 1. */
 function probability(share) {
-  return share > 0.9995 ? "> 99.9 %" : share < 0.995 ? percent(share) : `${(100 * share).toFixed(1)} %`;
+  if (share > 0.9995) return "> 99.9 %";
+  if (share < 0.0005) return "< 0.1 %";
+  return share < 0.01 || share > 0.99 ? `${(100 * share).toFixed(1)} %` : percent(share);
 }
 
 /** Write a text where it differs; a screen reader reads a live region again that is written again. */
