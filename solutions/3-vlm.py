@@ -1713,12 +1713,13 @@ print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
 # first, from the folder icon on the left. Move digits about, ask, and switch heads off, one after the other and two at a
 # time. The page takes a few answers of your model with it, and says at its foot whether it computes the same.
 #
-# Four things to find out:
+# Five things to find out:
 #
 # 1. Ask for the 7 and blank it. Which digit does the model take for a 7 now, and how sure is it?
 # 2. Put two 7s in. Does it name one, or neither?
 # 3. Which head can you switch off without a change? Does that hold for all three questions?
 # 4. Change the model to the one that may say "nowhere", and blank the 7 again.
+# 5. Write digits of your own. You are somebody whose handwriting the model has never seen: which of them does it read?
 
 # %% provided="attention.explorer_page:PAGE"
 

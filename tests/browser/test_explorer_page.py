@@ -1,176 +1,35 @@
-"""The explorer in a real browser: it computes what PyTorch computes, and a person can use it. Pictures: artefacts/."""
+"""A person can use the explorer: with a mouse, with the keyboard alone, with a screen reader. Pictures: artefacts/."""
 
 from __future__ import annotations
 
-import copy
 import itertools
-import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from attention.digits import POSITIONS, digits
-from attention.evaluation import BLANK_PATCH, looked
-from attention.explorer import export_explorer, models_of
+from attention.digits import POSITIONS
+from attention.evaluation import looked
+from attention.explorer import export_explorer
 from attention.generation import generate
 from attention.grounding import value_weighted_map
 from attention.recipe import MODEL, draw_start
-from attention.tokens import EOS, TASKS, Questions, decode, draw_questions, encode
+from attention.tokens import EOS, decode, encode
 from attention.vlm import MiniVLM
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from torch import Tensor
 
 from examples.make import ROOT
-from tests.browser.chromium import FLAGS, chromium
+from tests.browser.explorer_models import COMMITTED, in_page, patches_of, without
 
-CHROMIUM = chromium()
 ARTEFACTS = ROOT / "artefacts"
-COMMITTED = ROOT / "assets" / "explorer.html"
-SCENES, CLOSE = 200, 1e-4
-LAYERS = ("blocks.0.self_attn", "blocks.1.self_attn", "blocks.1.cross_attn")
-PASSES = """
-    ([number, cases]) => cases.map(({prompt, tokens, scene, off}) => {
-        const [model, patches, silent] = [models[number], patchesOf(scene, digits, data), new Set(off)];
-        const {logits, attentions} = forward(model, tokens, patches, silent);
-        const arrays = nested => Array.from(nested, inner => typeof inner === "number" ? inner : arrays(inner));
-        const weights = Object.fromEntries(Object.entries(attentions).map(([name, one]) => [name, arrays(one.weights)]));
-        const said = answer(model, prompt, patches, data.end, MOST_WORDS, silent).words.map(({id}) => id);
-        return {logits: arrays(logits), weights, weighted: arrays(attentions["blocks.1.cross_attn"].weighted), said};
-    })
-"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield one
-        one.close()
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """An empty page that fails the test where a script fails or anything is fetched."""
-    context = browser.new_context(viewport={"width": 1200, "height": 1000})
-    context.set_default_timeout(30_000)
-    one = context.new_page()
-    troubles: list[str] = []
-    one.on("pageerror", lambda error: troubles.append(str(error)))
-    one.on("console", lambda message: message.type == "error" and troubles.append(message.text))
-    one.on("request", lambda request: re.match("file:|data:", request.url) or troubles.append(request.url))
-    yield one
-    context.close()
-    assert not troubles
-
-
-def in_page(file: Path) -> list[MiniVLM]:
-    """The models that a page holds, as PyTorch has them."""
-    models = []
-    for state in models_of(file).values():
-        model = MiniVLM(**MODEL)
-        model.load_state_dict(state)
-        models.append(model.eval())
-    return models
-
-
-def without(model: MiniVLM, off: list[str]) -> MiniVLM:
-    """A copy in which some heads add nothing: their columns of W_O are 0."""
-    silent = copy.deepcopy(model)
-    width = MODEL["d_model"] // MODEL["num_heads"]
-    for key in off:
-        layer, head = key.split("/")
-        start = int(head) * width
-        with torch.no_grad():
-            silent.get_submodule(layer).W_O.weight[:, start : start + width] = 0.0
-    return silent
-
-
-def in_pytorch(model: MiniVLM, prompt: Tensor, tokens: Tensor, patches: Tensor) -> dict:
-    """Logits, all maps and the value-weighted map of one question, and the words of the answer."""
-    met: dict[str, Tensor] = {}
-    handles = [
-        model.get_submodule(name).register_forward_hook(
-            lambda *given, name=name: met.update({name: given[-1][1][0]})
-        )
-        for name in LAYERS
-    ]
-    with torch.no_grad():
-        logits, _ = model(tokens.unsqueeze(0), patches.unsqueeze(0))
-    for handle in handles:
-        handle.remove()
-    asking, image_tokens, _ = looked(model, tokens.unsqueeze(0), patches.unsqueeze(0))
-    with torch.no_grad():
-        weighted = value_weighted_map(model.blocks[-1].cross_attn, asking, image_tokens)
-    said = generate(model, prompt.unsqueeze(0), patches.unsqueeze(0), 4, EOS)[0, len(prompt) :].tolist()
-    said = said[: said.index(EOS) if EOS in said[1:] else None]
-    return {"logits": logits[0], "weights": met, "weighted": weighted[0], "said": said}
-
-
-def differences(
-    page: Page, number: int, model: MiniVLM, questions: Questions, chance: random.Random
-) -> dict[str, float]:
-    """The largest between page and PyTorch, over all questions: of scores, maps and value-weighted maps.
-
-    The answers must be equal. Every second scene has blank patches, and of every third question one to four heads are off.
-    """
-    cases = []
-    for case in range(len(questions.labels)):
-        scene: list[int | None] = places_of(questions.image_patches[case])
-        for place in chance.sample(range(9), chance.randint(1, 4)) if case % 2 else ():
-            scene[place] = None
-        off = {f"{chance.choice(LAYERS)}/{chance.randrange(4)}" for _ in range(chance.randint(1, 4))}
-        length = int(questions.prompt_lengths[case])
-        ids = questions.token_ids[case, : length + case % 2]  # with the first word of the answer, too
-        cases.append((ids[:length], ids, scene, sorted(off) if case % 3 == 0 else []))
-    sent = [
-        {"prompt": prompt.tolist(), "tokens": ids.tolist(), "scene": scene, "off": off}
-        for prompt, ids, scene, off in cases
-    ]
-    largest = {"scores": 0.0, "maps": 0.0, "value-weighted": 0.0}
-    for ours, (prompt, ids, scene, off) in zip(page.evaluate(PASSES, [number, sent]), cases, strict=True):
-        theirs = in_pytorch(without(model, off), prompt, ids, patches_of(scene))
-        assert ours["said"] == theirs["said"]
-        pairs = [("maps", ours["weights"][name], theirs["weights"][name]) for name in LAYERS]
-        pairs += [("scores", ours["logits"], theirs["logits"])]
-        pairs += [("value-weighted", ours["weighted"], theirs["weighted"])]
-        for what, one, other in pairs:
-            assert torch.tensor(one).shape == other.shape
-            largest[what] = max(largest[what], (torch.tensor(one) - other).abs().max().item())
-    return largest
-
-
-def places_of(patches: Tensor) -> list[int]:
-    """Which digits of the test split a scene (9, 64) shows."""
-    return [int((digits("test").patches == patch).all(-1).nonzero()[0]) for patch in patches]
-
-
-def patches_of(scene: list[int | None]) -> Tensor:
-    """A scene (9, 64) of digits of the test split; None is blank."""
-    return torch.stack([BLANK_PATCH if place is None else digits("test").patches[place] for place in scene])
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_the_page_computes_what_pytorch_computes(page: Page, task: str) -> None:
-    page.goto(COMMITTED.as_uri())
-    for number, model in enumerate(in_page(COMMITTED)):
-        generator = torch.Generator().manual_seed(TASKS.index(task))
-        count = SCENES if number == 0 else SCENES // 4
-        questions = draw_questions(count, generator, "test", (task,), fewest=9, absent=0.3)
-        found = differences(page, number, model, questions, random.Random(number))
-        print(task, found)
-        assert max(found.values()) < CLOSE
-
-
-# ---------------------------------------------------------------- a person who uses it
-
-
-@pytest.fixture
-def explorer(page: Page) -> Page:
+def explorer(offline_page: Page) -> Page:
     """The committed page with the scene 1 … 9, asked where the 1 is."""
-    page.goto(COMMITTED.as_uri())
-    page.evaluate(
+    offline_page.goto(COMMITTED.as_uri())
+    offline_page.evaluate(
         """() => {
             state.scene = [1, 2, 3, 4, 5, 6, 7, 8, 9].map(label => nextWithLabel(digits, label, -1));
             state.question.digit = 1;
@@ -178,7 +37,7 @@ def explorer(page: Page) -> Page:
             render();
         }"""
     )
-    return page
+    return offline_page
 
 
 def labels(page: Page) -> list[int | None]:
@@ -317,6 +176,43 @@ def drag(page: Page, source: str, target: str) -> None:
         act()
 
 
+def test_a_digit_of_ones_own(explorer: Page) -> None:
+    explorer.evaluate("pick(4)")
+    explorer.get_by_role("button", name="Write one").click()
+    expect(explorer.get_by_role("button", name="Put it in")).to_be_disabled()
+    box = explorer.locator("#pad").bounding_box()
+    for number, (x, y) in enumerate([(0.3, 0.2), (0.75, 0.2), (0.45, 0.85)]):
+        explorer.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=5)
+        if number == 0:
+            explorer.mouse.down()
+    explorer.mouse.up()
+    explorer.get_by_label("It is a").select_option("7")
+    explorer.get_by_role("button", name="Put it in").click()
+    expect(explorer.get_by_role("button", name="Write one")).to_be_focused()
+    assert labels(explorer) == [1, 2, 3, 4, 7, 6, 7, 8, 9]
+    explorer.locator("#task").select_option("what")
+    explorer.locator("#position").select_option("center")
+    assert explorer.locator("#said").inner_text() == "7"
+    explorer.get_by_role("button", name="Undo").click()
+    assert labels(explorer) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_strokes_become_pixels_as_the_data_set_was_made(explorer: Page) -> None:
+    line = [
+        [10, 5],
+        [60, 5],
+        [110, 5],
+    ]  # it fills the width, and is 4 of 32 points high: half of two rows of blocks
+    pixels = torch.tensor(explorer.evaluate("line => Array.from(pixelsOf([line]))", line)).reshape(8, 8)
+    assert (pixels[3:5, 1:7] == 8).all()
+    assert pixels[3:5].sum() == pixels.sum()
+    assert pixels[3, 0] == pixels[3, 7] > 0
+    larger = [[3 * x - 40, 3 * y + 9] for x, y in line]
+    assert explorer.evaluate("line => Array.from(pixelsOf([line]))", larger) == pixels.flatten().tolist()
+    dot = torch.tensor(explorer.evaluate("Array.from(pixelsOf([[[7, 9]]]))"))
+    assert dot.nonzero().flatten().tolist() == [27, 28, 35, 36]  # the four blocks around the middle
+
+
 def test_reading_a_row_gives_three_words_and_the_maps_of_each(explorer: Page) -> None:
     explorer.locator("#task").select_option("read")
     explorer.locator("#row").select_option("middle-row")
@@ -343,7 +239,9 @@ def test_what_is_not_there(explorer: Page) -> None:
     assert explorer.locator(".asked").count() == 0
 
 
-def test_the_page_says_whether_it_computes_what_the_model_computes(page: Page, tmp_path: Path) -> None:
+def test_the_page_says_whether_it_computes_what_the_model_computes(
+    offline_page: Page, tmp_path: Path
+) -> None:
     class Doubled(MiniVLM):
         def forward(self, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, list[Tensor]]:
             logits, maps = super().forward(token_ids, image_patches)
@@ -355,9 +253,9 @@ def test_the_page_says_whether_it_computes_what_the_model_computes(page: Page, t
     ):
         model = kind(**MODEL)
         draw_start(model, 3)
-        page.goto(export_explorer(model, tmp_path / "explorer.html").as_uri())
-        expect(page.locator("#witness")).to_contain_text(words)
-        expect(page.locator("#model-field")).to_be_hidden()
+        offline_page.goto(export_explorer(model, tmp_path / "explorer.html").as_uri())
+        expect(offline_page.locator("#witness")).to_contain_text(words)
+        expect(offline_page.locator("#model-field")).to_be_hidden()
 
 
 LOOKS = list(itertools.product(("light", "dark"), (1200, 375)))

@@ -62,7 +62,7 @@ function renderScene(asked) {
     writeCell(cell, { digits, digit, position, picked: state.picked === place, asked: asked.includes(place) });
   });
   palette.forEach(({ image, label }) => setPicture(image, digits, state.next[label]));
-  byId("picked-name").textContent = data.positions[state.picked];
+  for (const name of document.querySelectorAll(".picked-name")) name.textContent = data.positions[state.picked];
   for (const option of byId("swap-with").options) option.disabled = Number(option.value) === state.picked;
   if (Number(byId("swap-with").value) === state.picked) byId("swap-with").value = (state.picked + 1) % 9;
 }
@@ -269,6 +269,28 @@ function connectScene() {
   });
 }
 
+/** The dialogue in which somebody writes a digit of their own. */
+function connectWriting() {
+  const dialog = byId("writing");
+  const pad = connectPad(byId("pad"), (strokes) => {
+    byId("put-written").disabled = byId("wipe").disabled = byId("written").hidden = strokes.length === 0;
+    if (strokes.length) byId("written").src = pictureOfPixels(pixelsOf(strokes));
+  });
+  fillSelect(byId("written-label"), [...Array(10).keys()].map(String));
+  byId("write").addEventListener("click", () => {
+    pad.wipe();
+    byId("written-label").value = state.question.digit;
+    dialog.showModal();
+  });
+  byId("wipe").addEventListener("click", pad.wipe);
+  byId("cancel").addEventListener("click", () => dialog.close());
+  byId("put-written").addEventListener("click", () => {
+    digits.push({ label: Number(byId("written-label").value), pixels: pixelsOf(pad.strokes) });
+    dialog.close();
+    changeScene(() => (state.scene[state.picked] = digits.length - 1));
+  });
+}
+
 function connectQuestion() {
   fillSelect(byId("digit"), [...Array(10).keys()].map(String));
   fillSelect(byId("position"), data.positions);
@@ -312,6 +334,7 @@ function showWitness() {
 }
 
 connectScene();
+connectWriting();
 connectQuestion();
 connectMaps();
 render();

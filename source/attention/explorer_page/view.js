@@ -35,14 +35,16 @@ function setText(node, text) {
 const pictures = new Map();
 
 function pictureOf(digits, place) {
-  if (!pictures.has(place)) {
-    const canvas = element("canvas", { width: 8, height: 8 });
-    const image = canvas.getContext("2d").createImageData(8, 8);
-    digits[place].pixels.forEach((pixel, number) => (image.data[4 * number + 3] = Math.round((pixel / 16) * 255)));
-    canvas.getContext("2d").putImageData(image, 0, 0);
-    pictures.set(place, canvas.toDataURL());
-  }
+  if (!pictures.has(place)) pictures.set(place, pictureOfPixels(digits[place].pixels));
   return pictures.get(place);
+}
+
+function pictureOfPixels(pixels) {
+  const canvas = element("canvas", { width: 8, height: 8 });
+  const image = canvas.getContext("2d").createImageData(8, 8);
+  pixels.forEach((pixel, number) => (image.data[4 * number + 3] = Math.round((pixel / 16) * 255)));
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas.toDataURL();
 }
 
 /** Show a digit in an <img>, or nothing. The text beside it says what it is. */
