@@ -70,8 +70,8 @@ explorer: setup  ## write assets/explorer.html: lesson 3's model, trained anew, 
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
 	$(RUN)/python -m benchmarks.truth
 
-bench: setup  ## all benchmarks (an hour)
-	for name in lesson interpreter attention alignment fusion training layers recipe_parts repair scaling; do $(RUN)/python -m benchmarks.$$name || exit 1; done
+bench: setup browser  ## all benchmarks (an hour)
+	for name in lesson interpreter attention alignment fusion training layers recipe_parts repair scaling explorer; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
 scale: setup  ## throughput beside nbgrader and otter, and a class of 1,000 (an hour or two)
 	$(INSTALL) -e '.[bench]'

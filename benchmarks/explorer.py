@@ -3,13 +3,14 @@
 Each round opens the page in a fresh profile of the system's own Chromium. "load" is the time from the start of the
 navigation until the page has answered its first question and compared itself with PyTorch; "slow" is the same with
 the processor throttled to a quarter by the browser. "change" is the time that the page takes for one change of the
-scene: the answer, all maps, and what is shown of them. Medians; the largest in brackets.
+scene: the answer, all maps, and what is shown of them. Medians, and the largest.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 from statistics import median
 
 from playwright.sync_api import Browser, sync_playwright
@@ -35,7 +36,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        sys.exit("explorer: no Chromium was found; run: sh tests/browser/install-chromium.sh")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"]

@@ -1,4 +1,4 @@
-"""The system's own Chromium, for tests that look at pages as people do; without one, such a test file is skipped."""
+"""The system's Chromium, for all tests in a browser."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import shutil
 
 import pytest
 
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 
 
-def chromium() -> str:
-    """Return its path, or skip the test file; with BROWSER_TESTS=required the test fails instead."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        reason = "no Chromium: run `sh tests/browser/install-chromium.sh`"
-        if os.environ.get("BROWSER_TESTS") == "required":
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason, allow_module_level=True)
-    return found
+def chromium_or_skip() -> str:
+    """Return the path of Chromium; skip the module that asks if there is none, or fail where browser tests are required."""
+    if CHROMIUM is not None:
+        return CHROMIUM
+    reason = "no Chromium: run `sh tests/browser/install-chromium.sh`"
+    if os.environ.get("BROWSER_TESTS") == "required":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason, allow_module_level=True)

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.chromium import FLAGS, chromium
+from tests.browser.chromium import FLAGS, chromium_or_skip
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        one = playwright.chromium.launch(executable_path=chromium_or_skip(), args=FLAGS)
         yield one
         one.close()
 

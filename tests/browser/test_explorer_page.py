@@ -283,6 +283,9 @@ def test_axe_finds_nothing(explorer: Page, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed: make setup")
     in_look(explorer, scheme, width)
     explorer.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text("utf-8"))
-    found = explorer.evaluate("axe.run()")
-    assert len(found["passes"]) > 20
-    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]] == []
+    for is_writing in (False, True):
+        if is_writing:
+            explorer.get_by_role("button", name="Write one").click()
+        found = explorer.evaluate("axe.run()")
+        assert len(found["passes"]) > 20
+        assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]] == []

@@ -18,9 +18,10 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from examples.make import ROOT
 from grader.course import lessons
-from tests.browser.chromium import FLAGS, chromium
+from tests.browser.chromium import FLAGS, chromium_or_skip
 
-CHROMIUM = chromium()
+CHROMIUM = chromium_or_skip()
+
 ARTEFACTS = ROOT / "artefacts"
 PATIENCE = 240_000  # milliseconds; a busy machine takes its time
 STUDENT = "no-scaling"
