@@ -139,14 +139,14 @@ def _witnesses(model: nn.Module) -> list[dict]:
             witnesses.append(
                 {
                     "tokens": ids[:length].tolist(),
-                    "digits": _places(scene),
+                    "digits": _shown_digits(scene),
                     "logits": [round(score, 6) for score in scores.tolist()],
                 }
             )
     return witnesses
 
 
-def _places(scene: Tensor) -> list[int]:
+def _shown_digits(scene: Tensor) -> list[int]:
     """Which digits of the test split a scene (9, 64) shows."""
     return (scene.unsqueeze(1) == digits("test").patches).all(-1).int().argmax(1).tolist()
 

@@ -1,3 +1,4 @@
+import re
 import sys
 from pathlib import Path
 
@@ -5,6 +6,9 @@ import pytest
 
 from grader.build.provided import extract, inline
 from grader.build.scripts import without_directives
+from grader.notebook.source_names import bound_names, imported_names
+
+ROOT = Path(__file__).resolve().parents[2]
 
 SOURCE = '''"""A module."""
 
@@ -100,3 +104,13 @@ def test_the_explorers_page_reaches_the_notebook_as_it_is() -> None:
     names: dict = {}
     exec(compile(without_directives(inline("attention.explorer_page:PAGE")), "cell", "exec"), names)
     assert names["PAGE"] == PAGE
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "solutions").glob("*.py")), ids=lambda script: script.stem)
+def test_no_provided_cell_rebinds_a_name_of_another(script: Path) -> None:
+    owners: dict[str, str] = {}
+    for what in re.findall(r'provided="([^"]+)"', script.read_text("utf-8")):
+        cell = inline(what)
+        for name in (bound_names(cell) or frozenset()) - {name for name, _ in imported_names(cell)}:
+            assert owners.setdefault(name, what) == what, f"{what} and {owners[name]} both define {name}"
+    assert len(owners) > 20
