@@ -93,6 +93,10 @@ SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.dis
 JsonOption = Annotated[
     Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
 ]
+JsonLinesOption = Annotated[
+    Path | None,
+    typer.Option(help="Write it as JSON to this file, one object per line; - is standard output."),
+]
 HtmlOption = Annotated[
     Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
 ]
@@ -208,6 +212,7 @@ def check(
     isolation: IsolationOption = Isolation.auto,
     full_training: FullTrainingOption = False,
     run_all: RunAllOption = False,
+    json: JsonLinesOption = None,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
     from grader.commands.head_start import head_start
@@ -224,6 +229,7 @@ def check(
             isolation=isolation.value,
             full_training=full_training,
             run_all=run_all,
+            json=json,
         )
         code = run(options, terminal, server)
     raise typer.Exit(code)
@@ -233,11 +239,12 @@ def check(
 def report(
     html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None,
     gradebook: GradebookOption = None,
+    json: JsonLinesOption = None,
 ) -> None:
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
     from grader.commands.report import run
 
-    raise typer.Exit(run(root=_root(), gradebook=gradebook, html=html, terminal=terminal))
+    raise typer.Exit(run(root=_root(), gradebook=gradebook, html=html, json=json, terminal=terminal))
 
 
 @app.command()
@@ -248,6 +255,24 @@ def export(
     ] = None,
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
     gradebook: GradebookOption = None,
+    column: Annotated[
+        str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
+    ] = "",
+    fill: Annotated[
+        Path | None,
+        typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in."),
+    ] = None,
+    feedback: Annotated[
+        Path | None,
+        typer.Option(
+            help="For canvas and moodle: write the feedback as the zip that the service takes back."
+        ),
+    ] = None,
+    submissions: Annotated[
+        list[Path] | None,
+        typer.Option(help="With --feedback: the service's download, whose names the zip has."),
+    ] = None,
+    json: JsonLinesOption = None,
     autograder: Annotated[
         Path | None,
         typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret."),
@@ -257,7 +282,7 @@ def export(
     ] = Isolation.auto,
 ) -> None:
     """The grades as a file that a learning management system reads."""
-    from grader.commands.export import run, write_autograder
+    from grader.commands.export import ExportOptions, run, write_autograder
 
     if autograder is not None:
         if service is not Service.gradescope:
@@ -267,24 +292,27 @@ def export(
                 autograder, root=_root(), assignment=assignment, isolation=isolation.value, terminal=terminal
             )
         )
-    raise typer.Exit(
-        run(
-            service.value,
-            root=_root(),
-            gradebook=gradebook,
-            to=to,
-            assignment=assignment,
-            terminal=terminal,
-        )
+    options = ExportOptions(
+        service=service.value,
+        root=_root(),
+        gradebook=gradebook,
+        to=to,
+        assignment=assignment,
+        column=column,
+        fill=fill,
+        feedback=feedback,
+        submissions=submissions or (),
+        json=json,
     )
+    raise typer.Exit(run(options, terminal))
 
 
 @app.command()
-def doctor() -> None:
+def doctor(json: JsonLinesOption = None) -> None:
     """Isolation tier, device and versions; what is missing, and how to get it."""
     from grader.commands.doctor import run
 
-    raise typer.Exit(run(terminal))
+    raise typer.Exit(run(terminal, json))
 
 
 def _root() -> Path:

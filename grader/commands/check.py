@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.commands.console import Terminal, wrong_assignment
+from grader.commands.output_file import CannotWrite, is_standard_output, write_lines
 from grader.course import assignment_by_exercise, lessons
 from grader.execution.device import NoDevice, resolve_device
 from grader.execution.errors import IsolationError
@@ -13,6 +14,7 @@ from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
 from grader.grading.grade import grade, master_notebook
 from grader.records import Grade, GradingSettings
+from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details
 from grader.secret import SecretError, course_secret
 from grader.submission.file import IntakeError, NoSuchPath, SubmissionFile, Unreadable
@@ -31,6 +33,7 @@ class CheckOptions:
     isolation: str = "auto"
     full_training: bool = False
     run_all: bool = False
+    json: Path | None = None
 
 
 def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None) -> int:
@@ -58,7 +61,14 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
     except (NoSuchPath, SecretError, NoDevice, IsolationError) as error:
         terminal.complain(error)
         return 2
-    terminal.out.print(details(graded))
+    if not is_standard_output(options.json):
+        terminal.out.print(details(graded))
+    if options.json:
+        try:
+            write_lines(options.json, [to_json(graded)], terminal.out.file)
+        except CannotWrite as error:
+            terminal.complain(error)
+            return 2
     return 0 if graded.status == "graded" else 1
 
 
@@ -86,7 +96,7 @@ def _grade(
         full_training=options.full_training,
     )
     try:
-        with as_they_come(terminal.out) as tell:
+        with as_they_come(terminal.err if is_standard_output(options.json) else terminal.out) as tell:
             return grade(file, server=server, settings=settings, released=released, tell=tell).grade
     finally:
         servers.close_servers()

@@ -1,62 +1,157 @@
-"""`grader export`: write the class in a service's format, or the autograder's zip for Gradescope."""
+"""`grader export`: write the class in a service's format, the feedback under the service's names, or the autograder's zip."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.build.gradescope_zip import autograder
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.from_gradebook import entries_or_complain
-from grader.commands.output_file import CannotWrite, write_result
-from grader.course import lessons
+from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
+from grader.course import assignment_by_exercise, lessons
+from grader.gradebook.config import read_config
+from grader.gradebook.errors import RecordError
+from grader.gradebook.reader import read_whole
 from grader.records import GradebookEntry
-from grader.report.export import CannotExport, export
+from grader.report.export import CannotExport, WrongOwnFile, export
+from grader.report.jsonl import entry_to_json
 from grader.report.text import clean
+from grader.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
 from grader.secret import SecretError, course_secret
+from grader.submission.file import NoSuchPath
+from grader.submission.intake import DuplicateSubmission, find_all
 
 
-def run(
-    service: str,
-    *,
-    root: Path,
-    gradebook: str | None,
-    to: Path | None,
-    assignment: str | None,
-    terminal: Terminal,
-) -> int:
-    """Write what the gradebook says to a file; return the exit status.
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of `grader export`, as they were given."""
 
-    Args:
-        service: the service whose format is written.
-        gradebook: the gradebook's URL; None for the course's own.
-        to: the file; None for standard output.
-        assignment: the assignment whose grades are written; None for all.
-    """
-    entries = entries_or_complain(root, gradebook, assignment, terminal)
+    service: str
+    root: Path  # the course's folder
+    gradebook: str | None = None
+    to: Path | None = None  # the file of scores; None for standard output
+    assignment: str | None = None
+    column: str = ""
+    fill: Path | None = None  # the service's own file, whose names and sections are kept
+    feedback: Path | None = None  # the zip to write
+    submissions: Sequence[Path] = ()  # what the service's download of submissions was saved as
+    json: Path | None = None
+
+
+def run(options: ExportOptions, terminal: Terminal) -> int:
+    """Write what the gradebook says to files; return the exit status."""
+    if complaint := _wrong_options(options):
+        terminal.complain(complaint)
+        return 2
+    entries = entries_or_complain(options.root, options.gradebook, options.assignment, terminal)
     if entries is None:
         return 2
     try:
-        exported = export(service, entries)
-    except CannotExport as error:
+        exported = export(options.service, entries, column=options.column, own=_own(options))
+        packed = _feedback(options) if options.feedback else None
+        _write(options, exported.text, packed, entries, terminal)
+    except WrongOwnFile as error:
+        terminal.complain(f"{options.fill}: {error}")
+        return 2
+    except (CannotExport, CannotWrite, WrongDownload, RecordError, NoSuchPath, DuplicateSubmission) as error:
         terminal.complain(error)
         return 2
-    if to is None:
-        terminal.out.file.write(exported.text)
-    else:
-        try:
-            write_result(to, exported.text)
-        except CannotWrite as error:
-            terminal.complain(error)
-            return 2
-        terminal.note(f"wrote {to}")
-    for remark in _remarks(entries, exported.left_out, service):
+    for remark in (*_remarks(entries, exported.left_out, options.service), *exported.remarks):
+        terminal.complain(remark)
+    for remark in _about_feedback(packed) if packed else ():
         terminal.complain(remark)
     return 0
 
 
+def _wrong_options(options: ExportOptions) -> str:
+    """Return what is wrong with the options together; "" if nothing is."""
+    service = options.service
+    if options.column and service != "canvas":
+        return f"--column is for canvas, not for {service}"
+    if options.fill and service not in ("canvas", "moodle"):
+        return f"--fill is for canvas and moodle, not for {service}"
+    if options.feedback and service not in ("canvas", "moodle"):
+        return f"--feedback is for canvas and moodle, not for {service}"
+    if bool(options.feedback) != bool(options.submissions):
+        return f"--feedback and --submissions go together: the names are those of {service.capitalize()}'s download"
+    if is_standard_output(options.json) and options.to is None:
+        return "--json - and the scores would both go to standard output; pass --out FILE"
+    return ""
+
+
+def _own(options: ExportOptions) -> str:
+    """Return the text of the service's own file; "" if none was given.
+
+    Raises:
+        WrongOwnFile: it cannot be read.
+    """
+    if options.fill is None:
+        return ""
+    try:
+        return options.fill.read_text("utf-8-sig")
+    except OSError as error:
+        raise WrongOwnFile(f"it cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise WrongOwnFile(
+            "it is not UTF-8. Download it again, and do not save it from a spreadsheet."
+        ) from error
+
+
+def _feedback(options: ExportOptions) -> FeedbackZip:
+    """Pack the feedback on the downloaded submissions.
+
+    Raises:
+        WrongDownload: there is nothing in it, or it is another service's.
+        RecordError: the gradebook cannot be read.
+    """
+    files, failed = find_all(
+        options.submissions, tuple(lessons()), options.assignment, assignment_by_exercise()
+    )
+    if problem := next((file.problem for file in failed if file.problem), None):
+        raise WrongDownload(problem.message)
+    config = read_config(options.root)
+    wanted = [(file.student, file.assignment) for file in files]
+    entries = read_whole(options.gradebook or config.gradebook, config.course_id, wanted)
+    return feedback_zip(options.service, files, entries)
+
+
+def _write(
+    options: ExportOptions,
+    text: str,
+    packed: FeedbackZip | None,
+    entries: Sequence[GradebookEntry],
+    terminal: Terminal,
+) -> None:
+    """Write the files; say on standard error which."""
+    if options.to is None:
+        terminal.out.file.write(text)
+    else:
+        write_result(options.to, text)
+        terminal.note(f"wrote {options.to}")
+    if options.feedback and packed:
+        write_result(options.feedback, packed.content)
+        terminal.note(f"wrote {options.feedback}: feedback on {len(packed.names)} submissions")
+    if options.json:
+        write_lines(options.json, map(entry_to_json, entries), terminal.out.file)
+
+
+def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
+    """Say whose feedback is not in the zip, and whose is about another version."""
+    if packed.not_graded:
+        yield f"not graded yet, and not in the zip of feedback: {_some(packed.not_graded)}"
+    if packed.no_file:
+        yield (
+            "handed in no notebook under whose name Canvas takes feedback, and are not in the zip; send them their "
+            f"page: {_some(packed.no_file)}"
+        )
+    if packed.newer:
+        yield f"the download has another version than the one that was graded; grade it: {_some(packed.newer)}"
+
+
 def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
-    """Say what the file does not show: who is missing in it, and whose score may still change."""
+    """Say what the file of scores does not show: who is missing in it, and whose score may still change."""
     if left_out:
         yield f"{service} knows no participant of that number, so these are left out: {_some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]

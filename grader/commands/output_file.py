@@ -1,13 +1,14 @@
-"""Write a file whose path the operator gave: --out, --html, --json, --autograder."""
+"""Write a file whose path the operator gave: --out, --html, --json, --feedback, --autograder."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from grader.paths import write_atomically
 
@@ -44,6 +45,24 @@ def write_result(path: Path, content: str | bytes, *, private: bool = False) -> 
         else:
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
             write_atomically(target, data, mode=0o600 if private else mode)
+
+
+def write_lines(path: Path, lines: Iterable[str], out: IO[str]) -> None:
+    """Write lines of text to a file, or to `out` where the path is "-".
+
+    Raises:
+        CannotWrite: as `write_result`.
+    """
+    text = "".join(f"{line}\n" for line in lines)
+    if is_standard_output(path):
+        out.write(text)
+    else:
+        write_result(path, text)
+
+
+def is_standard_output(path: Path | None) -> bool:
+    """Tell whether "-" was given as a path, which stands for standard output."""
+    return path is not None and str(path) == "-"
 
 
 def _let_the_kernel_check(path: Path) -> None:

@@ -6,7 +6,8 @@ import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import torch
 
@@ -46,53 +47,94 @@ WITHOUT_GROUPS = "counted every 50 ms, with what sockets hold, but not all of th
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill", "nbgrader", "pyseccomp")
 
 
-def examine() -> tuple[str, ...]:
-    """Examine the machine and return the report, line by line."""
-    return (*_isolation_lines(), *_machine_lines())
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What `grader doctor` finds out."""
+
+    isolation: str  # the best tier; "" if nothing can be graded here
+    missing: Mapping[str, str]  # each better tier → why this machine does not provide it
+    open: tuple[str, ...]  # what the best tier leaves open
+    runs_as: str  # who a submission runs as; "" in tier none
+    shared_user: bool  # all submissions run as one user
+    memory: str  # how memory is limited
+    landlock: int  # its version; 0 for none
+    device: str  # cpu, or the name of the GPU
+    cores: int
+    system: str
+    python: str
+    packages: Mapping[str, str | None]  # version; None for a package that is missing
 
 
-def _isolation_lines() -> Iterator[str]:
-    """Yield the best tier, why this machine provides no better one, what stays open, and the user."""
+def examine() -> Machine:
+    """Examine the machine."""
     problems = {tier: tier_problem(tier) for tier in TIERS}
     best = next((tier for tier in TIERS if not problems[tier]), "")
+    better = TIERS[: TIERS.index(best)] if best else TIERS
+    return Machine(
+        isolation=best,
+        missing={tier: problems[tier] for tier in better},
+        open=OPEN.get(best, ()),
+        runs_as=_runs_as(best),
+        shared_user=os.getuid() != 0,
+        memory="control groups" if cgroup.available() else WITHOUT_GROUPS,
+        landlock=linux.landlock_version() or 0,
+        device=torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
+        cores=os.cpu_count() or 1,
+        system=f"{platform.system()} {platform.release()}",
+        python=platform.python_version(),
+        packages={package: _version(package) for package in PACKAGES},
+    )
+
+
+def _runs_as(tier: str) -> str:
+    """Return who a submission runs as in a tier; "" in tier none, and without a tier."""
+    if tier not in ("full", "partial"):
+        return ""
+    if os.getuid() == 0:
+        return f"a user for each submission, {FIRST} to {FIRST + COUNT - 1}, never root"
+    return "your user, in namespaces of its own" if tier == "full" else "your user"
+
+
+def report(machine: Machine) -> tuple[str, ...]:
+    """Return what was found out, line by line."""
+    return (*_isolation_lines(machine), *_machine_lines(machine))
+
+
+def _isolation_lines(machine: Machine) -> Iterator[str]:
+    """Yield the best tier, why this machine provides no better one, what stays open, and the user."""
+    best = machine.isolation
     if not best:
         yield f"isolation   no tier: nothing can be graded here{'' if sys.platform == 'linux' else f'; {OTHER_SYSTEM}'}"
     else:
         yield f"isolation   {best}{' (refused unless asked for with --isolation none)' if best == 'none' else ''}"
-    for tier in TIERS[: TIERS.index(best)] if best else TIERS:
+    for tier, problem in machine.missing.items():
         if sys.platform == "linux":
-            yield f"            not {tier}: {problems[tier]}"
+            yield f"            not {tier}: {problem}"
             yield f"            {REMEDIES[tier]}"
     if not best:
         return
-    for weakness in OPEN[best]:
+    for weakness in machine.open:
         yield f"            open: {weakness}"
-    if os.getuid() != 0:
+    if machine.shared_user:
         yield f"            {SHARED_USER}"
-    if best != "none":
-        user = (
-            f"a user for each submission, {FIRST} to {FIRST + COUNT - 1}, never root"
-            if os.getuid() == 0
-            else "your user, in namespaces of its own"
-        )
-        yield f"runs as     {user if best == 'full' or os.getuid() == 0 else 'your user'}"
+    if machine.runs_as:
+        yield f"runs as     {machine.runs_as}"
 
 
-def _machine_lines() -> Iterator[str]:
+def _machine_lines(machine: Machine) -> Iterator[str]:
     """Yield how memory is limited, and the versions of Landlock, device, system and packages."""
-    memory = "control groups" if cgroup.available() else WITHOUT_GROUPS
-    yield f"memory      {memory}"
-    version = linux.landlock_version()
-    yield f"Landlock    version {version}" if version else "Landlock    none"
-    cuda = torch.cuda.is_available()
-    yield f"device      {torch.cuda.get_device_name() if cuda else 'cpu'}, {os.cpu_count()} cores"
-    yield f"system      {platform.system()} {platform.release()}, Python {platform.python_version()}"
-    yield "packages    " + ", ".join(_version(package) for package in PACKAGES)
+    yield f"memory      {machine.memory}"
+    yield f"Landlock    {f'version {machine.landlock}' if machine.landlock else 'none'}"
+    yield f"device      {machine.device}, {machine.cores} cores"
+    yield f"system      {machine.system}, Python {machine.python}"
+    yield "packages    " + ", ".join(
+        f"{name} {version or 'missing (make setup)'}" for name, version in machine.packages.items()
+    )
 
 
-def _version(package: str) -> str:
-    """Return a package's name and version, or that it is missing."""
+def _version(package: str) -> str | None:
+    """Return a package's version; None if it is missing."""
     try:
-        return f"{package} {importlib.metadata.version(package)}"
+        return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return f"{package} missing (make setup)"
+        return None

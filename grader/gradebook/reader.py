@@ -5,7 +5,7 @@ Everything that is shown or handed on about points comes from here: pages, table
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from nbgrader import api
@@ -40,8 +40,23 @@ def read_entry(url: str, course: str, student: str, assignment: str) -> Gradeboo
     Raises:
         RecordError: there is no gradebook, or it cannot be read.
     """
+    return next(read_whole(url, course, [(student, assignment)]))
+
+
+def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iterator[GradebookEntry | None]:
+    """Yield the submissions with these students and assignments, each with its whole grade; None where there is none.
+
+    Raises:
+        RecordError: there is no gradebook, or it cannot be read.
+    """
     with _reading(url, course) as db:
-        return attempt(url, lambda: whole_entry(db, student, assignment, details=has_table(db)))
+        details = has_table(db)
+        for student, assignment in wanted:
+
+            def load(student: str = student, assignment: str = assignment) -> GradebookEntry | None:
+                return whole_entry(db, student, assignment, details=details)
+
+            yield attempt(url, load)
 
 
 def _class(db: Session, assignment: str | None) -> list[GradebookEntry]:

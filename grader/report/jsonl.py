@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from grader import __version__
-from grader.records import CheckResult, Flag, Grade, Heatmap, Outcome, Verdict, Written
+from grader.records import CheckResult, Flag, Grade, GradebookEntry, Heatmap, Outcome, Verdict, Written
 
 
 def to_json(grade: Grade) -> str:
@@ -19,6 +19,24 @@ def to_json(grade: Grade) -> str:
     The line is ASCII, so that no character of a submission can end the line or break an encoding.
     """
     return json.dumps(to_record(grade), allow_nan=False)
+
+
+def entry_to_json(entry: GradebookEntry) -> str:
+    """Return a gradebook entry as one line of JSON: the grade's own line, and what counts below the key "gradebook"."""
+    said = {
+        "name": entry.student.name,
+        "email": entry.student.email,
+        "status": entry.status,
+        "score": entry.score,
+        "raw_score": entry.raw_score,
+        "max_score": entry.max_score,
+        "penalty": entry.penalty,
+        "seconds_late": entry.seconds_late,
+        "needs_manual_grade": entry.needs_manual_grade,
+        "fault": entry.fault,
+        "cells": {name: _values(cell) for name, cell in entry.cells.items()},
+    }
+    return json.dumps({**to_record(entry.grade), "gradebook": said}, allow_nan=False)
 
 
 def from_json(line: str) -> Grade:

@@ -102,6 +102,14 @@ class _Claim:
     late: bool = False
 
 
+def service_name(parts: Sequence[str]) -> tuple[str, int]:
+    """Tell which service wrote a path in a folder or zip: "moodle", "canvas" or "", and the place of the part that says so."""
+    for place, part in enumerate(parts):
+        if match := _service(part, is_file=place == len(parts) - 1):
+            return ("moodle" if match.re is MOODLE else "canvas"), place
+    return "", 0
+
+
 def is_debris(name: str) -> bool:
     """Tell whether a file or folder of this name was made by a program, and by no student."""
     return name in DEBRIS or name.startswith(".")

@@ -1,0 +1,136 @@
+"""Writes feedback as Markdown: for Gradescope, and as a notebook for platforms that show a file under its old name.
+
+What a student, or an exception of the student's code, wrote does nothing in it: it is escaped, or stands in a code block.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from grader.records import CellScore, CheckResult, GradebookEntry, Outcome, Verdict, Written
+from grader.report.text import SYMBOLS, check_messages, clean, clean_lines, kind, number, said_once
+
+CODE = re.compile(r"`([^`]+)`")
+# Characters that Markdown may make more of than text, anywhere in a line; ":" and "." make links of bare addresses.
+SPECIAL = re.compile(r"[\\`*_\[\]<>&#|~$!{}]|:(?=//)|(?<=www)\.|@")
+AT_THE_START = re.compile(r"^([-+=]|[0-9]+(?=[.)](?:\s|$)))")
+FAULT = "This could not be graded. The fault is ours and costs you nothing."
+
+
+def escape(text: str) -> str:
+    """Return text, on one line, as Markdown that shows it; what stands between backticks stays code."""
+    parts = CODE.split(clean(text))  # text and code in turn
+    return "".join(
+        f"`{part}`" if place % 2 else _escape(part, place == 0) for place, part in enumerate(parts)
+    )
+
+
+def _escape(text: str, is_start: bool) -> str:
+    plain = SPECIAL.sub(lambda found: f"\\{found[0]}", text)
+    if is_start and (mark := AT_THE_START.match(plain)):
+        end = mark.end()
+        return f"{plain[:end]}\\{plain[end:]}" if mark[1].isdigit() else f"\\{plain}"
+    return plain
+
+
+def code_block(text: str) -> str:
+    """Return lines of code as a block of Markdown, which nothing in them can end."""
+    lines = clean_lines(text)
+    longest = max((len(run) for run in re.findall(r"`+", lines)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{lines}\n{fence}"
+
+
+def hint(verdict: Verdict) -> str:
+    """Return what explains a wrong answer and where to read again; "" if there is neither."""
+    explained = f"**What explains it:** {escape(verdict.hint)}" if verdict.hint else ""
+    again = bool(verdict.review) and verdict.outcome is not Outcome.PASSED
+    read = f"**Read again:** “{escape(verdict.review)}” in the lesson." if again else ""
+    return "\n\n".join(filter(None, (explained, read)))
+
+
+def remarks(verdict: Verdict, cell: CellScore | None) -> str:
+    """Return what stands below the checks of an exercise: code, explanation, comment and notes."""
+    comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
+    excerpt = code_block(verdict.excerpt) if verdict.excerpt and verdict.outcome is not Outcome.FAULT else ""
+    notes = (f"Note: {escape(note)}" for note in verdict.notes)
+    return "\n\n".join(filter(None, (excerpt, hint(verdict), comment, *notes)))
+
+
+def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
+    """Return one exercise: its points, its checks, and what explains what went wrong."""
+    name, cell = kind(verdict), entry.cells.get(verdict.id)
+    points = entry.points(verdict)
+    worth = "practice" if not verdict.max_points else _worth(points, verdict.max_points)
+    head = f"## {SYMBOLS[name][0]} {escape(verdict.id)} · {escape(verdict.title)}: {worth}"
+    by_hand = "Your instructor set these points." if cell and cell.by_hand else ""
+    return "\n\n".join(filter(None, (head, by_hand, _said(verdict), remarks(verdict, cell))))
+
+
+def _said(verdict: Verdict) -> str:
+    """Return the message of an exercise, or those of its checks."""
+    if verdict.outcome is Outcome.FAULT:
+        return FAULT
+    if not verdict.checks or verdict.outcome is Outcome.MISSING or said_once(verdict):
+        return escape(verdict.message)
+    said = zip(verdict.checks, check_messages(verdict), strict=True)
+    return "\n".join(f"- {_check(check, message)}" for check, message in said)
+
+
+def _check(check: CheckResult, message: str) -> str:
+    symbol = SYMBOLS["full" if check.outcome is Outcome.PASSED else "wrong"][0]
+    points = f" ({number(check.points)} of {number(check.max_points)})" if check.max_points else ""
+    return f"{symbol} {escape(check.title)}{points}{': ' + escape(message) if message else ''}"
+
+
+def question(written: Written, cell: CellScore | None) -> str:
+    """Return what a student wrote for a question, its points, and what the instructor writes."""
+    worth = (
+        _worth(cell.points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
+    )
+    head = f"## {escape(written.id)} · {escape(written.title)}: {worth}"
+    text = f"You wrote:\n\n{code_block(written.text)}" if written.text else "You wrote nothing here."
+    comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
+    return "\n\n".join(filter(None, (head, text, comment)))
+
+
+def _worth(points: float | None, max_points: float) -> str:
+    return "waiting for your instructor" if points is None else f"{number(points)} of {number(max_points)}"
+
+
+def feedback_notebook(entry: GradebookEntry) -> str:
+    """Return the feedback as a notebook of Markdown cells, without code.
+
+    Args:
+        entry: what the gradebook says of the submission, with the whole grade.
+    """
+    graded = entry.grade.status == "graded"
+    sections = [_head(entry)]
+    sections += [exercise(verdict, entry) for verdict in entry.grade.verdicts if graded]
+    sections += [question(written, entry.cells.get(written.id)) for written in entry.grade.written if graded]
+    cells = [
+        {"cell_type": "markdown", "id": f"feedback-{place}", "metadata": {}, "source": source}
+        for place, source in enumerate(sections)
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def _head(entry: GradebookEntry) -> str:
+    """Return the first cell: whose feedback it is, the score, and why there is none."""
+    who = f"{entry.student.name} ({entry.student.id})" if entry.student.name else entry.student.id
+    lines = [f"# {escape(entry.assignment)}: feedback for {escape(who)}"]
+    if entry.score is not None:
+        lines.append(f"**{number(entry.score)} of {number(entry.max_score)} points**")
+    if entry.penalty:
+        lines.append(f"Handed in late: {number(entry.penalty)} points were taken off.")
+    if entry.fault:
+        version = "What stands here is about the version before." if entry.has_earlier_score else ""
+        lines.append(
+            f"The newest version could not be graded. The fault is ours and costs you nothing. {version}"
+        )
+    elif entry.status == "unreadable":
+        lines.append(escape(entry.message))
+    lines.append(f"Submission {entry.grade.submission_sha256 or 'not read'}.")
+    return "\n\n".join(lines)

@@ -1,0 +1,158 @@
+"""Canvas: the table that its gradebook imports.
+
+As lib/gradebook_importer.rb and lib/gradebook_exporter.rb of canvas-lms read and write it: names and numbers of the
+student, the section, and a column for each assignment, headed "Title (number)". Canvas goes by the number, and takes
+a column without one for the assignment of that title, or for a new one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.records import GradebookEntry, Student
+from grader.report.services.csv_table import (
+    CannotExport,
+    Export,
+    WrongOwnFile,
+    exact,
+    read_table,
+    score,
+    table,
+)
+from grader.report.text import number
+
+POINTS = "Points Possible"
+IDENTITY = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+# Canvas recognises this row by its text; its own export indents the text by four spaces.
+POINTS_CELL = f"    {POINTS}"
+NUMBERED = re.compile(r".*\((?P<number>[0-9]+)\)")
+
+Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
+
+
+def canvas(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
+    """Return the table that Canvas imports.
+
+    Args:
+        worth: the points of each assignment.
+        column: the head of the assignment's column in Canvas, or the assignment's number there.
+        own: Canvas's own gradebook export, whose columns about the student are kept; "" without one.
+
+    Raises:
+        CannotExport: there are several assignments for one column, or Canvas's export has no such column.
+    """
+    if column and len(worth) != 1:
+        raise CannotExport(
+            f"--column is for one assignment: pass --assignment, as in {min(worth, default='1-attention')}"
+        )
+    if own:
+        return _filled_in(students, worth, column, _GradebookExport.read(own))
+    heads = [_head(column, name) for name in worth]
+    rows = [[*IDENTITY, *heads], [POINTS_CELL, "", "", "", "", *map(exact, worth.values())]]
+    for student, scores in students:
+        # The student's id is Canvas's own number, as in its zip, or else the student's login name.
+        identity = [student.id, "", ""] if student.has_lms_id else ["", "", student.id]
+        name = f"{student.last_name}, {student.first_name}".strip(", ") or student.id
+        rows.append([name, *identity, "", *(score(scores.get(assignment)) for assignment in worth)])
+    return Export(text=table(rows))
+
+
+def _head(column: str, assignment: str) -> str:
+    """Return the head of a column: the given one, or with a number alone a title of ours before it."""
+    if column.isdecimal():
+        return f"{assignment} ({column})"
+    return column or assignment
+
+
+@dataclass(frozen=True)
+class _GradebookExport:
+    """What Canvas's own export says of the students and columns."""
+
+    head: list[str]
+    identity: int  # how many columns are about the student; the last of them is the section
+    points: list[str]  # the row of points
+    students: list[list[str]]
+
+    @classmethod
+    def read(cls, text: str) -> _GradebookExport:
+        """Read Canvas's export.
+
+        Raises:
+            WrongOwnFile: the text is none.
+        """
+        head, *rows = read_table(text)
+        if not {"ID", "Section"} <= set(head):
+            raise WrongOwnFile("it is no export of Canvas's gradebook: it has no columns ID and Section")
+        points = next((row for row in rows if POINTS in row[0]), [""] * len(head))
+        # The row that says which assignments are posted by hand has no number of a student.
+        students = [row for row in rows if row is not points and row[head.index("ID")].strip()]
+        return cls(head, head.index("Section") + 1, points, students)
+
+    def column(self, wanted: str) -> int:
+        """Return the place of an assignment's column, by its head, its title or its number.
+
+        Raises:
+            CannotExport: there is none, or several.
+        """
+        found = [
+            place
+            for place in range(self.identity, len(self.head))
+            if wanted in (self.head[place], _number(self.head[place]), _title(self.head[place]))
+        ]
+        if len(found) == 1:
+            return found[0]
+        columns = ", ".join(name for name in self.head[self.identity :] if _number(name)) or "none"
+        problem = "several columns" if found else "no column"
+        raise CannotExport(f"Canvas's export has {problem} {wanted!r}; pass --column, one of: {columns}")
+
+    def row(self, student: Student) -> list[str] | None:
+        """Return the row of a student: by Canvas's number, or else by login or by the school's own number."""
+        keys = ("ID",) if student.has_lms_id else ("SIS Login ID", "SIS User ID")
+        for key in keys:
+            if key in self.head:
+                place = self.head.index(key)
+                if found := [row for row in self.students if row[place] == student.id]:
+                    return found[0]
+        return None
+
+
+def _number(head: str) -> str:
+    """Return the assignment's number in the head of a column; "" if it has none."""
+    match = NUMBERED.fullmatch(head)
+    return match["number"] if match else ""
+
+
+def _title(head: str) -> str:
+    """Return the assignment's title in the head of a column; "" if the head has no number."""
+    return head.rpartition(" (")[0] if _number(head) else ""
+
+
+def _filled_in(
+    students: Scores, worth: Mapping[str, float], column: str, canvas_export: _GradebookExport
+) -> Export:
+    """Return the table with the columns about the student as Canvas's own export has them."""
+    places = {name: canvas_export.column(column or name) for name in worth}
+    identity = slice(0, canvas_export.identity)
+    head = [*canvas_export.head[identity], *(canvas_export.head[place] for place in places.values())]
+    points = [POINTS_CELL, *[""] * (canvas_export.identity - 1), *map(exact, worth.values())]
+    rows, left_out = [head, points], []
+    for student, scores in students:
+        row = canvas_export.row(student)
+        if row is None:
+            left_out.append(student.id)
+        else:
+            rows.append([*row[identity], *(score(scores.get(name)) for name in worth)])
+    remarks = (
+        f"Canvas gives {said} points for {canvas_export.head[place]!r}, the gradebook {number(worth[name])}"
+        for name, place in places.items()
+        if (said := canvas_export.points[place].strip()) and said not in _spellings(worth[name])
+    )
+    return Export(text=table(rows), left_out=tuple(left_out), remarks=tuple(remarks))
+
+
+def _spellings(points: float) -> set[str]:
+    """Return how Canvas may write points: it shows two decimals, and in some languages a comma."""
+    plain = {exact(points), f"{points:.1f}", f"{points:.2f}"}
+    return plain | {text.replace(".", ",") for text in plain}

@@ -1,0 +1,87 @@
+"""Writes tables as CSV that no spreadsheet runs, and reads those that a learning platform wrote."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+
+from grader.records import GradebookEntry
+from grader.report.text import clean
+
+FORMULA_STARTS = ("=", "+", "-", "@")  # spreadsheets run a cell that starts with one of these
+NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+class CannotExport(Exception):
+    """A service has no file for this; the message says what to do."""
+
+
+class WrongOwnFile(CannotExport):
+    """The service's own file is none; the message says why, without naming the file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export:
+    """The content of the file that a service imports."""
+
+    text: str
+    left_out: tuple[str, ...] = ()  # students without a row, because the service does not know their ids
+    remarks: tuple[str, ...] = ()  # what to look at before the file is imported
+
+
+def exact(points: float) -> str:
+    """Format points for another program: to six decimals, where a page shows two."""
+    return f"{points:.6f}".rstrip("0").rstrip(".")
+
+
+def score(entry: GradebookEntry | None) -> str:
+    """Return the final score for a cell; "" where there is none."""
+    return "" if entry is None or entry.score is None else exact(entry.score)
+
+
+def table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:
+    """Return CSV as RFC 4180 defines it.
+
+    An apostrophe stands before each cell that a spreadsheet would run as a formula. Negative numbers get no
+    apostrophe, although they begin with "-": a platform could not read them.
+
+    Args:
+        trusted: texts of cells that are written as they are.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerows([cell if cell in trusted else _without_formula(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _without_formula(cell: str) -> str:
+    """Put an apostrophe before a cell that a spreadsheet would run; replace unprintable characters."""
+    # Clean only cells with unprintable characters: `clean` would remove the indentation that Canvas expects.
+    text = cell if cell.isprintable() else clean(cell)
+    # Some spreadsheets read the full-width forms of these characters, too: NFKC turns them into the plain ones.
+    plain = unicodedata.normalize("NFKC", text).lstrip()
+    formula = plain.startswith(FORMULA_STARTS) and not NUMBER.fullmatch(text)
+    return f"'{text}" if formula else text
+
+
+def read_table(text: str) -> list[list[str]]:
+    """Read CSV that a platform wrote, with commas or semicolons; make all rows as long as the head.
+
+    Raises:
+        WrongOwnFile: it is no CSV, or empty.
+    """
+    text = text.removeprefix("\N{BYTE ORDER MARK}")
+    head = text.partition("\n")[0]
+    separator = ";" if head.count(";") > head.count(",") else ","
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
+    except csv.Error as error:
+        raise WrongOwnFile(f"it is no CSV file: {error}. Download it again.") from error
+    if not rows:
+        raise WrongOwnFile("it is empty. Download it again.")
+    width = len(rows[0])
+    return [[*row[:width], *[""] * (width - len(row))] for row in rows]

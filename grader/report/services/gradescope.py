@@ -1,0 +1,144 @@
+"""Gradescope: results.json, as https://gradescope-autograders.readthedocs.io/en/latest/specs/ describes it.
+
+A test is one check of one exercise. Checks try hidden inputs, so students see them when the instructor publishes the
+grades ("after_published"), and at once only which exercises have no answer that runs. There is no leaderboard: without
+the key of that name Gradescope makes none.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from grader import __version__
+from grader.records import CheckResult, GradebookEntry, Outcome, Verdict, Written
+from grader.report.markdown import code_block, escape, remarks
+from grader.report.services.csv_table import Export
+from grader.report.text import SYMBOLS, check_messages, clean, kind
+
+FAULT = "The grader failed; this costs you nothing. Your instructor will run it again."
+LATER = "Your notebook was read and run. What the hidden inputs gave is shown when your instructor publishes the grades."
+HIDDEN, VISIBLE = "after_published", "visible"
+
+
+def gradescope(entries: Sequence[GradebookEntry]) -> Export:
+    """Return results.json of a single submission; for several, one object for each, by student."""
+    entries = [entry for entry in entries if entry.status != "missing"]
+    if len(entries) == 1:
+        return Export(text=_json(_results(entries[0])))
+    # The key is the student's id; if a student has several submissions, the key is student/assignment.
+    one_each = len({entry.student.id for entry in entries}) == len(entries)
+    names = [entry.student.id if one_each else f"{entry.student.id}/{entry.assignment}" for entry in entries]
+    return Export(text=_json(dict(zip(names, map(_results, entries), strict=True))))
+
+
+def _results(entry: GradebookEntry) -> dict[str, Any]:
+    grade = entry.grade
+    results: dict[str, Any] = {
+        "execution_time": round(grade.seconds),
+        "output": FAULT if entry.fault else _overview(entry),
+        "output_format": "md",
+        "test_output_format": "md",
+        "visibility": VISIBLE,
+        "stdout_visibility": "hidden",
+        "extra_data": {
+            "assignment": clean(grade.assignment),
+            "status": entry.status,
+            "isolation": grade.isolation,
+            "device": grade.device,
+            "submission_sha256": grade.submission_sha256,
+            "grader_version": __version__,
+        },
+    }
+    if entry.score is None:
+        # Without score and tests in the results, Gradescope gives no grade and tells the instructor.
+        return results
+    tests = [test for verdict in grade.verdicts for test in _tests(verdict, entry)]
+    tests += [_question(written, entry) for written in grade.written]
+    return {**results, "score": entry.score, "tests": tests}
+
+
+def _overview(entry: GradebookEntry) -> str:
+    """Return what students see at once: why a file was not read, or which exercises are not solved."""
+    if entry.status != "graded":
+        return escape(entry.message)
+    missing = [verdict for verdict in entry.grade.verdicts if verdict.outcome is Outcome.MISSING]
+    if not missing:
+        return LATER
+    return "\n".join(
+        [LATER, "", "Without an answer:", "", *(f"- {escape(_named(each))}" for each in missing)]
+    )
+
+
+def _named(verdict: Verdict) -> str:
+    return f"{verdict.id} {verdict.title} ({verdict.name})"
+
+
+def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
+    """Yield a test for each check that has points, or one for the exercise where a person set them.
+
+    What explains the exercise stands with its first failed check.
+    """
+    cell, points = entry.cells.get(verdict.id), entry.points(verdict) or 0.0
+    checks = [check for check in verdict.checks if check.max_points]
+    below = remarks(verdict, cell)
+    if not checks or not math.isclose(sum(check.points for check in checks), points, abs_tol=1e-6):
+        said = escape(verdict.message) or SYMBOLS[kind(verdict)][1]
+        passed = verdict.outcome is Outcome.PASSED
+        output = "\n\n".join(filter(None, (said, below)))
+        yield _test(verdict.id, _named(verdict), points, verdict.max_points, passed, output)
+        return
+    messages = dict(zip((check.name for check in verdict.checks), check_messages(verdict), strict=True))
+    first = next((check for check in checks if check.points < check.max_points), checks[0])
+    for place, check in enumerate(checks, 1):
+        output = "\n\n".join(
+            filter(None, (_said(check, messages[check.name]), below if check is first else ""))
+        )
+        passed = check.points >= check.max_points
+        name = f"{verdict.title}: {check.title}"
+        yield _test(f"{verdict.id}.{place}", name, check.points, check.max_points, passed, output)
+
+
+def _said(check: CheckResult, message: str) -> str:
+    if check.outcome is Outcome.PASSED and check.points < check.max_points:
+        return "this holds, and counts as soon as the values are right"
+    return escape(message) or ("passed" if check.outcome is Outcome.PASSED else "failed")
+
+
+def _test(
+    label: str, name: str, points: float, max_points: float, passed: bool, output: str
+) -> dict[str, Any]:
+    return {
+        "number": label,
+        "name": clean(name),
+        "score": points,
+        "max_score": max_points,
+        "status": "passed" if passed else "failed",
+        "output": output,
+        "output_format": "md",
+        "visibility": HIDDEN,
+    }
+
+
+def _question(written: Written, entry: GradebookEntry) -> dict[str, Any]:
+    """Return the item of a question in words, with points once a person gave them."""
+    cell = entry.cells.get(written.id)
+    comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
+    text = f"You wrote:\n\n{code_block(written.text)}" if written.text else "You wrote nothing here."
+    item: dict[str, Any] = {
+        "number": written.id,
+        "name": clean(f"{written.title} (in words)"),
+        "output_format": "md",
+        "visibility": VISIBLE,
+    }
+    if cell is not None and (cell.max_points or cell.by_hand) and cell.points is not None:
+        scored = {"score": cell.points, "max_score": cell.max_points, "visibility": HIDDEN}
+        return {**item, **scored, "output": "\n\n".join(filter(None, (text, comment)))}
+    waits = "Waiting for your instructor." if written.text and (cell is None or cell.max_points) else ""
+    return {**item, "output": "\n\n".join(filter(None, (waits, text, comment)))}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"

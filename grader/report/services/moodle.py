@@ -1,0 +1,137 @@
+"""Moodle: the grading worksheet of an assignment, or a file for the gradebook's CSV import.
+
+The worksheet is as mod/assign/feedback/offline/importgradeslib.php reads it: it goes by the columns "Identifier",
+"Grade", "Last modified (grade)" and, if the assignment has that kind of feedback, "Feedback comments", which is HTML.
+The other file: https://docs.moodle.org/en/Grade_import
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from markupsafe import escape
+
+from grader.records import GradebookEntry, Outcome, Student, Verdict
+from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, read_table, score, table
+from grader.report.text import clean, kind, number
+
+Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
+
+GRADE, COMMENTS, IDENTIFIER = "Grade", "Feedback comments", "Identifier"
+HEAD = [
+    *(IDENTIFIER, "Full name", "Email address", "Status", GRADE, "Maximum Grade", "Grade can be changed"),
+    *("Last modified (submission)", "Last modified (grade)", COMMENTS),
+]
+FAULT = "The newest version could not be graded. The fault is ours and costs you nothing; it will be graded again."
+PARTICIPANT = "Participant "  # stands before the number in Moodle's column "Identifier"
+
+
+def moodle(students: Scores, assignments: Sequence[str], own: str = "") -> Export:
+    """Return Moodle's grading worksheet where its zip told its own numbers, else a file with ID numbers.
+
+    In a worksheet, students whose id is no participant's number are left out: Moodle knows no such row.
+
+    Args:
+        own: the worksheet that Moodle wrote, which is filled in; "" without one.
+
+    Raises:
+        CannotExport: there is a participant's number, and more than one assignment, for each of which Moodle has
+            a worksheet of its own; or `own` is no worksheet.
+    """
+    participants = [(student, scores) for student, scores in students if student.has_lms_id]
+    if (participants or own) and len(assignments) > 1:
+        raise CannotExport(
+            f"Moodle has a worksheet for each assignment: pass --assignment, as in {assignments[0]}"
+        )
+    entries = {student.id: scores[assignments[0]] for student, scores in participants}
+    left_out = tuple(student.id for student, _ in students if not student.has_lms_id)
+    if own:
+        return _filled_in(entries, left_out, own)
+    if participants:
+        rows = [_row(entry) for entry in entries.values()]
+        return Export(text=table([HEAD, *rows], trusted={"-"}), left_out=left_out)
+    mail = all("@" in student.id for student, _ in students)
+    rows = [["Email address" if mail and students else "ID number", *assignments]]
+    rows += [[student.id, *(score(scores.get(name)) for name in assignments)] for student, scores in students]
+    return Export(text=table(rows))
+
+
+def _row(entry: GradebookEntry) -> list[str]:
+    """Return a student's row of a worksheet."""
+    student = entry.student
+    identity = [f"{PARTICIPANT}{student.id}", student.name, student.email, ""]
+    return [*identity, _points(entry), f"{entry.max_score:.2f}", "Yes", "-", "-", comments(entry)]
+
+
+def _points(entry: GradebookEntry) -> str:
+    return "" if entry.score is None else f"{entry.score:.6f}".removesuffix("0000")
+
+
+def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...], own: str) -> Export:
+    """Return Moodle's own worksheet with grades and comments; rows of nobody who was graded stay as they are.
+
+    Raises:
+        WrongOwnFile: it is no worksheet.
+    """
+    head, *rows = read_table(own)
+    if not {IDENTIFIER, GRADE} <= set(head):
+        raise WrongOwnFile(
+            f"it is no grading worksheet of Moodle: it has no columns {IDENTIFIER} and {GRADE}"
+        )
+    if COMMENTS not in head:
+        head, rows = [*head, COMMENTS], [[*row, ""] for row in rows]
+    identifier, grade, comment = (head.index(name) for name in (IDENTIFIER, GRADE, COMMENTS))
+    seen = set()
+    for row in rows:
+        number_there = row[identifier].removeprefix(PARTICIPANT)
+        if (entry := entries.get(number_there)) is not None and entry.score is not None:
+            seen.add(number_there)
+            row[grade], row[comment] = _points(entry), comments(entry)
+    unknown = tuple(id for id, entry in entries.items() if id not in seen and entry.score is not None)
+    return Export(text=table([head, *rows], trusted={"-"}), left_out=(*left_out, *unknown))
+
+
+def comments(entry: GradebookEntry) -> str:
+    """Return what to tell a student in a few lines of HTML; the feedback page says more.
+
+    Whatever a student or a person wrote is escaped.
+    """
+    said = [_line(verdict, entry) for verdict in entry.grade.verdicts]
+    said += [
+        _titled(written.id, written.title, f"{_worth(entry, written.id)} {_by_hand(entry, written.id)}")
+        for written in entry.grade.written
+        if entry.cells.get(written.id) and (_by_hand(entry, written.id) or entry.cells[written.id].max_points)
+    ]
+    late = f"Handed in late: {number(entry.penalty)} points were taken off." if entry.penalty else ""
+    reason = {"fault": FAULT, "unreadable": entry.message}.get(entry.status, "")
+    return "".join(f"<p>{escape(clean(text))}</p>" for text in (reason, late, *said) if text)
+
+
+def _line(verdict: Verdict, entry: GradebookEntry) -> str:
+    """Return one exercise's line; "" for one with full points and no comment."""
+    if kind(verdict) == "full" and not _by_hand(entry, verdict.id):
+        return ""
+    message = verdict.message or ("not solved yet" if verdict.outcome is Outcome.MISSING else "")
+    texts = (f"{_worth(entry, verdict.id)} {message}", verdict.hint, _by_hand(entry, verdict.id))
+    return _titled(verdict.id, verdict.title, " ".join(filter(None, texts)))
+
+
+def _titled(id: str, title: str, text: str) -> str:
+    return f"{id} {title}: {text.strip()}"
+
+
+def _worth(entry: GradebookEntry, name: str) -> str:
+    """Return the points that count: "3 of 5."; "" of an exercise without points."""
+    verdict = next((verdict for verdict in entry.grade.verdicts if verdict.id == name), None)
+    cell = entry.cells.get(name)
+    points = entry.points(verdict) if verdict else cell.points if cell else None
+    worth = verdict.max_points if verdict else cell.max_points if cell else 0.0
+    if not worth:
+        return ""
+    return "waiting for your instructor." if points is None else f"{number(points)} of {number(worth)}."
+
+
+def _by_hand(entry: GradebookEntry, name: str) -> str:
+    """Return what a person wrote about an exercise or question."""
+    cell = entry.cells.get(name)
+    return f"Your instructor writes: {cell.comment}" if cell and cell.comment else ""

@@ -1,0 +1,229 @@
+"""Round trips: a platform's download is graded, and what goes back has the platform's own names and numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from tests.commands.platforms import (
+    CANVAS,
+    MOODLE,
+    MOODLE_WITHOUT_FOLDERS,
+    canvas_takes,
+    download,
+    moodle_takes,
+)
+from tests.gradebook.small_course import COURSE, NAME, SmallCourse
+
+CANVAS_EXPORT = '''\
+Student,ID,SIS User ID,SIS Login ID,Section,Lab 1 (87568490),Final Score
+    Points Possible,,,,,100.00,(read only)
+"Lovelace, Ada",12,s-12,ada,"Monday, 8:00",,
+"Hopper, Grace",13,s-13,grace,Tuesday_2,,
+"Ünal, Özge",14,s-14,ünal,Tuesday_2,,
+"=""=1+1""",15,s-15,plus,Tuesday_2,,
+"Gauss, Carl",16,s-16,carl,Monday,,
+'''
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
+    return SmallCourse.make(tmp_path_factory.mktemp("handback") / "course")
+
+
+def graded(course: SmallCourse, name: str, names: dict[str, str]) -> tuple[Path, str]:
+    """Grade a download into a gradebook of its own; return the zip and the gradebook's URL."""
+    book = course.submit("template", "1.1").read_bytes()
+    folder = course.root / name
+    folder.mkdir()
+    zipped = download(folder / "submissions.zip", names, book)
+    url = f"sqlite:///{folder / 'gradebook.db'}"
+    typed_in = any(not member.endswith(".ipynb") for member in names.values())
+    course.grader("grade", str(zipped), "--assignment", NAME, "--gradebook", url, status=int(typed_in))
+    return zipped, url
+
+
+@pytest.fixture(scope="module")
+def canvas(course: SmallCourse) -> tuple[Path, str]:
+    return graded(course, "canvas", CANVAS)
+
+
+@pytest.fixture(scope="module")
+def moodle(course: SmallCourse) -> tuple[Path, str]:
+    return graded(course, "moodle", MOODLE)
+
+
+def contents(path: Path) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name).decode("utf-8") for name in archive.namelist()}
+
+
+def test_canvas_gets_back_each_notebook_under_exactly_its_name(
+    course: SmallCourse, canvas: tuple[Path, str], tmp_path: Path
+) -> None:
+    zipped, url = canvas
+    out, back = tmp_path / "canvas.csv", tmp_path / "back.zip"
+    said = course.grader(
+        *("export", "canvas", "--gradebook", url, "--out", str(out), "--column", "87568490"),
+        *("--feedback", str(back), "--submissions", str(zipped)),
+    )
+    files = contents(back)
+    assert set(files) == set(CANVAS.values()) - {CANVAS["16"]}
+    for student, name in CANVAS.items():
+        if name in files:
+            assert canvas_takes(name) == (student, name.split(f"{student}_")[1].partition("_")[0])
+            notebook = json.loads(files[name])
+            assert "feedback for " in notebook["cells"][0]["source"]
+            assert "**5 of 100 points**" in notebook["cells"][0]["source"]
+    assert "handed in no notebook under whose name Canvas takes feedback" in said
+    assert "send them their page: 16" in said
+    with out.open(encoding="utf-8", newline="") as lines:
+        head, _, *rows = csv.reader(lines)
+    assert head[-1] == f"{NAME} (87568490)"
+    # An anonymous id is no number of Canvas's gradebook, but the only one that its download tells.
+    assert {row[1]: row[-1] for row in rows} == {id: "0" if id == "16" else "5" for id in CANVAS}
+
+
+def test_canvas_s_own_export_gives_names_sections_and_the_column(
+    course: SmallCourse, canvas: tuple[Path, str], tmp_path: Path
+) -> None:
+    own = tmp_path / "own.csv"
+    own.write_text(CANVAS_EXPORT, encoding="utf-8")
+    out = tmp_path / "canvas.csv"
+    said = course.grader(
+        *("export", "canvas", "--gradebook", canvas[1], "--out", str(out)),
+        *("--column", "Lab 1", "--fill", str(own)),
+    )
+    with out.open(encoding="utf-8", newline="") as lines:
+        head, _, *rows = csv.reader(lines)
+    assert head[4:] == ["Section", "Lab 1 (87568490)"]
+    theirs = list(csv.reader(CANVAS_EXPORT.splitlines()))[2:]
+    found = {row[1]: row for row in rows}
+    for row in theirs:
+        assert found[row[1]][1:5] == row[1:5]
+        assert found[row[1]][0].removeprefix("'") == row[0]
+    assert "left out: x7Kq2" in said
+
+
+def test_moodle_gets_each_page_where_it_looks_for_it(
+    course: SmallCourse, moodle: tuple[Path, str], tmp_path: Path
+) -> None:
+    zipped, url = moodle
+    out, back = tmp_path / "moodle.csv", tmp_path / "back.zip"
+    course.grader(
+        *("export", "moodle", "--gradebook", url, "--out", str(out)),
+        *("--feedback", str(back), "--submissions", str(zipped)),
+    )
+    files = contents(back)
+    folders = {name.split("/")[0] for name in MOODLE.values()}
+    assert {name.split("/")[0] for name in files} == folders
+    assert {moodle_takes(name)[0] for name in files} == set(MOODLE)
+    for name, page in files.items():
+        student, shown = moodle_takes(name)
+        assert shown.strip("/") == f"{NAME}.html"
+        assert f"({student})" in page
+        assert page.rstrip().endswith(" -->")
+    with out.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["Identifier"]: row["Grade"] for row in rows} == {
+        f"Participant {id}": "0.00" if id == "4714" else "5.00" for id in MOODLE
+    }
+    by_id = {row["Identifier"]: row for row in rows}
+    assert by_id["Participant 4712"]["Full name"] == "Ünal Özge 曉"
+    assert by_id["Participant 4713"]["Full name"] == "'=1+1, Inc"
+    assert "1.2" in by_id["Participant 4711"]["Feedback comments"]
+    assert "not a notebook" in by_id["Participant 4714"]["Feedback comments"]
+
+
+def test_a_download_of_moodle_without_folders_goes_back_without_folders(
+    course: SmallCourse, tmp_path: Path
+) -> None:
+    zipped, url = graded(course, "flat", MOODLE_WITHOUT_FOLDERS)
+    back = tmp_path / "back.zip"
+    course.grader(
+        *("export", "moodle", "--gradebook", url, "--out", str(tmp_path / "m.csv")),
+        *("--feedback", str(back), "--submissions", str(zipped)),
+    )
+    assert {moodle_takes(name) for name in contents(back)} == {
+        ("4711", f"{NAME}.html"),
+        ("4713", f"{NAME}.html"),
+    }
+
+
+def test_the_names_of_the_download_are_in_the_gradebook(
+    moodle: tuple[Path, str], canvas: tuple[Path, str]
+) -> None:
+    with Gradebook(moodle[1], COURSE) as gradebook:
+        names = {
+            one.id: f"{one.first_name or ''} {one.last_name or ''}".strip() for one in gradebook.students
+        }
+        assert {one.id: one.lms_user_id for one in gradebook.students} == {id: id for id in MOODLE}
+    assert names == {"4711": "Ada Lovelace", "4712": "Ünal Özge 曉", "4713": "=1+1, Inc", "4714": "Gauß Carl"}
+
+
+def test_a_newer_file_and_one_that_is_not_graded_are_named(
+    course: SmallCourse, canvas: tuple[Path, str], tmp_path: Path
+) -> None:
+    newer = download(
+        tmp_path / "newer.zip",
+        {"12": CANVAS["12"], "77": "new_77_999_1-attention.ipynb"},
+        course.submit("template", "1.1", "1.2").read_bytes(),
+    )
+    said = course.grader(
+        *("export", "canvas", "--gradebook", canvas[1], "--out", str(tmp_path / "c.csv")),
+        *("--feedback", str(tmp_path / "back.zip"), "--submissions", str(newer)),
+    )
+    assert "has another version than the one that was graded; grade it: 12" in said
+    assert "not graded yet, and not in the zip of feedback: 77" in said
+    assert set(contents(tmp_path / "back.zip")) == {CANVAS["12"]}
+
+
+def test_the_same_feedback_gives_the_same_bytes(
+    course: SmallCourse, moodle: tuple[Path, str], tmp_path: Path
+) -> None:
+    for name in ("one.zip", "two.zip"):
+        course.grader(
+            *("export", "moodle", "--gradebook", moodle[1], "--out", str(tmp_path / "m.csv")),
+            *("--feedback", str(tmp_path / name), "--submissions", str(moodle[0])),
+        )
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("moodle", "--feedback", "{tmp}/f.zip", "--submissions", "{canvas}"), "is a name of Canvas"),
+        (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "{moodle}"), "is a name of Moodle"),
+        (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "submitted"), "is no name of Canvas"),
+        (("canvas", "--feedback", "{tmp}/f.zip"), "--feedback and --submissions go together"),
+        (("csv", "--feedback", "{tmp}/f.zip", "--submissions", "{canvas}"), "--feedback is for canvas and moodle"),
+        (("moodle", "--column", "1"), "--column is for canvas, not for moodle"),
+        (("gradescope", "--fill", "{canvas}"), "--fill is for canvas and moodle, not for gradescope"),
+        (("canvas", "--fill", "{canvas}"), "submissions.zip: it is not UTF-8"),
+        (("canvas", "--fill", "{tmp}/nowhere.csv"), "nowhere.csv: it cannot be read: No such file"),
+        (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "{tmp}/nowhere.zip"), "nowhere.zip does not exist"),
+    ],
+)  # fmt: skip
+def test_a_wrong_use_is_one_line_and_writes_nothing(
+    course: SmallCourse,
+    canvas: tuple[Path, str],
+    moodle: tuple[Path, str],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    course.submit("template", "1.1")
+    places = {"tmp": tmp_path, "canvas": canvas[0], "moodle": moodle[0]}
+    words = [word.format_map(places) for word in arguments]
+    out = tmp_path / "out.csv"
+    url = moodle[1] if words[0] == "moodle" else canvas[1]
+    said = course.grader("export", *words, "--gradebook", url, "--out", str(out), status=2)
+    assert said.count("\n") == 1
+    assert message in said
+    assert list(tmp_path.iterdir()) == []
