@@ -1,4 +1,4 @@
-"""The command line: grader build, grade, check, report, export, doctor."""
+"""The command line: grader build, grade, regrade, check, report, export, doctor."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from enum import StrEnum
 from io import TextIOWrapper
@@ -233,6 +234,49 @@ def check(
         )
         code = run(options, terminal, server)
     raise typer.Exit(code)
+
+
+@app.command()
+def regrade(
+    student: Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")],
+    assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
+    came_from: Annotated[
+        list[Path] | None,
+        typer.Option("--from", help="The zip or folder with the submission; default: submitted/."),
+    ] = None,
+    device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
+    isolation: IsolationOption = Isolation.auto,
+    gradebook: GradebookOption = None,
+    full_training: FullTrainingOption = False,
+    run_all: RunAllOption = False,
+) -> None:
+    """Grade one student anew, whatever was graded before, and say what changed."""
+    from grader.commands.grade import GradeOptions
+    from grader.commands.grade import run as grade_class
+    from grader.commands.regrade import RegradeOptions, run
+
+    root = _root()
+
+    def grade_again(paths: Sequence[Path]) -> int:
+        options = GradeOptions(
+            paths=paths,
+            root=root,
+            assignment=assignment,
+            device=device.value,
+            jobs=1,
+            isolation=isolation.value,
+            gradebook=gradebook,
+            force=True,
+            full_training=full_training,
+            run_all=run_all,
+            student=student,
+        )
+        return grade_class(options, terminal)
+
+    options = RegradeOptions(
+        student=student, root=root, paths=came_from or (), assignment=assignment, gradebook=gradebook
+    )
+    raise typer.Exit(run(options, grade_again, terminal))
 
 
 @app.command()

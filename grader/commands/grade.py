@@ -24,6 +24,7 @@ from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
 from grader.report.terminal import progress, table
+from grader.report.text import clean
 from grader.secret import SecretError, course_secret
 from grader.submission.file import NoSuchPath, SubmissionFile
 from grader.submission.intake import DuplicateSubmission, find_all
@@ -57,6 +58,7 @@ class GradeOptions:
     force: bool = False
     run_all: bool = False
     full_training: bool = False
+    student: str | None = None  # grade this student alone
 
 
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
@@ -71,7 +73,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         return WRONG_USE
     with ExitStack() as stack:
         try:
-            files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
+            files, failed = _find(options, known)
             unreadable = [withheld(file, file.problem, max_score=0.0) for file in failed if file.problem]
             course, workers = _prepare(options, [file.assignment for file in files], stack, server)
         except (SecretError, NoDevice, IsolationError, NoCluster, NoSuchPath, DuplicateSubmission) as error:
@@ -99,6 +101,25 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
     terminal.say(f"feedback   {results.class_page.parent}")
     terminal.say(f"report     {results.class_page}")
     return SOME_NOT_GRADED if any(entry.status != "graded" for entry in results.entries) else GRADED
+
+
+def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
+    """Find the submissions, as `find_all` does; those of one student alone where that is asked for.
+
+    Raises:
+        NoSuchPath: a path does not exist, or has nothing of the student.
+        DuplicateSubmission: two files are one student's submission of the same assignment.
+    """
+    files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
+    if options.student is None:
+        return files, failed
+    if problem := next((file.problem for file in failed if file.problem), None):
+        raise NoSuchPath(problem.message)
+    own = [file for file in files if file.student == options.student]
+    if not own:
+        places = ", ".join(map(str, options.paths))
+        raise NoSuchPath(f"{places} holds no submission of {clean(options.student)!r}")
+    return own, failed
 
 
 def _wrong_path(options: GradeOptions) -> str | None:

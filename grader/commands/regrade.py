@@ -1,0 +1,101 @@
+"""`grader regrade`: grade one student anew from the recorded submission, and say what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.commands.console import Terminal
+from grader.gradebook.config import read_config
+from grader.gradebook.errors import RecordError
+from grader.gradebook.reader import read_class
+from grader.records import GradebookEntry
+from grader.report.text import clean, number
+
+SUBMITTED = "submitted"  # nbgrader's folder of submissions
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegradeOptions:
+    """Whose submission is graded anew, and where it lies."""
+
+    student: str
+    root: Path  # the course's folder
+    paths: Sequence[Path] = ()  # zips or folders with the submission; without any, submitted/
+    assignment: str | None = None  # None for all
+    gradebook: str | None = None  # URL; None for the course's own
+
+
+def run(options: RegradeOptions, grade: Callable[[Sequence[Path]], int], terminal: Terminal) -> int:
+    """Grade one student's submissions anew; return the exit status.
+
+    Args:
+        grade: grades the student's submissions in these zips or folders, and returns the exit status.
+    """
+    student = options.student
+    try:
+        config = read_config(options.root)
+        url = options.gradebook or config.gradebook
+        folder = config.results_folder(url) / config.config.CourseDirectory.get(
+            "submitted_directory", SUBMITTED
+        )
+        before = _of(student, read_class(url, config.course_id, options.assignment))
+        paths = options.paths or _recorded(folder / student, student)
+    except RecordError as error:
+        terminal.complain(error)
+        return 2
+    if not before:
+        terminal.complain(f"the gradebook holds no submission of {clean(student)!r}; run: grader grade PATH")
+        return 2
+    status = grade(paths)
+    if status == 2:
+        return 2
+    after = _of(student, read_class(url, config.course_id, options.assignment))
+    for assignment, entry in after.items():
+        for line in _changes(before.get(assignment), entry):
+            terminal.say(line)
+    return status
+
+
+def _recorded(folder: Path, student: str) -> list[Path]:
+    """Return the folder of a student's recorded submissions.
+
+    Raises:
+        RecordError: there is none.
+    """
+    if Path(student).name != student or not folder.is_dir():
+        raise RecordError(
+            f"{folder} holds no submission of {clean(student)!r}. If it came in a zip, pass that: "
+            "grader regrade STUDENT --from submissions.zip"
+        )
+    return [folder.parent]
+
+
+def _of(student: str, entries: list[GradebookEntry]) -> dict[str, GradebookEntry]:
+    """Return a student's submissions, by assignment."""
+    return {
+        entry.assignment: entry
+        for entry in entries
+        if entry.student.id == student and entry.status != "missing"
+    }
+
+
+def _changes(before: GradebookEntry | None, after: GradebookEntry) -> list[str]:
+    """Say the score before and after, and the same of each exercise that has another."""
+    lines = [f"{after.assignment}: {_score(before)} → {_score(after)} of {number(after.max_score)}"]
+    if before is not None and before.grade.submission_sha256 != after.grade.submission_sha256:
+        lines.append("    the file is not the one that was graded before")
+    for name, cell in after.cells.items():
+        old = before.cells.get(name) if before else None
+        if old is not None and old.points != cell.points:
+            lines.append(f"    {name}: {_points(old.points)} → {_points(cell.points)}")
+    return lines
+
+
+def _score(entry: GradebookEntry | None) -> str:
+    return _points(entry.score if entry else None)
+
+
+def _points(points: float | None) -> str:
+    return "–" if points is None else number(points)
