@@ -1,4 +1,4 @@
-"""The command line: grader build, grade, regrade, check, report, export, doctor."""
+"""The command line: grader build, grade, regrade, check, report, export, appeal, doctor."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from grader.commands import stopping
+from grader.commands.appeal_line import appeals
 from grader.commands.console import Terminal
 from grader.declaration.errors import DeclarationError
 from grader.paths import course_root
@@ -100,6 +101,20 @@ JsonLinesOption = Annotated[
 ]
 HtmlOption = Annotated[
     Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
+]
+ColumnOption = Annotated[
+    str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
+]
+FillOption = Annotated[
+    Path | None,
+    typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in."),
+]
+FeedbackOption = Annotated[
+    Path | None,
+    typer.Option(help="For canvas and moodle: write the feedback as the zip that the service takes back."),
+]
+SubmissionsOption = Annotated[
+    list[Path] | None, typer.Option(help="With --feedback: the service's download, whose names the zip has.")
 ]
 GradebookOption = Annotated[
     str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")
@@ -299,23 +314,10 @@ def export(
     ] = None,
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
     gradebook: GradebookOption = None,
-    column: Annotated[
-        str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
-    ] = "",
-    fill: Annotated[
-        Path | None,
-        typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in."),
-    ] = None,
-    feedback: Annotated[
-        Path | None,
-        typer.Option(
-            help="For canvas and moodle: write the feedback as the zip that the service takes back."
-        ),
-    ] = None,
-    submissions: Annotated[
-        list[Path] | None,
-        typer.Option(help="With --feedback: the service's download, whose names the zip has."),
-    ] = None,
+    column: ColumnOption = "",
+    fill: FillOption = None,
+    feedback: FeedbackOption = None,
+    submissions: SubmissionsOption = None,
     json: JsonLinesOption = None,
     autograder: Annotated[
         Path | None,
@@ -372,6 +374,8 @@ def _stop(message: str) -> NoReturn:
     terminal.complain(message)
     raise typer.Exit(WRONG_USE)
 
+
+app.add_typer(appeals(_root, terminal), name="appeal")
 
 if __name__ == "__main__":
     main()

@@ -1,8 +1,7 @@
 """The records that one folder hands to the next: requests, evidence, verdicts, grades.
 
 A `Request` goes into the sandbox and `Evidence` comes back; comparing the evidence with the reference gives a
-`Verdict`; the verdicts make a `Grade`. All records are frozen. `Status` and `Outcome` list all that can
-happen.
+`Verdict`; the verdicts make a `Grade`. All records are frozen; `Status` and `Outcome` list what can happen.
 """
 
 from __future__ import annotations
@@ -72,8 +71,7 @@ class Request:
     function: str
     inputs: Inputs
     seconds: float
-    # Parameter of the function → name in the notebook, where they differ.
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)  # parameter → name in the notebook, if they differ
     watched: tuple[str, ...] = ()  # built-ins whose calls the sandbox reports, as torch names them
     group: str = ""  # consecutive requests of one group share a fork; empty: a fork for this request alone
 
@@ -96,8 +94,7 @@ class Place:
     cell: str = ""  # id of the student's cell in which it happened; empty: in none
     line: int = 0  # of that cell, from 1
     column: int = 0  # from 1; 0 where only the line is known
-    # Of the tensors that the line names: name → sizes.
-    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # of the tensors that the line names: name → sizes
     # The lesson's code that the line called, if the exception was raised there: the cell's id, and its line.
     given_cell: str = ""
     given_line: int = 0
@@ -145,17 +142,14 @@ class _ShortTexts:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            short = value
-            if isinstance(value, str):
-                short = _cut(value)
-            elif isinstance(value, tuple) and any(isinstance(item, str) for item in value):
-                short = tuple(_cut(item) if isinstance(item, str) else item for item in value)
+            short = tuple(map(_cut, value)) if isinstance(value, tuple) else _cut(value)
             if short != value:
                 object.__setattr__(self, name, short)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+def _cut(value: Any) -> Any:
+    is_long = isinstance(value, str) and len(value) > MOST_TEXT
+    return value[: MOST_TEXT - 1] + "…" if is_long else value
 
 
 class Outcome(StrEnum):
@@ -210,8 +204,7 @@ class Verdict(_ShortTexts):
     checks: tuple[CheckResult, ...] = ()
     heatmaps: tuple[Heatmap, ...] = ()
     notes: tuple[str, ...] = ()  # "two cells define attention; the last one counted"
-    # Failed earlier exercises that stand-ins replaced, for this verdict or `other`.
-    stand_ins: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...] = ()  # earlier exercises that failed and were replaced, here or in `other`
     other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 
@@ -306,6 +299,19 @@ class CellScore:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Appeal:
+    """A student's request to look at one exercise again. Points and comment of the answer are the cell's."""
+
+    number: int
+    exercise: str  # or the question, or the grade id of a cell that the instructor added
+    text: str
+    submission_sha256: str  # of the version that the student means
+    made: str  # the day, as in 2030-01-31
+    outcome: str = ""  # "points": the instructor set them; "keep": they stay; "": nobody has decided
+    decided: str = ""  # the day
+
+
+@dataclass(frozen=True, kw_only=True)
 class GradebookEntry:
     """What the gradebook says of one student's submission. Every page, report and export is made of these."""
 
@@ -322,6 +328,7 @@ class GradebookEntry:
     seconds_late: float | None = None  # None if due date or time of submission is not known
     # By id of exercise or question; the cells that the instructor added by their grade id.
     cells: Mapping[str, CellScore] = field(default_factory=dict)
+    appeals: tuple[Appeal, ...] = ()
 
     @property
     def status(self) -> str:

@@ -17,9 +17,10 @@ from sqlalchemy.orm import Session
 from grader.records import Grade
 from grader.report.jsonl import from_json, to_json
 
+METADATA = MetaData()  # of this grader's own tables
 DETAILS = Table(
     "grader_result",
-    MetaData(),
+    METADATA,
     Column("notebook_id", String(32), primary_key=True),  # of nbgrader's table submitted_notebook
     Column("key", Text, nullable=False),  # of all that the grade depends on; "" if it must not be used again
     Column("notebook_sha256", Text, nullable=False),  # of the executed notebook
@@ -29,9 +30,9 @@ DETAILS = Table(
 )
 
 
-def make_table(db: Session) -> None:
-    """Make the table in a gradebook that lacks it."""
-    DETAILS.metadata.create_all(db.get_bind())
+def make_tables(db: Session) -> None:
+    """Make this grader's tables in a gradebook that lacks them."""
+    METADATA.create_all(db.get_bind())
 
 
 def has_table(db: Session) -> bool:

@@ -42,6 +42,7 @@ def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
         penalty=penalty,
         seconds_late=seconds_late(row),
         cells=cells,
+        appeals=tuple(appeal for notebook in stored for appeal in notebook.appeals),
     )
 
 
@@ -78,14 +79,14 @@ def _without_details(row: Row, score: float | None, max_score: float) -> Grade:
 
 def _cell_scores(stored: Stored) -> dict[str, CellScore]:
     """Return what people and grader decided of each cell: by exercise or question, or else by its grade id."""
-    comments = {_name(row.cell): row.manual_comment for row in stored.comments if row.manual_comment}
+    comments = {cell_name(row.cell): row.manual_comment for row in stored.comments if row.manual_comment}
     scores = {
-        _name(row.cell): CellScore(
+        cell_name(row.cell): CellScore(
             points=_points(row.auto_score, row.manual_score, row.extra_credit),
             max_points=row.max_score,
             by_hand=row.manual_score is not None or bool(row.extra_credit),
             needs_manual_grade=bool(row.needs_manual_grade),
-            comment=comments.pop(_name(row.cell), ""),
+            comment=comments.pop(cell_name(row.cell), ""),
         )
         for row in stored.grades
     }
@@ -100,7 +101,7 @@ def _points(auto: float | None, manual: float | None, extra: float | None) -> fl
     return None if base is None else base + (extra or 0.0)
 
 
-def _name(cell: str) -> str:
+def cell_name(cell: str) -> str:
     """Return the exercise or question that a grade id names; return other grade ids unchanged."""
     return exercise_of(cell) or question_of(cell) or cell
 

@@ -10,7 +10,9 @@ from nbgrader import api
 from sqlalchemy import Row, Select, Table, and_, bindparam, func, literal, select
 from sqlalchemy.orm import Session
 
+from grader.gradebook.appeals import appeals_of, appeals_of_class
 from grader.gradebook.details import DETAILS, line_of
+from grader.records import Appeal
 
 _students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades, _comments = (
     mapped.__table__
@@ -31,11 +33,12 @@ _cells, _grade_cells, _task_cells = (
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """The rows of one submission: itself, its graded cells, and its cells that may have a comment."""
+    """The rows of one submission: itself, its graded cells, its cells that may have a comment, its appeals."""
 
     submission: Row
     grades: Sequence[Row]
     comments: Sequence[Row]
+    appeals: Sequence[Appeal] = ()
 
 
 def load_one(db: Session, student: str, assignment: str, *, details: bool = True) -> Stored | None:
@@ -52,7 +55,8 @@ def load_one(db: Session, student: str, assignment: str, *, details: bool = True
         db.execute(query, {"notebook": submission.notebook, "submitted": submission.submitted_notebook}).all()
         for query in (_grade_query(one=True), _comment_query(one=True))
     )
-    return Stored(submission=submission, grades=grades, comments=comments)
+    appeals = appeals_of(db, submission.submitted_notebook)
+    return Stored(submission=submission, grades=grades, comments=comments, appeals=appeals)
 
 
 def load_class(db: Session, assignment: str | None, *, details: bool) -> Iterator[Stored]:
@@ -71,9 +75,11 @@ def load_class(db: Session, assignment: str | None, *, details: bool) -> Iterato
         for row in db.execute(query):
             groups.setdefault(row.submitted_notebook, []).append(row)
         by_notebook.append(groups)
+    appeals = appeals_of_class(db)
     for row in db.execute(submissions):
-        graded, commented = (groups.get(row.submitted_notebook, []) for groups in by_notebook)
-        yield Stored(submission=row, grades=graded, comments=commented)
+        own = row.submitted_notebook
+        graded, commented = (groups.get(own, []) for groups in by_notebook)
+        yield Stored(submission=row, grades=graded, comments=commented, appeals=appeals.get(own, ()))
 
 
 def load_line(db: Session, stored: Stored) -> str | None:

@@ -31,7 +31,7 @@ from grader.declaration.lesson import Lesson
 from grader.gradebook.cells import Cells, declare
 from grader.gradebook.config import LatePenalty
 from grader.gradebook.connection import attempt, connect
-from grader.gradebook.details import DETAILS, grade_in, make_table, row_of
+from grader.gradebook.details import DETAILS, grade_in, make_tables, row_of
 from grader.gradebook.entries import entry_of, seconds_late, whole_entry
 from grader.gradebook.errors import RecordError, StudentNameError
 from grader.gradebook.rows import begin_to_write, fill, insert_once, is_filled, set_columns, set_if_empty
@@ -81,7 +81,7 @@ def open_gradebook(
     """
     gradebook = connect(url, course)
     try:
-        attempt(url, lambda: make_table(gradebook.db), undo=gradebook.db.rollback)
+        attempt(url, lambda: make_tables(gradebook.db), undo=gradebook.db.rollback)
         yield GradeWriter(url, gradebook, lessons, masters or {}, late_penalty)
     finally:
         gradebook.close()

@@ -12,9 +12,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from grader import __version__
-from grader.records import CellScore, CheckResult, GradebookEntry, Outcome, Verdict
+from grader.records import Appeal, CellScore, CheckResult, GradebookEntry, Outcome, Verdict
 from grader.report.heatmap import figure
-from grader.report.text import SYMBOLS, check_messages, clean, clean_lines, kind, number, said_once
+from grader.report.text import (
+    SYMBOLS,
+    appeal_outcome,
+    check_messages,
+    clean,
+    clean_lines,
+    kind,
+    number,
+    said_once,
+)
 
 CODE = re.compile(r"`([^`]+)`")
 
@@ -40,6 +49,7 @@ def feedback_page(entry: GradebookEntry, solutions: Mapping[str, str] | None = N
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
             exercises=[_exercise(verdict, entry, solutions or {}) for verdict in verdicts],
             questions=[(each, entry.cells.get(each.id)) for each in written],
+            appeals=_appeals(entry),
             others=_others(entry, {each.id for each in verdicts} | {each.id for each in written}),
             version=__version__,
         )
@@ -56,6 +66,14 @@ def _others(entry: GradebookEntry, above: Set[str]) -> dict[str, CellScore]:
         for name, cell in entry.cells.items()
         if name not in above and (above or cell.by_hand or cell.comment)
     }
+
+
+def _appeals(entry: GradebookEntry) -> dict[str, list[tuple[Appeal, str]]]:
+    """Return the student's appeals and what became of them, by exercise."""
+    by_exercise: dict[str, list[tuple[Appeal, str]]] = {}
+    for appeal in entry.appeals:
+        by_exercise.setdefault(appeal.exercise, []).append((appeal, appeal_outcome(appeal, entry)))
+    return by_exercise
 
 
 @cache

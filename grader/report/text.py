@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
-from grader.records import GradebookEntry, Outcome, Verdict
+from grader.records import Appeal, GradebookEntry, Outcome, Verdict
 
 # How an exercise ended: one character, which is distinct without colour, and the words for it.
 SYMBOLS = {
@@ -52,6 +52,16 @@ def said_once(verdict: Verdict) -> bool:
 def number(value: float) -> str:
     """Format a number without trailing zeros: "12.5" for 12.5, "15" for 15.0."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def appeal_outcome(appeal: Appeal, entry: GradebookEntry) -> str:
+    """Say what became of an appeal."""
+    earlier = appeal.submission_sha256 != entry.grade.submission_sha256
+    version = " (about an earlier version)" if earlier else ""
+    if not appeal.outcome:
+        return f"waits for your instructor{version}"
+    decided = "set the points" if appeal.outcome == "points" else "kept the points"
+    return f"your instructor {decided} on {appeal.decided}{version}"
 
 
 def kind(verdict: Verdict) -> str:
