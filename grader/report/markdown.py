@@ -9,13 +9,21 @@ import json
 import re
 
 from grader.records import CellScore, CheckResult, GradebookEntry, Outcome, Verdict, Written
-from grader.report.text import SYMBOLS, check_messages, clean, clean_lines, kind, number, said_once
+from grader.report.text import (
+    EXERCISE_FAULT,
+    SYMBOLS,
+    check_messages,
+    clean,
+    clean_lines,
+    kind,
+    number,
+    said_once,
+)
 
 CODE = re.compile(r"`([^`]+)`")
 # Characters that Markdown may make more of than text, anywhere in a line; ":" and "." make links of bare addresses.
 SPECIAL = re.compile(r"[\\`*_\[\]<>&#|~$!{}]|:(?=//)|(?<=www)\.|@")
 AT_THE_START = re.compile(r"^([-+=]|[0-9]+(?=[.)](?:\s|$)))")
-FAULT = "This could not be graded. The fault is ours and costs you nothing."
 
 
 def escape(text: str) -> str:
@@ -71,7 +79,7 @@ def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
 def _said(verdict: Verdict) -> str:
     """Return the message of an exercise, or those of its checks."""
     if verdict.outcome is Outcome.FAULT:
-        return FAULT
+        return EXERCISE_FAULT
     if not verdict.checks or verdict.outcome is Outcome.MISSING or said_once(verdict):
         return escape(verdict.message)
     said = zip(verdict.checks, check_messages(verdict), strict=True)
@@ -79,7 +87,10 @@ def _said(verdict: Verdict) -> str:
 
 
 def _check(check: CheckResult, message: str) -> str:
-    symbol = SYMBOLS["full" if check.outcome is Outcome.PASSED else "wrong"][0]
+    passed = check.outcome is Outcome.PASSED
+    symbol = SYMBOLS["full" if passed else "wrong"][0]
+    if passed and check.points < check.max_points:
+        message = "this holds, and counts as soon as the values are right"
     points = f" ({number(check.points)} of {number(check.max_points)})" if check.max_points else ""
     return f"{symbol} {escape(check.title)}{points}{': ' + escape(message) if message else ''}"
 

@@ -16,6 +16,8 @@ SYMBOLS = {
     "timeout": ("…", "out of time"),
     "fault": ("!", "fault of the grader"),
 }
+# What students read in the place of a message about the grader itself.
+EXERCISE_FAULT = "This could not be graded. The fault is ours and costs you nothing."
 
 
 def clean(text: object) -> str:
@@ -33,6 +35,12 @@ def clean_lines(text: str) -> str:
         "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in line)
         for line in text.split("\n")
     )
+
+
+def some(names: Sequence[str]) -> str:
+    """List names, at most twenty of them."""
+    shown = ", ".join(clean(name) for name in names[:20])
+    return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
 
 
 def check_messages(verdict: Verdict) -> list[str]:

@@ -101,6 +101,7 @@ def test_semicolons_and_a_byte_order_mark_are_read() -> None:
     own = "\N{BYTE ORDER MARK}" + OWN.replace('"Monday_A, 1+1"', "Monday").replace(",", ";").replace(
         '"Lovelace; Ada"', '"Lovelace, Ada"'
     )
+    assert rows([ADA], own=own)[0][0] == "Student"
     assert rows([ADA], own=own)[2] == ["Lovelace, Ada", "12", "s-12", "ada", "Monday", "100"]
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from grader.records import CellScore, Grade, GradebookEntry, Outcome, Written
+from grader.records import CellScore, CheckResult, Grade, GradebookEntry, Outcome, Written
 from grader.report.export import export
+from grader.report.markdown import feedback_notebook
+from grader.report.services.moodle import comments
 from tests.report.class_of_grades import ATTACKER, FULL, MISTAKEN, PARTLY, UNREADABLE, UNTOUCHED, verdict
 
 TEXT = "Keys ``` find; <b>values</b> hand over."
@@ -62,3 +64,17 @@ def test_a_question_waits_and_then_counts() -> None:
     *_, item = results(entry)["tests"]
     assert (item["score"], item["max_score"], item["visibility"]) == (3.0, 4.0, "after_published")
     assert sum(test["score"] for test in results(entry)["tests"]) == 103.0
+
+
+def test_what_went_wrong_with_the_grader_is_not_told_to_students() -> None:
+    secret = "bwrap: /srv/secret"
+    broken = verdict(0, 0.0, Outcome.FAULT, message=secret)
+    check = CheckResult(
+        name="values", title="t", outcome=Outcome.FAULT, points=0.0, max_points=5.0, message=secret
+    )
+    for each in (broken, replace(broken, checks=(check,))):
+        grade = replace(FULL, verdicts=(each, *FULL.verdicts[1:]))
+        text = json.dumps(results(grade)) + feedback_notebook(GradebookEntry.of(grade))
+        text += comments(GradebookEntry.of(grade))
+        assert secret not in text
+        assert text.count("This could not be graded.") == 3

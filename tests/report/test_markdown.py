@@ -97,7 +97,10 @@ def test_people_s_words_points_and_a_question_are_in_it() -> None:
     assert "3 points were taken off" in html
 
 
-@pytest.mark.parametrize("which", [ATTACKER, PARTLY, UNREADABLE, FAULT], ids=lambda one: one.status)
+DAMAGED = replace(UNREADABLE, message="not a notebook: <img src=x>.pdf", student="[a](b)")
+
+
+@pytest.mark.parametrize("which", [ATTACKER, PARTLY, UNREADABLE, DAMAGED, FAULT], ids=lambda one: one.status)
 def test_whatever_was_handed_in_the_notebook_holds_harmless_tags_alone(which) -> None:
     html = rendered(GradebookEntry.of(which))
     assert tags(html) <= HARMLESS, tags(html) - HARMLESS

@@ -32,8 +32,9 @@ def read(text: str) -> list[dict[str, str]]:
 def test_the_worksheet_has_comments() -> None:
     ada, bob = read(export("moodle", from_platform([ADA, BOB])).text)
     assert ada["Feedback comments"] == ""
-    off = "0 of 15. 5 queries, 7 keys, d_k = 3: weights: off by 0.49, allowed 1e-05"
-    assert bob["Feedback comments"] == f"<p>1.4 Attention: {off} Divide the scores by √d_k.</p>"
+    off = "5 queries, 7 keys, d_k = 3: weights: off by 0.49, allowed 1e-05"
+    hint = "Hint: Divide the scores by √d_k."
+    assert bob["Feedback comments"] == f"<p>1.4 Attention: 0 of 15<br>{off}<br>{hint}</p>"
 
 
 def test_moodle_s_own_worksheet_is_filled_in_and_nothing_else_in_it_changes() -> None:
@@ -41,7 +42,7 @@ def test_moodle_s_own_worksheet_is_filled_in_and_nothing_else_in_it_changes() ->
     exported = export("moodle", from_platform([ADA, BOB]), own=OWN)
     after = read(exported.text)
     assert [row["Grade"] for row in after] == ["100.00", "85.00", ""]
-    assert after[1]["Feedback comments"].startswith("<p>1.4 Attention: 0 of 15.")
+    assert after[1]["Feedback comments"].startswith("<p>1.4 Attention: 0 of 15<br>")
     for old, new in zip(before, after, strict=True):
         same = set(old) - {"Grade", "Feedback comments"}
         assert {name: old[name] for name in same} == {name: new[name] for name in same}
@@ -73,7 +74,9 @@ def test_a_worksheet_is_of_one_assignment() -> None:
 def test_what_a_student_wrote_does_nothing_in_a_comment() -> None:
     said = comments(GradebookEntry.of(ATTACKER))
     assert "&lt;script&gt;" in said
-    assert not set(said.split("<")[1:]) - {part for part in said.split("<") if part.startswith(("p>", "/p>"))}
+    assert not set(said.split("<")[1:]) - {
+        part for part in said.split("<") if part.startswith(("p>", "/p>", "br>"))
+    }
 
 
 def test_faults_and_files_that_cannot_be_read_say_so_and_no_reason_of_ours() -> None:
@@ -89,9 +92,9 @@ def test_people_s_points_and_words_are_in_it() -> None:
     said = comments(replace(GradebookEntry.of(grade), cells=cells | waiting, penalty=10.0))
     assert said == (
         "<p>Handed in late: 10 points were taken off.</p>"
-        "<p>1.1 Dot-product scores: 4 of 5. Your instructor writes: See &lt;b&gt;me&lt;/b&gt;.</p>"
-        "<p>1.Q1 Why three?: waiting for your instructor.</p>"
+        "<p>1.1 Dot-product scores: 4 of 5<br>Your instructor writes: See &lt;b&gt;me&lt;/b&gt;.</p>"
+        "<p>1.Q1 Why three?: waiting for your instructor</p>"
     )
     given = {"1.Q1": CellScore(points=3.0, max_points=4.0, by_hand=True, comment="Good.")}
     said = comments(replace(GradebookEntry.of(grade), cells=given))
-    assert said == "<p>1.Q1 Why three?: 3 of 4. Your instructor writes: Good.</p>"
+    assert said == "<p>1.Q1 Why three?: 3 of 4<br>Your instructor writes: Good.</p>"

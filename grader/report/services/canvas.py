@@ -73,7 +73,7 @@ class _GradebookExport:
     head: list[str]
     identity: int  # how many columns are about the student; the last of them is the section
     points: list[str]  # the row of points
-    students: list[list[str]]
+    rows: list[list[str]]  # one for each student, and others, which have no number of a student
 
     @classmethod
     def read(cls, text: str) -> _GradebookExport:
@@ -86,9 +86,7 @@ class _GradebookExport:
         if not {"ID", "Section"} <= set(head):
             raise WrongOwnFile("it is no export of Canvas's gradebook: it has no columns ID and Section")
         points = next((row for row in rows if POINTS in row[0]), [""] * len(head))
-        # The row that says which assignments are posted by hand has no number of a student.
-        students = [row for row in rows if row is not points and row[head.index("ID")].strip()]
-        return cls(head, head.index("Section") + 1, points, students)
+        return cls(head, head.index("Section") + 1, points, rows)
 
     def column(self, wanted: str) -> int:
         """Return the place of an assignment's column, by its head, its title or its number.
@@ -113,7 +111,7 @@ class _GradebookExport:
         for key in keys:
             if key in self.head:
                 place = self.head.index(key)
-                if found := [row for row in self.students if row[place] == student.id]:
+                if found := [row for row in self.rows if row[place] == student.id]:
                     return found[0]
         return None
 

@@ -16,7 +16,7 @@ from grader import __version__
 from grader.records import CheckResult, GradebookEntry, Outcome, Verdict, Written
 from grader.report.markdown import code_block, escape, remarks
 from grader.report.services.csv_table import Export
-from grader.report.text import SYMBOLS, check_messages, clean, kind
+from grader.report.text import EXERCISE_FAULT, SYMBOLS, check_messages, clean, kind
 
 FAULT = "The grader failed; this costs you nothing. Your instructor will run it again."
 LATER = "Your notebook was read and run. What the hidden inputs gave is shown when your instructor publishes the grades."
@@ -85,7 +85,8 @@ def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
     checks = [check for check in verdict.checks if check.max_points]
     below = remarks(verdict, cell)
     if not checks or not math.isclose(sum(check.points for check in checks), points, abs_tol=1e-6):
-        said = escape(verdict.message) or SYMBOLS[kind(verdict)][1]
+        message = EXERCISE_FAULT if verdict.outcome is Outcome.FAULT else verdict.message
+        said = escape(message) or SYMBOLS[kind(verdict)][1]
         passed = verdict.outcome is Outcome.PASSED
         output = "\n\n".join(filter(None, (said, below)))
         yield _test(verdict.id, _named(verdict), points, verdict.max_points, passed, output)
@@ -102,6 +103,8 @@ def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
 
 
 def _said(check: CheckResult, message: str) -> str:
+    if check.outcome is Outcome.FAULT:
+        return EXERCISE_FAULT
     if check.outcome is Outcome.PASSED and check.points < check.max_points:
         return "this holds, and counts as soon as the values are right"
     return escape(message) or ("passed" if check.outcome is Outcome.PASSED else "failed")

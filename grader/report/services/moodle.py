@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import escape
 
-from grader.records import GradebookEntry, Outcome, Student, Verdict
+from grader.records import GradebookEntry, Outcome, Student, Verdict, Written
 from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, read_table, score, table
-from grader.report.text import clean, kind, number
+from grader.report.text import EXERCISE_FAULT, clean, kind, number
 
 Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
 
@@ -96,39 +96,52 @@ def comments(entry: GradebookEntry) -> str:
 
     Whatever a student or a person wrote is escaped.
     """
-    said = [_line(verdict, entry) for verdict in entry.grade.verdicts]
-    said += [
-        _titled(written.id, written.title, f"{_worth(entry, written.id)} {_by_hand(entry, written.id)}")
-        for written in entry.grade.written
-        if entry.cells.get(written.id) and (_by_hand(entry, written.id) or entry.cells[written.id].max_points)
-    ]
     late = f"Handed in late: {number(entry.penalty)} points were taken off." if entry.penalty else ""
     reason = {"fault": FAULT, "unreadable": entry.message}.get(entry.status, "")
-    return "".join(f"<p>{escape(clean(text))}</p>" for text in (reason, late, *said) if text)
+    paragraphs = [
+        (reason,),
+        (late,),
+        *(_about_exercise(verdict, entry) for verdict in entry.grade.verdicts),
+        *(_about_question(written, entry) for written in entry.grade.written),
+    ]
+    return "".join(f"<p>{html}</p>" for html in map(_html, paragraphs) if html)
 
 
-def _line(verdict: Verdict, entry: GradebookEntry) -> str:
-    """Return one exercise's line; "" for one with full points and no comment."""
+def _html(lines: Sequence[str]) -> str:
+    """Return lines of text as HTML, without those that are empty."""
+    return "<br>".join(str(escape(clean(line))) for line in lines if line)
+
+
+def _about_exercise(verdict: Verdict, entry: GradebookEntry) -> tuple[str, ...]:
+    """Return the lines about an exercise; none about one with full points and no comment."""
     if kind(verdict) == "full" and not _by_hand(entry, verdict.id):
-        return ""
+        return ()
+    head = f"{verdict.id} {verdict.title}: {_worth(entry, verdict.id)}".removesuffix(": ")
     message = verdict.message or ("not solved yet" if verdict.outcome is Outcome.MISSING else "")
-    texts = (f"{_worth(entry, verdict.id)} {message}", verdict.hint, _by_hand(entry, verdict.id))
-    return _titled(verdict.id, verdict.title, " ".join(filter(None, texts)))
+    hint = f"Hint: {verdict.hint}" if verdict.hint else ""
+    return (
+        head,
+        EXERCISE_FAULT if verdict.outcome is Outcome.FAULT else message,
+        hint,
+        _by_hand(entry, verdict.id),
+    )
 
 
-def _titled(id: str, title: str, text: str) -> str:
-    return f"{id} {title}: {text.strip()}"
+def _about_question(written: Written, entry: GradebookEntry) -> tuple[str, ...]:
+    """Return the lines about a question; none about one without points and comment."""
+    worth, by_hand = _worth(entry, written.id), _by_hand(entry, written.id)
+    return (f"{written.id} {written.title}: {worth}".removesuffix(": "), by_hand) if worth or by_hand else ()
 
 
 def _worth(entry: GradebookEntry, name: str) -> str:
-    """Return the points that count: "3 of 5."; "" of an exercise without points."""
+    """Return the points that count: "3 of 5"; "" of an exercise without points."""
     verdict = next((verdict for verdict in entry.grade.verdicts if verdict.id == name), None)
     cell = entry.cells.get(name)
     points = entry.points(verdict) if verdict else cell.points if cell else None
     worth = verdict.max_points if verdict else cell.max_points if cell else 0.0
     if not worth:
         return ""
-    return "waiting for your instructor." if points is None else f"{number(points)} of {number(worth)}."
+    return "waiting for your instructor" if points is None else f"{number(points)} of {number(worth)}"
 
 
 def _by_hand(entry: GradebookEntry, name: str) -> str:
