@@ -63,13 +63,30 @@ class Formgrader:
         said = self._send("POST", f"assignment/{NAME}/generate_feedback", {})
         assert said["success"], said
 
+    def submission(self, student: str) -> str:
+        """Open the page on which a submission is graded by hand; return its HTML."""
+        request = urllib.request.Request(
+            f"{self.address}formgrader/submissions/{self._notebook(student)}/",
+            headers={"Authorization": f"token {TOKEN}"},
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.read().decode("utf-8")
+
+    def needs_manual_grade(self, student: str, cell: str) -> bool:
+        """Tell whether a cell is marked for a person to look at."""
+        return bool(self._row("grades", student, cell)["needs_manual_grade"])
+
     def _row(self, kind: str, student: str, cell: str) -> dict[str, Any]:
         """Ask for a row of grades or comments, as the page does that shows a submission."""
+        rows = self._send("GET", f"{kind}?submission_id={self._notebook(student)}")
+        return next(row for row in rows if row["name"] == cell)
+
+    def _notebook(self, student: str) -> str:
+        """Return the id of a student's notebook, as the list of submissions has it."""
         if student not in self._shown:
             listed = self._send("GET", f"submitted_notebooks/{NAME}/{NAME}")
             self._shown.update({one["student"]: one["id"] for one in listed})
-        rows = self._send("GET", f"{kind}?submission_id={self._shown[student]}")
-        return next(row for row in rows if row["name"] == cell)
+        return self._shown[student]
 
     def _send(self, method: str, path: str, body: dict | None = None) -> Any:
         request = urllib.request.Request(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from grader.build.questions import question_cells
 from grader.build.student import student_notebook
 from grader.course.lesson_1 import LESSON
 from grader.notebook.cells import written_cell
+from tests.gradebook.formgrader import formgrader
 from tests.gradebook.read_exports import exported, nbgrader_export, reported, score_on, table_of
 from tests.gradebook.small_course import COURSE, NAME, SmallCourse, cells
 
@@ -89,6 +91,37 @@ def test_with_points_it_waits_and_then_counts(tmp_path: Path) -> None:
     assert "earlier version of your text" in course.page("s1")
     course.nbgrader(("generate_feedback", NAME))
     assert "I take it back." in course.page("s1")
+
+
+def test_a_person_marks_it_in_formgrader_by_the_mark_scheme(tmp_path: Path) -> None:
+    course = make(tmp_path / "course", points=4)
+    course.submit("s1", "1.1", written={CELL: TEXT})
+    course.grade()
+    with formgrader(course, tmp_path / "formgrader") as person:
+        shown = person.submission("s1")
+        for words in (SCHEME.removeprefix("- "), "values hand over."):
+            assert words in shown
+        assert person.needs_manual_grade("s1", CELL)
+        assert WAITING in course.page("s1")
+        assert "needs manual grade: 1.Q9" in " ".join(course.grader("report").split())
+        assert "a person must still look at these (see formgrader): s1" in course.grader("export", "csv")
+        assert _gradescope_item(course)["output"].startswith("Waiting for your instructor.")
+        person.mark("s1", CELL, manual=3)
+        person.comment("s1", CELL, "Which one?")
+        assert not person.needs_manual_grade("s1", CELL)
+    assert scores(course, tmp_path) == {8.0}
+    assert _gradescope_item(course)["score"] == 3.0
+    assert "a person must still look" not in course.grader("export", "csv")
+    course.grade()
+    assert ("3 of 4" in (page := course.page("s1")), WAITING in page) == (True, False)
+
+
+def _gradescope_item(course: SmallCourse) -> dict:
+    """Return what results.json says of the question."""
+    course.grader("export", "gradescope", "--out", "results.json")
+    results = json.loads((course.root / "results.json").read_text("utf-8"))
+    (item,) = (test for test in results["tests"] if test["number"] == QUESTION)
+    return item
 
 
 @pytest.mark.parametrize(("points", "text"), [(0, TEXT), (4, "")], ids=["no points", "nothing written"])
