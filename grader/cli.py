@@ -1,4 +1,4 @@
-"""The command line: grader build, grade, regrade, check, report, export, appeal, doctor."""
+"""The command line: grader build, grade, regrade, check, report, export, appeal, roster, doctor."""
 
 from __future__ import annotations
 
@@ -351,6 +351,17 @@ def export(
         json=json,
     )
     raise typer.Exit(run(options, terminal))
+
+
+@app.command()
+def roster(
+    file: Annotated[Path, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")],
+    gradebook: GradebookOption = None,
+) -> None:
+    """Take the students' names from the platform's own list, and add who handed in nothing."""
+    from grader.commands.roster import run
+
+    raise typer.Exit(run(file, root=_root(), gradebook=gradebook, terminal=terminal))
 
 
 @app.command()

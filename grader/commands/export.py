@@ -10,6 +10,7 @@ from grader.build.gradescope_zip import autograder
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.from_gradebook import entries_or_complain
 from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
+from grader.commands.own_file import read_own_file
 from grader.course import assignment_by_exercise, lessons
 from grader.gradebook.config import read_config
 from grader.gradebook.errors import RecordError
@@ -17,7 +18,7 @@ from grader.gradebook.reader import read_whole
 from grader.records import GradebookEntry
 from grader.report.export import CannotExport, WrongOwnFile, export
 from grader.report.jsonl import entry_to_json
-from grader.report.text import clean
+from grader.report.text import some
 from grader.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
 from grader.secret import SecretError, course_secret
 from grader.submission.file import NoSuchPath
@@ -49,7 +50,12 @@ def run(options: ExportOptions, terminal: Terminal) -> int:
     if entries is None:
         return 2
     try:
-        exported = export(options.service, entries, column=options.column, own=_own(options))
+        exported = export(
+            options.service,
+            entries,
+            column=options.column,
+            own=read_own_file(options.fill) if options.fill else "",
+        )
         packed = _feedback(options) if options.feedback else None
         _write(options, exported.text, packed, entries, terminal)
     except WrongOwnFile as error:
@@ -79,24 +85,6 @@ def _wrong_options(options: ExportOptions) -> str:
     if is_standard_output(options.json) and options.to is None:
         return "--json - and the scores would both go to standard output; pass --out FILE"
     return ""
-
-
-def _own(options: ExportOptions) -> str:
-    """Return the text of the service's own file; "" if none was given.
-
-    Raises:
-        WrongOwnFile: it cannot be read.
-    """
-    if options.fill is None:
-        return ""
-    try:
-        return options.fill.read_text("utf-8-sig")
-    except OSError as error:
-        raise WrongOwnFile(f"it cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise WrongOwnFile(
-            "it is not UTF-8. Download it again, and do not save it from a spreadsheet."
-        ) from error
 
 
 def _feedback(options: ExportOptions) -> FeedbackZip:
@@ -140,37 +128,31 @@ def _write(
 def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
     """Say whose feedback is not in the zip, and whose is about another version."""
     if packed.not_graded:
-        yield f"not graded yet, and not in the zip of feedback: {_some(packed.not_graded)}"
+        yield f"not graded yet, and not in the zip of feedback: {some(packed.not_graded)}"
     if packed.no_file:
         yield (
             "handed in no notebook under whose name Canvas takes feedback, and are not in the zip; send them their "
-            f"page: {_some(packed.no_file)}"
+            f"page: {some(packed.no_file)}"
         )
     if packed.newer:
-        yield f"the download has another version than the one that was graded; grade it: {_some(packed.newer)}"
+        yield f"the download has another version than the one that was graded; grade it: {some(packed.newer)}"
 
 
 def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
     """Say what the file of scores does not show: who is missing in it, and whose score may still change."""
     if left_out:
-        yield f"{service} knows no participant of that number, so these are left out: {_some(left_out)}"
+        yield f"{service} knows no participant of that number, so these are left out: {some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]
     if stale := [entry.student.id for entry in faults if entry.has_earlier_score]:
-        yield f"the newest version could not be graded, and the score is of the version before: {_some(stale)}"
+        yield f"the newest version could not be graded, and the score is of the version before: {some(stale)}"
     by_hand = [entry for entry in faults if entry.score is not None and not entry.has_earlier_score]
     if by_hand:
         ids = [entry.student.id for entry in by_hand]
-        yield f"could not be graded, and have only the points that a person gave: {_some(ids)}"
+        yield f"could not be graded, and have only the points that a person gave: {some(ids)}"
     if empty := [entry.student.id for entry in faults if entry.score is None]:
-        yield f"could not be graded, and have no score yet: {_some(empty)}"
+        yield f"could not be graded, and have no score yet: {some(empty)}"
     if waiting := [entry.student.id for entry in entries if entry.waits_for_person]:
-        yield f"a person must still look at these (see formgrader): {_some(waiting)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    """List names, at most twenty of them."""
-    shown = ", ".join(clean(name) for name in names[:20])
-    return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
+        yield f"a person must still look at these (see formgrader): {some(waiting)}"
 
 
 def write_autograder(
