@@ -73,10 +73,20 @@ def test_a_real_submission_is_graded_from_the_zip_alone(installed: tuple[Path, P
     ran, results = run(root, packages)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert results["score"] == lessons()[NAME].max_score - 15, results
-    points = {test["number"]: (test["score"], test["max_score"], test["status"]) for test in results["tests"]}
-    assert points["1.8"] == (0.0, 15.0, "failed")
-    assert points["1.4"] == (15.0, 15.0, "passed")
-    assert [test["number"] for test in results["tests"]] == [one.id for one in lessons()[NAME].exercises]
+    # A test for each check that has points; together they are the exercise's.
+    checks: dict[str, list[dict]] = {}
+    for test in results["tests"]:
+        checks.setdefault(".".join(test["number"].split(".")[:2]), []).append(test)
+        assert test["visibility"] == "after_published"
+    assert list(checks) == [one.id for one in lessons()[NAME].exercises]
+    points = {
+        id: (sum(one["score"] for one in of), sum(one["max_score"] for one in of))
+        for id, of in checks.items()
+    }
+    assert (points["1.8"], points["1.4"]) == ((0.0, 15.0), (15.0, 15.0))
+    assert {one["status"] for one in checks["1.8"]} == {"failed"}
+    assert {one["status"] for one in checks["1.4"]} == {"passed"}
+    assert len(checks["1.4"]) > 1
     assert results["extra_data"]["isolation"] in ("full", "partial")
     assert f"isolation {results['extra_data']['isolation']}, score" in ran.stdout
     # Students see the verdicts, not what the program printed, and nothing of the hidden inputs.

@@ -53,6 +53,14 @@ def test_points_of_the_checks_add_up_and_points_by_hand_are_one_test() -> None:
     assert test["output"].endswith("**Your instructor writes:** Half of \\*it\\*.")
 
 
+def test_a_question_without_text_and_points_is_no_item() -> None:
+    grade = replace(FULL, written=(Written(id="1.Q1", title="Why?", text=""),))
+    assert [test["number"] for test in results(grade)["tests"]] == [each.id for each in FULL.verdicts]
+    worth = {"1.Q1": CellScore(points=0.0, max_points=4.0)}
+    *_, item = results(replace(GradebookEntry.of(grade), cells=worth))["tests"]
+    assert (item["number"], item["score"], item["output"]) == ("1.Q1", 0.0, "You wrote nothing here.")
+
+
 def test_a_question_waits_and_then_counts() -> None:
     grade = replace(FULL, written=(Written(id="1.Q1", title="Why?", text=TEXT),))
     *_, item = results(grade)["tests"]

@@ -56,7 +56,7 @@ def _results(entry: GradebookEntry) -> dict[str, Any]:
         # Without score and tests in the results, Gradescope gives no grade and tells the instructor.
         return results
     tests = [test for verdict in grade.verdicts for test in _tests(verdict, entry)]
-    tests += [_question(written, entry) for written in grade.written]
+    tests += [_question(written, entry) for written in grade.written if _counts(written, entry)]
     return {**results, "score": entry.score, "tests": tests}
 
 
@@ -123,6 +123,12 @@ def _test(
         "output_format": "md",
         "visibility": HIDDEN,
     }
+
+
+def _counts(written: Written, entry: GradebookEntry) -> bool:
+    """Tell whether there is anything to say about a question: a text, points, or a comment."""
+    cell = entry.cells.get(written.id)
+    return bool(written.text) or (cell is not None and bool(cell.max_points or cell.by_hand or cell.comment))
 
 
 def _question(written: Written, entry: GradebookEntry) -> dict[str, Any]:
