@@ -20,6 +20,15 @@ from typer.core import TyperGroup
 from grader.commands import stopping
 from grader.commands.appeal_line import appeals
 from grader.commands.console import Terminal
+from grader.commands.options import (
+    ColumnOption,
+    FeedbackOption,
+    FillOption,
+    FromOption,
+    JsonLinesOption,
+    RosterArgument,
+    SubmissionsOption,
+)
 from grader.declaration.errors import DeclarationError
 from grader.paths import course_root
 
@@ -95,26 +104,8 @@ SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.dis
 JsonOption = Annotated[
     Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
 ]
-JsonLinesOption = Annotated[
-    Path | None,
-    typer.Option(help="Write it as JSON to this file, one object per line; - is standard output."),
-]
 HtmlOption = Annotated[
     Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
-]
-ColumnOption = Annotated[
-    str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
-]
-FillOption = Annotated[
-    Path | None,
-    typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in."),
-]
-FeedbackOption = Annotated[
-    Path | None,
-    typer.Option(help="For canvas and moodle: write the feedback as the zip that the service takes back."),
-]
-SubmissionsOption = Annotated[
-    list[Path] | None, typer.Option(help="With --feedback: the service's download, whose names the zip has.")
 ]
 GradebookOption = Annotated[
     str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")
@@ -255,10 +246,7 @@ def check(
 def regrade(
     student: Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")],
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
-    came_from: Annotated[
-        list[Path] | None,
-        typer.Option("--from", help="The zip or folder with the submission; default: submitted/."),
-    ] = None,
+    came_from: FromOption = None,
     device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
     isolation: IsolationOption = Isolation.auto,
     gradebook: GradebookOption = None,
@@ -355,7 +343,7 @@ def export(
 
 @app.command()
 def roster(
-    file: Annotated[Path, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")],
+    file: RosterArgument,
     gradebook: GradebookOption = None,
 ) -> None:
     """Take the students' names from the platform's own list, and add who handed in nothing."""
