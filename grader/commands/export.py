@@ -141,7 +141,7 @@ def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
 def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
     """Say what the file of scores does not show: who is missing in it, and whose score may still change."""
     if left_out:
-        yield f"{service} knows no participant of that number, so these are left out: {some(left_out)}"
+        yield f"{service.capitalize()} does not know these, so they are left out: {some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]
     if stale := [entry.student.id for entry in faults if entry.has_earlier_score]:
         yield f"the newest version could not be graded, and the score is of the version before: {some(stale)}"
