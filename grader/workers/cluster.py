@@ -32,28 +32,8 @@ def cluster_workers(
     Raises:
         NoCluster: dask.distributed is not installed, or no scheduler answers.
     """
+    client = _connect(address, trainings or {})
     try:
-        from distributed import Client
-
-        from grader.workers.keep_trainings import KeepTrainings
-    except ImportError as error:
-        raise NoCluster(
-            "--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'"
-        ) from error
-    import logging
-
-    # Dask logs every attempt to connect, with tracebacks; the message of NoCluster is enough.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError) as error:
-        raise NoCluster(
-            f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with `dask scheduler`, "
-            "and pass the address that it prints, as in tcp://10.0.0.1:8786"
-        ) from error
-    try:
-        if trainings:
-            client.register_plugin(KeepTrainings(trainings))
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         with_gpu = sum("GPU" in worker["resources"] for worker in workers)
         if device == "auto":
@@ -75,6 +55,36 @@ def cluster_workers(
     finally:
         with suppress(OSError, RuntimeError):
             client.close(timeout=2)
+
+
+def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
+    """Connect to a scheduler, and give every worker the files of recorded trainings.
+
+    Raises:
+        NoCluster: dask.distributed is not installed, or no scheduler answers.
+    """
+    try:
+        from distributed import Client
+
+        from grader.workers.keep_trainings import KeepTrainings
+    except ImportError as error:
+        raise NoCluster(
+            "--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'"
+        ) from error
+    import logging
+
+    # Dask logs every attempt to connect, with tracebacks; the message of NoCluster is enough.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise NoCluster(
+            f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with `dask scheduler`, "
+            "and pass the address that it prints, as in tcp://10.0.0.1:8786"
+        ) from error
+    if trainings:
+        client.register_plugin(KeepTrainings(trainings))
+    return client
 
 
 class _JobsAhead:
