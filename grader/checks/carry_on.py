@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from grader.checks.mentions import reachable, statements
+from grader.normal_form.words import variables, words
 from grader.notebook.source_names import cached_by_source
 
 # Everybody might write one statement such as `return torch.cat(heads.unbind(-3), dim=-1)`, but not these two by chance.
@@ -44,9 +45,9 @@ def shapes(top: Iterable[ast.stmt]) -> Counter[str]:
     while todo:
         statement = todo.pop()
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            variables = _variables(statement)
+            bound = variables(statement)
             found.update(
-                f"{type(node).__name__} {_text(node, variables)}"
+                _text(node, bound)
                 for node in ast.walk(statement)
                 if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return))
             )
@@ -56,27 +57,6 @@ def shapes(top: Iterable[ast.stmt]) -> Counter[str]:
     return found
 
 
-def _variables(statement: ast.stmt) -> frozenset[str]:
-    """Return the names that a definition binds inside: its arguments, and what it assigns."""
-    stored = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return frozenset(stored | {n.arg for n in ast.walk(statement) if isinstance(n, ast.arg)})
-
-
-def _text(node: ast.AST, variables: Collection[str]) -> str:
+def _text(node: ast.AST, bound: frozenset[str]) -> str:
     """List what a statement is made of, without the names of variables."""
-    words = []
-    for inner in ast.walk(node):
-        match inner:
-            case ast.Name(id=name):
-                words.append("_" if name in variables else name)
-            case ast.Attribute(attr=name):
-                words.append(f".{name}")
-            case ast.Constant(value=value):
-                words.append(
-                    hex(value) if type(value) is int else repr(value)
-                )  # Python writes no huge decimals
-            case ast.expr_context():
-                pass
-            case _:
-                words.append(type(inner).__name__)
-    return " ".join(words)
+    return " ".join(word for word, _ in words(node, lambda name: "_" if name in bound else name))

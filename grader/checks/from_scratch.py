@@ -15,6 +15,7 @@ from contextlib import suppress
 from grader.checks.mentions import HIDDEN, mentions, statements
 from grader.declaration.builtin_names import ATTENTION_OPERATORS, BUILTINS, HEAD_OPERATORS, operators
 from grader.declaration.exercise import Exercise
+from grader.normal_form.words import without_docs
 from grader.notebook.source_names import cached_by_source
 
 # The tripwire reports this as an operator if student code has switched the tripwire off.
@@ -67,7 +68,7 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
     """Tell whether an answer defines these names as a given cell does; False if it defines none of them.
 
-    Docstrings, and the annotations of functions, do not matter.
+    Docstrings and annotations do not matter.
     """
     in_answer, in_given = (
         {name: dump for name, dump in _definition_dumps(source).items() if name in names}
@@ -90,20 +91,5 @@ def _definition_dumps(source: str) -> Mapping[str, str]:
                 # Too deep a tree, as of a sum of a thousand terms, or a number of 5,000 digits is left out: no given cell
                 # has one.
                 with suppress(RecursionError, ValueError):
-                    dumps[node.name] = ast.dump(_WithoutDocs().visit(node))
+                    dumps[node.name] = ast.dump(without_docs(node))
     return dumps
-
-
-class _WithoutDocs(ast.NodeTransformer):
-    """Removes docstrings, and the annotations of functions, from a syntax tree."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        return self.generic_visit(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.annotation = None
-        return node
