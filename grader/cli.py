@@ -1,4 +1,4 @@
-"""The command line: grader build, grade, regrade, check, report, export, appeal, roster, doctor."""
+"""The command line: grader build, grade, regrade, check, report, similar, export, appeal, roster, doctor."""
 
 from __future__ import annotations
 
@@ -292,6 +292,25 @@ def report(
     from grader.commands.report import run
 
     raise typer.Exit(run(root=_root(), gradebook=gradebook, html=html, json=json, terminal=terminal))
+
+
+@app.command()
+def similar(
+    assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with the answers side by side to this file.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write one JSON object per line and pair to this file.")
+    ] = None,
+    gradebook: GradebookOption = None,
+) -> None:
+    """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
+    from grader.commands.similar import run
+
+    raise typer.Exit(
+        run(root=_root(), gradebook=gradebook, assignment=assignment, html=html, json=json, terminal=terminal)
+    )
 
 
 @app.command()

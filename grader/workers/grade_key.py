@@ -23,6 +23,7 @@ NOT_IN_A_GRADE = (
     "nbgrader_plugins",
     "report",
     "results",
+    "similarity",
     "secret.py",  # it only reads the secret, which is part of the key
     "workers",
 )

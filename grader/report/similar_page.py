@@ -1,0 +1,64 @@
+"""Makes the page that shows answers side by side which agree in what few of a class write."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from grader import __version__
+from grader.records import Student
+from grader.report.page import templates
+from grader.report.similar import Both, by_students, remark
+from grader.report.text import clean_lines
+from grader.similarity.exercise import ComparedExercise
+
+MOST_PAIRS = 100  # of students, on one page
+MOST_OPEN = 3  # pairs of students whose code is unfolded at first
+MOST_LINES, MOST_WIDTH = 200, 200  # that are shown of an answer
+
+
+def similar_page(compared: Sequence[ComparedExercise], students: Mapping[str, Student]) -> str:
+    """Return one HTML file that needs no other file.
+
+    Args:
+        students: everybody in the class, by id.
+    """
+    found = by_students(compared)
+    return (
+        templates()
+        .get_template("similar.html.j2")
+        .render(
+            exercises=[(each, remark(each)) for each in compared],
+            pairs=[_pair(both, students) for both in found[:MOST_PAIRS]],
+            more=max(len(found) - MOST_PAIRS, 0),
+            open=MOST_OPEN,
+            version=__version__,
+        )
+    )
+
+
+def _pair(both: Both, students: Mapping[str, Student]) -> dict[str, Any]:
+    """Collect what the template shows of two students."""
+    return {
+        "assignment": both.assignment,
+        "students": [students.get(id, Student(id=id)) for id in both.students],
+        "exercises": [
+            {
+                "id": exercise.id,
+                "title": exercise.title,
+                "share": round(100 * pair.share),
+                "sides": [
+                    (student, _marked(exercise.sources[student], lines))
+                    for student, lines in zip(pair.students, pair.lines, strict=True)
+                ],
+            }
+            for exercise, pair in both.found
+        ],
+    }
+
+
+def _marked(source: str, lines: Collection[int]) -> list[tuple[str, bool]]:
+    """Return the lines of an answer, each with whether a rare fragment that both have stands in it; blanks at the end cut."""
+    shown = clean_lines(source).split("\n")
+    cut = [(line[:MOST_WIDTH], number in lines) for number, line in enumerate(shown[:MOST_LINES], 1)]
+    return [*cut, *([(f"… {len(shown) - MOST_LINES} more lines", False)] if len(shown) > MOST_LINES else [])]
