@@ -285,13 +285,19 @@ def regrade(
 @app.command()
 def report(
     html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV."),
+    ] = None,
     gradebook: GradebookOption = None,
     json: JsonLinesOption = None,
 ) -> None:
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
     from grader.commands.report import run
 
-    raise typer.Exit(run(root=_root(), gradebook=gradebook, html=html, json=json, terminal=terminal))
+    raise typer.Exit(
+        run(root=_root(), gradebook=gradebook, html=html, items=items, json=json, terminal=terminal)
+    )
 
 
 @app.command()

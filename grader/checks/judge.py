@@ -64,7 +64,7 @@ def judge(
         for trial in planned
     }
     slips = _slips(exercise, planned, findings, evidence, reference_results, device)
-    results = _judge_checks(exercise, planned, findings, slips)
+    results = _judge_checks(exercise, planned, findings, slips, evidence)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
     failing_trials = [trial for trial in planned if failing and trial.check.name == failing.name]
@@ -110,6 +110,7 @@ def _judge_checks(
     planned: Sequence[PlannedTrial],
     findings: Mapping[str, Judged],
     slips: Collection[str],
+    evidence: Mapping[str, Evidence],
 ) -> list[CheckResult]:
     """Return the result of each check. A check earns points only if all checks that it needs earned some.
 
@@ -121,7 +122,8 @@ def _judge_checks(
     results = []
     for check in exercise.checks:
         trials = [trial for trial in planned if trial.check is check]
-        result = _judge_check(check, trials, findings)
+        seconds = sum(_evidence_of(trial, evidence).seconds for trial in trials)
+        result = replace(_judge_check(check, trials, findings), seconds=round(seconds, 4))
         share = 1.0 if result.outcome is Outcome.PASSED else KEEPS if check.name in slips else 0.0
         if share and set(check.needs) <= earned:
             earned.add(check.name)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from grader.commands.console import Terminal
 from grader.gradebook.config import read_config
 from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import read_class
+from grader.gradebook.reader import read_class, read_whole_grades
 from grader.records import GradebookEntry
 
 
@@ -41,3 +42,20 @@ def entries_or_complain(
         )
         return None
     return chosen
+
+
+def with_checks(
+    entries: Sequence[GradebookEntry], root: Path, gradebook: str | None
+) -> Sequence[GradebookEntry]:
+    """Return entries with the checks of their grades, which `entries_or_complain` leaves out.
+
+    Raises:
+        RecordError: the gradebook cannot be read.
+    """
+    config = read_config(root)
+    grades = read_whole_grades(gradebook or config.gradebook, config.course_id)
+    whole = {(grade.student, grade.assignment): grade for grade in grades}
+    return [
+        replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade))
+        for entry in entries
+    ]

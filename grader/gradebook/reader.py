@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 
 from nbgrader import api
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.gradebook.connection import attempt, open_existing
-from grader.gradebook.details import has_table
+from grader.gradebook.details import grade_in, has_table
 from grader.gradebook.entries import entry_of, student_of, whole_entry
-from grader.gradebook.stored import Stored, load_class
+from grader.gradebook.stored import Stored, load_class, load_line
 from grader.records import Grade, GradebookEntry, Student
 
 
@@ -32,6 +34,20 @@ def read_class(url: str, course: str, assignment: str | None = None) -> list[Gra
     """
     with _reading(url, course) as db:
         return attempt(url, lambda: _class(db, assignment))
+
+
+def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
+    """Yield the whole grade of each submission, with checks; without heatmaps, so that a large class fits into memory.
+
+    Raises:
+        RecordError: there is no gradebook, or it cannot be read.
+    """
+    with _reading(url, course) as db:
+        for stored in attempt(url, lambda: [*load_class(db, None, details=has_table(db))]):
+            grade = grade_in(attempt(url, partial(load_line, db, stored)))
+            if grade is not None:
+                verdicts = (replace(verdict, heatmaps=(), other=None) for verdict in grade.verdicts)
+                yield replace(grade, verdicts=tuple(verdicts))
 
 
 def read_entry(url: str, course: str, student: str, assignment: str) -> GradebookEntry | None:

@@ -1,4 +1,4 @@
-"""Makes the page of a class: scores, exercises, commonest diagnoses, time, flags, faults."""
+"""Makes the page of a class: scores, exercises, items, commonest diagnoses, time, flags, faults."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from markupsafe import Markup
 from grader import __version__
 from grader.records import COST_POINTS, Grade, GradebookEntry
 from grader.report.diagnoses import commonest_diagnoses, unexplained
+from grader.report.items import LEAST_STUDENTS, check_items, exercise_items, mistakes_together
 from grader.report.page import templates
 from grader.report.plots import FILLS, histogram, outcome_bars
 from grader.report.text import SYMBOLS, assignments, exercise_ids, kind, number, summary, with_score
 
 BINS = 10
+MOST_TOGETHER = 10  # pairs of mistakes
 
 
 def class_page(entries: Iterable[GradebookEntry]) -> str:
-    """Return one HTML file that needs no other file; it has a section for each assignment."""
+    """Return one HTML file that needs no other file; it has a section for each assignment.
+
+    Where the grades have their checks, the analysis of items shows these, too.
+    """
     entries = list(entries)
     return (
         templates()
@@ -29,6 +34,7 @@ def class_page(entries: Iterable[GradebookEntry]) -> str:
             summary=summary(entries),
             sections=[_section(name, group) for name, group in assignments(entries).items()],
             fills=FILLS,
+            least_students=LEAST_STUDENTS,
             version=__version__,
         )
     )
@@ -48,6 +54,9 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
             for name in SYMBOLS
             if any(kind(verdict) == name for grade in graded for verdict in grade.verdicts)
         ],
+        "items": exercise_items(graded),
+        "checks": check_items(graded),
+        "together": mistakes_together(graded)[:MOST_TOGETHER],
         "diagnoses": commonest_diagnoses(graded),
         "unexplained": unexplained(graded),
         "time": _time(graded),

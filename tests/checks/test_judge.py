@@ -98,6 +98,15 @@ def test_a_right_answer_has_full_points_and_its_map_beside_the_reference() -> No
     assert right.heatmaps[0].got == right.heatmaps[0].expected
 
 
+def test_a_check_says_what_its_trials_took() -> None:
+    evidence = {
+        trial.key: Evidence(key=trial.key, status=Status.OK, values={}, seconds=0.25) for trial in PLANNED
+    }
+    found = judge(EXERCISE, PLANNED, evidence, REFERENCE)
+    assert [check.seconds for check in found.checks] == [0.25 * check.trials for check in found.checks]
+    assert [check.trials for check in found.checks] == [3, 1]
+
+
 def test_a_wrong_answer_is_told_what_is_off_and_what_to_read_again() -> None:
     wrong = verdict(lambda x: 2 * x + 1)
     assert (wrong.outcome, wrong.mistake, wrong.hint, wrong.points) == (Outcome.FAILED, None, "", 0)

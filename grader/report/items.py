@@ -1,0 +1,217 @@
+"""Analyse the items of an assignment: how hard each is, how well it tells students apart, which mistakes come together.
+
+An item is an exercise, or one check of it. Its *difficulty* is the mean share of its points. Its *discrimination* is the
+correlation of its points with the rest score: the points of all other exercises, so that an item is not compared with itself. Of a
+check, which passes or not, that is the point-biserial correlation. Points are the automatic ones, without what people changed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import atanh, sqrt, tanh
+from statistics import fmean, median
+
+from grader.records import CheckResult, Grade, Outcome, Verdict
+from grader.report.diagnoses import is_explained, without_place
+
+LEAST_STUDENTS = 20  # for a discrimination: with fewer its 95 % interval is wider than ±0.45
+LEAST_TOGETHER = 3  # students with both mistakes
+NORMAL_95 = 1.959964  # the normal distribution holds 95 % within so many standard deviations
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One exercise or check, over all graded submissions of an assignment."""
+
+    exercise: str
+    check: str  # "" for the exercise as a whole
+    title: str
+    students: int
+    difficulty: float  # 0…1; 1 is the easiest
+    discrimination: float | None  # −1…1; None where it says nothing, and `why_not` says why
+    interval: tuple[float, float] | None  # of the discrimination, 95 %
+    why_not: str
+    seconds: float | None  # the median of what its trials took; None where that was not recorded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """Two mistakes that the same students make, in two exercises."""
+
+    first: tuple[str, str]  # the exercise, and what its author reads
+    second: tuple[str, str]
+    both: int
+    counts: tuple[int, int]  # of each alone or with the other
+    phi: float  # the correlation of the two, −1…1
+
+
+def exercise_items(grades: Sequence[Grade]) -> list[Item]:
+    """Analyse the exercises of an assignment; those without points are left out.
+
+    Args:
+        grades: with the status "graded"; with checks, or without.
+    """
+    return _items(grades, lambda verdict: [("", verdict.title, _share(verdict), _seconds(verdict.checks))])
+
+
+def check_items(grades: Sequence[Grade]) -> list[Item]:
+    """Analyse the checks of an assignment; grades without checks have none."""
+    return _items(
+        grades,
+        lambda verdict: [
+            (check.name, check.title, float(check.outcome is Outcome.PASSED), _seconds([check]))
+            for check in verdict.checks
+        ],
+    )
+
+
+Found = tuple[str, str, float, float | None]  # check, title, share, seconds
+
+
+def _items(grades: Sequence[Grade], found_in: Callable[[Verdict], Iterable[Found]]) -> list[Item]:
+    """Analyse what is found in the verdicts of a class."""
+    rows: dict[tuple[str, str], list[tuple[float, float, float | None]]] = {}
+    titles: dict[tuple[str, str], str] = {}
+    for grade in grades:
+        total = sum(verdict.points for verdict in grade.verdicts)
+        for verdict in grade.verdicts:
+            if verdict.max_points and verdict.outcome is not Outcome.FAULT:
+                for check, title, share, seconds in found_in(verdict):
+                    titles[verdict.id, check] = title
+                    rows.setdefault((verdict.id, check), []).append((share, total - verdict.points, seconds))
+    return [_item(*key, titles[key], *map(list, zip(*row, strict=True))) for key, row in rows.items()]
+
+
+def _item(
+    exercise: str, check: str, title: str, shares: list[float], rest: list[float], seconds: list[float | None]
+) -> Item:
+    """Compute the figures of one item."""
+    r, why_not = None, ""
+    if len(shares) < LEAST_STUDENTS:
+        why_not = f"n = {len(shares)} is too small"
+    elif (r := correlation(shares, rest)) is None:
+        why_not = "all have the same" if len(set(shares)) < 2 else "all have the same in the rest"
+    taken = [each for each in seconds if each is not None]
+    return Item(
+        exercise=exercise,
+        check=check,
+        title=title,
+        students=len(shares),
+        difficulty=fmean(shares),
+        discrimination=r,
+        interval=None if r is None else interval(r, len(shares)),
+        why_not=why_not,
+        seconds=median(taken) if taken else None,
+    )
+
+
+def _share(verdict: Verdict) -> float:
+    return verdict.points / verdict.max_points
+
+
+def _seconds(checks: Sequence[CheckResult]) -> float | None:
+    """Return what the trials of some checks took; None where that was not recorded."""
+    return sum(check.seconds for check in checks) or None
+
+
+def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    """Return the product-moment correlation; None where one side does not vary.
+
+    Where one side is 0 or 1 it is the point-biserial correlation, and where both are, phi.
+    """
+    mean_x, mean_y = fmean(xs), fmean(ys)
+    dx, dy = [x - mean_x for x in xs], [y - mean_y for y in ys]
+    spread = sqrt(sum(d * d for d in dx) * sum(d * d for d in dy))
+    tiny = (
+        1e-9 * max(1.0, *map(abs, xs)) * max(1.0, *map(abs, ys)) * len(xs)
+    )  # what rounding leaves of nothing
+    if spread <= tiny:
+        return None
+    return max(-1.0, min(1.0, sum(a * b for a, b in zip(dx, dy, strict=True)) / spread))
+
+
+def interval(r: float, n: int) -> tuple[float, float]:
+    """Return the 95 % interval of a correlation, by Fisher's transform; n is more than 3."""
+    if abs(r) >= 1:
+        return r, r
+    half = NORMAL_95 / sqrt(n - 3)
+    return tanh(atanh(r) - half), tanh(atanh(r) + half)
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def mistakes_together(grades: Sequence[Grade]) -> list[Together]:
+    """List the mistakes that the same students make in two exercises more often than by chance, the strongest first."""
+    made = [_mistakes(grade) for grade in grades]
+    counts = Counter(mistake for mistakes in made for mistake in mistakes)
+    pairs = Counter(pair for mistakes in made for pair in combinations(sorted(mistakes), 2))
+    found = [
+        Together(first=one, second=other, both=both, counts=(counts[one], counts[other]), phi=phi)
+        for (one, other), both in pairs.items()
+        if both >= LEAST_TOGETHER and (phi := _phi(both, counts[one], counts[other], len(grades))) > 0
+    ]
+    return sorted(found, key=lambda each: (-each.phi, -each.both, each.first, each.second))
+
+
+def _mistakes(grade: Grade) -> set[tuple[str, str]]:
+    """Return what explained the wrong answers of a submission: the exercise, and the words."""
+    return {
+        (verdict.id, without_place(verdict.hint) or verdict.mistake or verdict.diagnosis)
+        for verdict in grade.verdicts
+        if is_explained(verdict)
+    }
+
+
+def _phi(both: int, one: int, other: int, n: int) -> float:
+    """Return the correlation of two mistakes from their counts; 0 where everybody makes one of them."""
+    spread = one * (n - one) * other * (n - other)
+    return (n * both - one * other) / sqrt(spread) if spread else 0.0
+
+
+# ---------------------------------------------------------------- as CSV
+
+COLUMNS = (
+    "assignment", "exercise", "check", "title", "students", "difficulty", "discrimination", "low", "high", "remark",
+    "seconds",
+)  # fmt: skip
+
+
+def items_csv(grades: Iterable[Grade]) -> str:
+    """Return the items of all assignments as a table: below each exercise its checks.
+
+    The column `seconds` is the median time of an item's trials, `low` and `high` the 95 % interval of the discrimination.
+    """
+    groups: dict[str, list[Grade]] = {}
+    for grade in grades:
+        if grade.status == "graded":
+            groups.setdefault(grade.assignment, []).append(grade)
+    file = io.StringIO()
+    write = csv.writer(file, lineterminator="\n").writerow
+    write(COLUMNS)
+    for assignment, group in sorted(groups.items()):
+        checks = check_items(group)
+        for exercise in exercise_items(group):
+            for item in [exercise, *(each for each in checks if each.exercise == exercise.exercise)]:
+                low, high = item.interval or (None, None)
+                figures = (item.difficulty, item.discrimination, low, high)
+                written = ("" if figure is None else f"{figure:.4f}" for figure in figures)
+                seconds = "" if item.seconds is None else f"{item.seconds:.3f}"
+                write(
+                    [
+                        assignment,
+                        item.exercise,
+                        item.check,
+                        item.title,
+                        item.students,
+                        *written,
+                        item.why_not,
+                        seconds,
+                    ]
+                )
+    return file.getvalue()
