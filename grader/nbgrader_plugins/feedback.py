@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -14,7 +15,7 @@ from grader.results.pages import page_of
 
 
 class FeedbackExporter(Exporter):
-    """Makes the feedback page from the gradebook; the notebook in autograded/ is not shown."""
+    """Makes the feedback page from the gradebook, with the answers of the notebook in autograded/."""
 
     output_mimetype = "text/html"
 
@@ -25,7 +26,10 @@ class FeedbackExporter(Exporter):
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **_: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Return the page of the submission that `resources` names, and `resources`; read no notebook.
+        """Return the page of the submission that `resources` names, and `resources`.
+
+        Args:
+            filename: the executed notebook.
 
         Raises:
             RecordError: this grader did not grade the submission, or the gradebook cannot be read.
@@ -40,4 +44,4 @@ class FeedbackExporter(Exporter):
                 f"the gradebook holds nothing that this grader found of {student} for {assignment}. "
                 f"Run: nbgrader autograde {assignment} --force"
             )
-        return page_of(entry), resources
+        return page_of(entry, Path(filename)), resources

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from grader import __version__
 from grader.records import Appeal, CellScore, CheckResult, GradebookEntry, Outcome, Verdict
 from grader.report.heatmap import figure
+from grader.report.own_code import own_code
 from grader.report.text import (
     SYMBOLS,
     appeal_outcome,
@@ -28,12 +29,20 @@ from grader.report.text import (
 CODE = re.compile(r"`([^`]+)`")
 
 
-def feedback_page(entry: GradebookEntry, solutions: Mapping[str, str] | None = None) -> str:
+NO_CODE = ("full", "missing", "fault")  # how an exercise ends whose page does not show the student's answer
+
+
+def feedback_page(
+    entry: GradebookEntry,
+    solutions: Mapping[str, str] | None = None,
+    answers: Mapping[str, str] | None = None,
+) -> str:
     """Return one HTML file that needs no other file: no script, font or picture.
 
     Args:
         entry: what the gradebook says of the submission, with the whole grade.
         solutions: the worked solutions, by exercise; the page shows those of exercises with full points.
+        answers: the student's own, by exercise; the page shows those of exercises without full points.
     """
     score = entry.score
     graded = entry.grade.status == "graded"
@@ -47,7 +56,7 @@ def feedback_page(entry: GradebookEntry, solutions: Mapping[str, str] | None = N
             greeting=_greeting(entry),
             score=score,
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
-            exercises=[_exercise(verdict, entry, solutions or {}) for verdict in verdicts],
+            exercises=[_exercise(verdict, entry, solutions or {}, answers or {}) for verdict in verdicts],
             questions=[(each, entry.cells.get(each.id)) for each in written],
             appeals=_appeals(entry),
             others=_others(entry, {each.id for each in verdicts} | {each.id for each in written}),
@@ -136,9 +145,13 @@ def _greeting(entry: GradebookEntry) -> str:
     )
 
 
-def _exercise(verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, str]) -> dict[str, Any]:
+def _exercise(
+    verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, str], answers: Mapping[str, str]
+) -> dict[str, Any]:
     """Collect what the template shows of one exercise."""
     name = kind(verdict)
+    code = own_code(verdict, answers.get(verdict.id, "") if name not in NO_CODE else "")
+    has_excerpt = verdict.outcome is not Outcome.FAULT and not (code and code.is_marked)
     said = zip(verdict.checks, check_messages(verdict), strict=True)
     without_checks = name in ("missing", "fault") or said_once(verdict)
     return {
@@ -150,7 +163,8 @@ def _exercise(verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, s
         "meaning": SYMBOLS[name][1],
         "message": _with_code(_message(verdict)),
         # `escape` makes it Markup, which keeps its lines and spaces.
-        "excerpt": escape(clean_lines(verdict.excerpt)) if verdict.outcome is not Outcome.FAULT else "",
+        "excerpt": escape(clean_lines(verdict.excerpt)) if has_excerpt else "",
+        "code": code,
         "checks": [] if without_checks else [_check(check, message) for check, message in said],
         "solution": _solution(verdict, entry, solutions),
         "figures": [drawn for drawn in map(figure, verdict.heatmaps) if drawn is not None],

@@ -17,12 +17,20 @@ import grader
 from grader.gradebook.details import without_checks
 from grader.records import GradebookEntry
 from grader.report.page import feedback_page
+from grader.results.recorded_answers import read_answers
 from grader.results.worked_solutions import worked
 
 
-def page_of(entry: GradebookEntry) -> str:
-    """Return the feedback page of an entry with its whole grade, and the solutions of what was passed."""
-    return feedback_page(entry, worked(entry.assignment).answers) + _last_line(entry)
+def page_of(entry: GradebookEntry, notebook: Path) -> str:
+    """Return the feedback page of an entry with its whole grade, the solutions of what was passed, and the student's answers.
+
+    Args:
+        notebook: the executed notebook, which has the answers; without it the page shows none.
+    """
+    read = read_answers(entry.student.id, notebook)
+    return feedback_page(entry, worked(entry.assignment).answers, read.answers if read else {}) + _last_line(
+        entry
+    )
 
 
 def is_current(page: Path, entry: GradebookEntry) -> bool:

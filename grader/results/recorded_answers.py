@@ -31,10 +31,10 @@ def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Ite
     for entry in entries:
         if entry.grade.status == "graded":
             student, assignment = entry.student.id, entry.assignment
-            yield _read(student, autograded / student / assignment / f"{assignment}.ipynb") or student
+            yield read_answers(student, autograded / student / assignment / f"{assignment}.ipynb") or student
 
 
-def _read(student: str, path: Path) -> RecordedAnswers | None:
+def read_answers(student: str, path: Path) -> RecordedAnswers | None:
     """Read the code of an executed notebook; None if it is missing or no notebook."""
     try:
         if path.stat().st_size > 2 * MAX_BYTES:

@@ -107,7 +107,7 @@ class ResultsWriter:
         ]
         whole = self._gradebook.whole(student, assignment) if roots else None
         if whole is not None:
-            page = page_of(whole)
+            page = page_of(whole, self._notebook_path(whole.grade))
             for root in roots:
                 write_feedback(root, student, assignment, page)
 

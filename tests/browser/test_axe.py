@@ -69,9 +69,11 @@ STOPPED_GRADE = grade(
     ),
 )
 SOLUTIONS = {verdict.id: f"def f(query, key):\n{LONG_LINE}" for verdict in FULL.verdicts}
+ANSWERS = {"1.4": f"# @exercise 1.4\ndef attention(query, (key):\n    return query\n{LONG_LINE}"}
 PAGES: dict[str, Callable[[], str]] = {
     "feedback": lambda: feedback_page(GradebookEntry.of(MISTAKEN), SOLUTIONS),
     "feedback with an excerpt": lambda: feedback_page(GradebookEntry.of(STOPPED_GRADE), SOLUTIONS),
+    "feedback with the answer": lambda: feedback_page(GradebookEntry.of(STOPPED_GRADE), SOLUTIONS, ANSWERS),
     "feedback by hand": lambda: feedback_page(by_hand(), SOLUTIONS),
     "feedback of an unreadable file": lambda: feedback_page(GradebookEntry.of(UNREADABLE)),
     "feedback of a fault": lambda: feedback_page(GradebookEntry.of(FAULT)),

@@ -19,8 +19,10 @@ from grader.gradebook.errors import RecordError
 from grader.gradebook.reader import read_entry
 from grader.gradebook.writer import GradeWriter, open_gradebook
 from grader.grading.grade import Graded
+from grader.notebook.cells import answer_cell
 from grader.records import CheckResult, Grade, GradebookEntry, GradingSettings, Heatmap, Outcome, Verdict
 from grader.results import folders
+from grader.results.pages import page_of
 from grader.results.writer import ResultsWriter
 from grader.submission.intake import find
 from grader.workers.grade_class import grade_class
@@ -54,6 +56,7 @@ class Pretended(Executor):
 
     def __init__(self) -> None:
         self.graded: list[str] = []
+        self.notebook = BOOK  # that each submission leaves
         self.deadly: dict[str, int] = {}  # student → how many workers it takes with it
 
     def submit(self, call, job: Job) -> Future:
@@ -67,7 +70,7 @@ class Pretended(Executor):
         grade = Grade(
             student=student, assignment=NAME, status="graded", score=0.0, max_score=100.0, verdicts=(WRONG,)
         )
-        future.set_result(Graded(grade=grade, notebook=BOOK))
+        future.set_result(Graded(grade=grade, notebook=self.notebook))
         return future
 
 
@@ -140,6 +143,17 @@ def test_only_what_changed_is_graded_anew(course: SmallCourse) -> None:
     assert course.grade() == ["bob"]
     assert course.grade(force=True) == ["ada", "bob", "cem"]
     assert course.grade(secret="another") == ["ada", "bob", "cem"]
+
+
+def test_the_page_shows_the_answer_that_was_graded(course: SmallCourse) -> None:
+    answer = nbformat.v4.new_code_cell("y = 'mine'", id=answer_cell(WRONG.id))
+    course.executor.notebook = nbformat.v4.new_notebook(cells=[answer])
+    course.grade()
+    page = course.page("ada").read_text("utf-8")
+    assert "y = &#39;mine&#39;" in page
+    entry = read_entry(course.url, "default_course", "ada", NAME)
+    assert page == page_of(entry, course.notebook("ada"))
+    assert "Your answer" not in page_of(entry, course.root / "none.ipynb")
 
 
 def test_nothing_but_the_gradebook_knows_a_grade(course: SmallCourse, empty: Path) -> None:
