@@ -38,8 +38,10 @@ def _names(nodes: Sequence[ast.AST]) -> Iterator[ast.Name]:
 
 
 def _tell_versions_apart(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    """Give a variable another name each time that a statement of the function's own block sets it."""
-    versions = dict.fromkeys(filter(None, map(_plain_target, function.body)), 0)
+    """Give a variable another name each time that the body of a function sets it, if no block in the body does."""
+    plain = Counter(filter(None, map(_plain_target, function.body)))
+    stored = Counter(name.id for name in _names(function.body) if isinstance(name.ctx, ast.Store))
+    versions = {name: 0 for name, count in plain.items() if stored[name] == count}
     for statement in function.body:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         for name in _names([statement]):

@@ -43,7 +43,9 @@ def fragments_of(source: str, wanted: Collection[str]) -> Fragments | None:
         lines = [0, *(line for _, line in parts_words), 0]
         for start, fragment in enumerate(runs(text, K)):
             found.setdefault(fragment, set()).update(lines[start : start + K])
-    return {fragment: frozenset(lines - {0}) for fragment, lines in found.items()}
+    once: dict[frozenset[int], frozenset[int]] = {}  # most fragments stand in the lines of another one
+    stands_in = {fragment: frozenset(lines - {0}) for fragment, lines in found.items()}
+    return {fragment: once.setdefault(lines, lines) for fragment, lines in stands_in.items()}
 
 
 def runs(text: Sequence[str], k: int) -> list[int]:

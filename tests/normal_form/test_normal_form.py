@@ -138,6 +138,7 @@ def test_a_value_that_is_used_once_stands_where_it_is_used(source: str) -> None:
         "def f(x):\n    a = x.exp()\n    return a / a.sum()",
         "def f(x):\n    total = 0\n    for row in x:\n        total = total + row\n    return total",
         "def f(x):\n    a, b = x\n    return a @ b",
+        "def f(x):\n    a = x.exp()\n    if x:\n        a = g(a)\n    a = h(a)\n    return a",
         "def f(x):\n    x[0] = 1\n    return x",
     ],
 )

@@ -135,3 +135,12 @@ def test_a_helper_in_a_cell_of_the_students_own_belongs_to_the_answer() -> None:
         whole
         == "def mine(x):\n    return deeper(x)\n\ndef deeper(x):\n    return x\n\ndef attention(q):\n    return mine(q)"
     )
+
+
+def test_helpers_that_call_each_other_without_end_are_put_together_at_once() -> None:
+    own = [f"def h{place}(x):\n    return h{place + 1}(x)" + "  # pad" * 200 for place in range(300)]
+    started = time.process_time()
+    whole = whole_answer("def attention(q):\n    return h0(q)", own)
+    assert whole.count("def ") == 301
+    assert fragments_of(whole, ["attention"]) is None, "too long to be compared"
+    assert time.process_time() - started < 3
