@@ -19,7 +19,7 @@ from grader.gradebook.hear_appeals import add_appeal, decide_appeal, submission_
 from grader.gradebook.reader import read_entry
 from grader.records import Appeal, GradebookEntry
 from grader.report.text import clean, number
-from grader.results.folders import write_feedback
+from grader.results.folders import autograded_notebook, write_feedback
 from grader.results.pages import page_of
 
 OUTCOMES = {"": "waits", "points": "points set", "keep": "points kept"}
@@ -127,8 +127,9 @@ def _write_page(config: CourseConfig, url: str, entry: GradebookEntry) -> Path:
     """
     student, assignment = entry.student.id, entry.assignment
     whole = read_entry(url, config.course_id, student, assignment)
-    folder = config.results_folder(url) / "feedback"
-    return write_feedback(folder, student, assignment, page_of(whole or entry))
+    folder = config.results_folder(url)
+    page = page_of(whole or entry, autograded_notebook(folder / "autograded", student, assignment))
+    return write_feedback(folder / "feedback", student, assignment, page)
 
 
 def _table(found: Sequence[tuple[GradebookEntry, Appeal]]) -> Table:

@@ -101,8 +101,9 @@ def _feedback(options: ExportOptions) -> FeedbackZip:
         raise WrongDownload(problem.message)
     config = read_config(options.root)
     wanted = [(file.student, file.assignment) for file in files]
-    entries = read_whole(options.gradebook or config.gradebook, config.course_id, wanted)
-    return feedback_zip(options.service, files, entries)
+    url = options.gradebook or config.gradebook
+    entries = read_whole(url, config.course_id, wanted)
+    return feedback_zip(options.service, files, entries, config.results_folder(url) / "autograded")
 
 
 def _write(

@@ -14,9 +14,11 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 
 from grader.records import GradebookEntry
 from grader.report.markdown import feedback_notebook
+from grader.results.folders import autograded_notebook
 from grader.results.pages import page_of
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import content
@@ -52,7 +54,10 @@ class _Left:
 
 
 def feedback_zip(
-    service: str, files: Sequence[SubmissionFile], entries: Iterable[GradebookEntry | None]
+    service: str,
+    files: Sequence[SubmissionFile],
+    entries: Iterable[GradebookEntry | None],
+    autograded: Path,
 ) -> FeedbackZip:
     """Pack the feedback on all submissions of a download.
 
@@ -60,6 +65,7 @@ def feedback_zip(
         service: canvas or moodle.
         files: the submissions of the download.
         entries: what the gradebook says of each, with its whole grade; None for nothing.
+        autograded: the folder with the executed notebooks.
 
     Raises:
         WrongDownload: a name in the download is none of the service's.
@@ -85,7 +91,8 @@ def feedback_zip(
             continue
         if _is_newer(file, entry):
             left.newer.append(file.student)
-        written[name] = page_of(entry) if service == "moodle" else feedback_notebook(entry)
+        notebook = autograded_notebook(autograded, entry.student.id, entry.assignment)
+        written[name] = page_of(entry, notebook) if service == "moodle" else feedback_notebook(entry)
     return FeedbackZip(
         content=_packed(written),
         names=tuple(written),

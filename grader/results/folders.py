@@ -22,6 +22,11 @@ MOST_NAME_BYTES = 255  # that a file system keeps
 MOST_SHOWN = 60  # characters of a name in a message
 
 
+def autograded_notebook(root: Path, student: str, assignment: str) -> Path:
+    """Return the path of an executed notebook in the autograded folder."""
+    return root / student / assignment / f"{assignment}.ipynb"
+
+
 def write_autograded(
     root: Path, student: str, assignment: str, notebook: NotebookNode, timestamp: datetime | None = None
 ) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from grader.notebook.cells import Role, exercise_of, role
 from grader.records import GradebookEntry
+from grader.results.folders import autograded_notebook
 from grader.submission.file import MAX_BYTES, Unreadable
 from grader.submission.notebook import parse
 
@@ -30,8 +31,8 @@ def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Ite
     """
     for entry in entries:
         if entry.grade.status == "graded":
-            student, assignment = entry.student.id, entry.assignment
-            yield read_answers(student, autograded / student / assignment / f"{assignment}.ipynb") or student
+            student = entry.student.id
+            yield read_answers(student, autograded_notebook(autograded, student, entry.assignment)) or student
 
 
 def read_answers(student: str, path: Path) -> RecordedAnswers | None:

@@ -16,7 +16,13 @@ from grader.gradebook.writer import GradeWriter, Handover, Recorded
 from grader.grading.grade import Graded
 from grader.records import Grade, GradebookEntry, Student
 from grader.report.jsonl import to_json
-from grader.results.folders import unreadable_notebook, write_autograded, write_feedback, write_timestamp
+from grader.results.folders import (
+    autograded_notebook,
+    unreadable_notebook,
+    write_autograded,
+    write_feedback,
+    write_timestamp,
+)
 from grader.results.pages import is_current, page_of
 from grader.results.worked_solutions import with_mark_schemes
 from grader.submission.file import SubmissionFile
@@ -112,7 +118,7 @@ class ResultsWriter:
                 write_feedback(root, student, assignment, page)
 
     def _notebook_path(self, grade: Grade) -> Path:
-        return self._autograded / grade.student / grade.assignment / f"{grade.assignment}.ipynb"
+        return autograded_notebook(self._autograded, grade.student, grade.assignment)
 
 
 def handover(file: SubmissionFile) -> Handover:
