@@ -42,6 +42,7 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
         source.mkdir(parents=True)
         nbformat.write(solution, source / f"{assignment}.ipynb")
         config = release_config(folder)
+        config.Exporter.log_level = logging.ERROR
         config.CourseDirectory.assignment_id = assignment
         converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
         converter.log.setLevel(logging.ERROR)
@@ -54,17 +55,14 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
 
 
 def release_config(root: str) -> Config:
-    """Return the configuration to build student notebooks in `root`, with this course's folders.
-
-    The folders must be the same as in nbgrader_config.py; this function does not read that file.
-    """
+    """Return nbgrader's configuration to make student notebooks of the course in `root`: its folders, and the stubs."""
     config = Config()
     config.CourseDirectory.root = root
     config.CourseDirectory.source_directory = "solutions"
     config.CourseDirectory.release_directory = "notebooks"
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
+    # The student's stub names its exercise: NotImplementedError("TODO 1.4").
     config.GenerateAssignment.preprocessors = preprocessors()
-    config.Exporter.log_level = logging.ERROR
     return config
 
 
