@@ -7,8 +7,7 @@ docs/classroom/grade.yml, and a note of what the notebooks were built from (see 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -21,28 +20,18 @@ from grader.build.built import built_path, built_text, digest, read_built
 from grader.build.errors import BuildError
 from grader.build.links import (
     Repository,
-    badge,
     linked_pages,
     repository_in,
     repository_of,
     setting_of,
     with_links,
 )
+from grader.build.pages import with_lessons, with_repository
 from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
 from grader.course import lessons
-from grader.declaration.lesson import Lesson
 from grader.declaration.validate import validate_probes
 from grader.paths import notebook_path, write_atomically
-
-LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
-TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # two lines of docs/classroom/grade.yml
-COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
-
-# What docs/students.md says as long as nobody knows where the notebooks lie.
-UPLOAD = (
-    "Go to <https://colab.research.google.com>, choose *File → Upload notebook*, and take one from the zip."
-)
 
 
 def build(root: Path) -> list[Path]:
@@ -135,41 +124,6 @@ def _check_pages(script: Path, notebook: NotebookNode, root: Path) -> None:
 
 def _text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
-
-
-def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository | None) -> str:
-    """Replace the tables of lessons in the text of README.md or docs/students.md; without a repository, no links."""
-    rows, links = [], []
-    for lesson in declared:
-        name = lesson.assignment
-        graded = sum(exercise.points > 0 for exercise in lesson.exercises)
-        row = (
-            f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} | {lesson.max_score:g} |"
-        )
-        rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
-        links.append(
-            f"| {name} | {lesson.title} |" + (f" {badge(repository.colab(name))} |" if repository else "")
-        )
-    lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
-    if repository:
-        lessons_table[:2] = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|"]
-    head = (
-        ["| notebook | lesson | |", "|---|---|---|"] if repository else ["| notebook | lesson |", "|---|---|"]
-    )
-    colab_table = [*head, *links, *([] if repository else ["", UPLOAD])]
-    return _replace_table(COLAB, colab_table, _replace_table(LESSONS, lessons_table, page))
-
-
-def with_repository(workflow: str, repository: Repository) -> str:
-    """Replace the repository and the branch in the text of the workflow for GitHub Classroom."""
-    values = {"COURSE": repository.name, "BRANCH": repository.branch}
-    return TEMPLATE.sub(lambda match: match[1] + values[match[1].strip(" :")], workflow)
-
-
-def _replace_table(marks: re.Pattern[str], lines: list[str], page: str) -> str:
-    """Replace what stands between two marks of a page by lines; the pattern matches marks and old lines."""
-    text = "\n".join(lines)
-    return marks.sub(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)
 
 
 def _difference(root: Path, path: Path, text: str) -> str:

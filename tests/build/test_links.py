@@ -7,7 +7,6 @@ import nbformat
 import pytest
 import yaml
 
-from grader.build.build import with_lessons, with_repository
 from grader.build.errors import BuildError
 from grader.build.links import (
     BADGE,
@@ -20,6 +19,7 @@ from grader.build.links import (
     with_links,
     with_pages_beside,
 )
+from grader.build.pages import with_lessons, with_repository
 from grader.course import lessons
 
 ROOT = Path(__file__).resolve().parents[2]

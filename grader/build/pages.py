@@ -1,0 +1,53 @@
+"""Writes what is generated in README.md, docs/students.md and docs/classroom/grade.yml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from grader.build.links import Repository, badge
+from grader.declaration.lesson import Lesson
+
+LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
+TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # two lines of docs/classroom/grade.yml
+COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
+
+# What docs/students.md says as long as nobody knows where the notebooks lie.
+UPLOAD = (
+    "Go to <https://colab.research.google.com>, choose *File → Upload notebook*, and take one from the zip."
+)
+
+
+def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository | None) -> str:
+    """Replace the tables of lessons in the text of README.md or docs/students.md; without a repository, no links."""
+    rows, links = [], []
+    for lesson in declared:
+        name = lesson.assignment
+        graded = sum(exercise.points > 0 for exercise in lesson.exercises)
+        row = (
+            f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} | {lesson.max_score:g} |"
+        )
+        rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
+        links.append(
+            f"| {name} | {lesson.title} |" + (f" {badge(repository.colab(name))} |" if repository else "")
+        )
+    lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
+    if repository:
+        lessons_table[:2] = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|"]
+    head = (
+        ["| notebook | lesson | |", "|---|---|---|"] if repository else ["| notebook | lesson |", "|---|---|"]
+    )
+    colab_table = [*head, *links, *([] if repository else ["", UPLOAD])]
+    return _replace_table(COLAB, colab_table, _replace_table(LESSONS, lessons_table, page))
+
+
+def with_repository(workflow: str, repository: Repository) -> str:
+    """Replace the repository and the branch in the text of the workflow for GitHub Classroom."""
+    values = {"COURSE": repository.name, "BRANCH": repository.branch}
+    return TEMPLATE.sub(lambda match: match[1] + values[match[1].strip(" :")], workflow)
+
+
+def _replace_table(marks: re.Pattern[str], lines: list[str], page: str) -> str:
+    """Replace what stands between two marks of a page by lines; the pattern matches marks and old lines."""
+    text = "\n".join(lines)
+    return marks.sub(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)
