@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PARTIAL = ".tmp"  # how the name of a half-written file ends
+OWN_LESSONS = "lessons"  # the folder of a course with its own lessons, and the package that it is imported as
 STALE_SECONDS = 3600.0  # age from which on a half-written file counts as left by a killed run
 
 
@@ -31,7 +32,30 @@ def course_root() -> Path:
         for folder in (start, *start.parents):
             if (folder / "solutions").is_dir() and (folder / "notebooks").is_dir():
                 return folder
-    raise FileNotFoundError("no course here: run this in the course's folder, or set GRADER_COURSE to it")
+    raise FileNotFoundError(
+        "no course here: run this in the course's folder, or set GRADER_COURSE to it; `grader init FOLDER` makes one"
+    )
+
+
+def own_lessons() -> Path | None:
+    """Return the folder lessons/ of the course; None if there is no course, or if it has the grader's own lessons."""
+    try:
+        folder = course_root() / OWN_LESSONS
+    except FileNotFoundError:
+        return None
+    return folder.resolve() if folder.is_dir() else None
+
+
+def use_course(root: Path) -> None:
+    """Make `course_root` return this folder from now on, in this process and in those that it starts."""
+    os.environ["GRADER_COURSE"] = str(root)
+
+
+def shipped_root() -> Path:
+    """Return the folder with the lessons that come with the grader: in an installed package, or else the checkout."""
+    package = Path(__file__).resolve().parent
+    shipped = package / "shipped"  # pyproject.toml puts it into the wheel
+    return shipped if shipped.is_dir() else package.parent
 
 
 @contextmanager

@@ -99,7 +99,9 @@ TABLE = [
     ("GRADER_COURSE={unbuilt} report", 2, "grader: {unbuilt}/gradebook.db: there is no gradebook yet. Run: grader grade PATH"),
     ("GRADER_SECRET= check {work}/1-attention.ipynb", 2, "grader: GRADER_SECRET is empty. Put the course secret into it, or unset it."),
     ("GRADER_SECRET= grade {work}/class", 2, "grader: GRADER_SECRET is empty. Put the course secret into it, or unset it."),
-    ("export gradescope --autograder {work}/a.zip --assignment 1-attention", 2, "grader: {course}/README.md is missing; run this in a whole copy of the course"),
+    ("GRADER_COURSE={unbuilt} export gradescope --autograder {work}/a.zip --assignment 1-attention", 2, "grader: {unbuilt}/notebooks/1-attention/1-attention.ipynb is missing; run: grader build"),
+    ("init {work}/class", 2, "grader: {work}/class: this folder is not empty; nothing was written. Name a new folder."),
+    ("init {work}/new --lesson 9-diffusion", 2, "grader: no assignment '9-diffusion'; known are 1-attention, 2-heads, 3-vlm"),
     ("-GRADER_SECRET check {work}/1-attention.ipynb", 2, "grader: {course}/.grader/secret: [Errno 21] Is a directory"),
 ]  # fmt: skip
 

@@ -29,6 +29,7 @@ from grader.build.links import (
 from grader.build.pages import with_lessons, with_repository
 from grader.build.scripts import solution_notebook
 from grader.build.student import student_notebook
+from grader.checks.planned_trial import refuse_sent_answers
 from grader.course import lessons
 from grader.declaration.validate import validate_probes
 from grader.paths import notebook_path, write_atomically
@@ -93,6 +94,7 @@ def lesson_built(root: Path, repository: Repository | None, name: str) -> dict[P
     """Return by path the texts of the solution notebook and the student notebook of a lesson."""
     lesson = lessons()[name]
     validate_probes(lesson)
+    refuse_sent_answers(lesson)
     script = root / "solutions" / f"{name}.py"
     solution = solution_notebook(script, lesson, root)
     _check_pages(script, solution, root)

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from grader.build.links import Repository
-from grader.paths import notebook_path
+from grader.paths import notebook_path, own_lessons
 
 # What of grader/ the notebooks depend on. A test holds that the build imports nothing else.
 BUILDING = (
@@ -59,13 +59,16 @@ def digest(root: Path, assignment: str, repository: Repository | None) -> str:
 
 
 def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
-    for package in map(_folder, ("grader", "attention")):
+    for package in map(package_folder, ("grader", "attention")):
         for file in sorted(package.rglob("*.*")):
             name = file.relative_to(package)
             if file.suffix not in SOURCES:
                 continue
             if package.name != "grader" or name.parts[0] in BUILDING:
                 yield f"{package.name}/{name.as_posix()}", file.read_bytes()
+    if own := own_lessons():
+        for file in sorted(own.rglob("*.py")):
+            yield f"{own.name}/{file.relative_to(own).as_posix()}", file.read_bytes()
     for page in sorted((root / "docs").rglob("*.md")):
         yield page.relative_to(root).as_posix(), b""  # a lesson may link to it
     made = (root / "solutions" / assignment / f"{assignment}.ipynb", notebook_path(root, assignment))
@@ -73,7 +76,7 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
         yield file.relative_to(root).as_posix(), file.read_bytes() if file.is_file() else b""
 
 
-def _folder(package: str) -> Path:
+def package_folder(package: str) -> Path:
     """Return the folder of an installed package, without importing it."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from grader.build.built import package_folder
 from grader.build.student_zip import pack
+from grader.paths import own_lessons, shipped_root
 
-COURSE = "course"  # the folder of the repository's files in the zip
+COURSE = "course"  # the folder in the zip that pip installs, and that is the course there
 SETTINGS = "settings.json"
 FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
-CODE = ("grader", "source/attention")
+CODE = {"grader": "grader", "attention": "source/attention"}  # package → its folder in the zip
 
 SETUP = """\
 #!/usr/bin/env bash
@@ -74,7 +76,7 @@ def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> b
     """Make the zip for one assignment; upload it to Gradescope only: it holds the course secret.
 
     Raises:
-        FileNotFoundError: the assignment's notebook is not built, or the course is not whole.
+        FileNotFoundError: the assignment's notebook is not built, or the grader's files are not whole.
     """
     notebook = f"notebooks/{assignment}/{assignment}.ipynb"
     if not (root / notebook).is_file():
@@ -85,14 +87,22 @@ def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> b
         "run_autograder": RUN.encode(),
         SETTINGS: (json.dumps(settings, indent=1) + "\n").encode(),
     }
-    for name in (*FILES, notebook, *_code_files(root)):
-        if not (root / name).is_file():
-            raise FileNotFoundError(f"{root / name} is missing; run this in a whole copy of the course")
-        files[f"{COURSE}/{name}"] = (root / name).read_bytes()
+    sources = {notebook: root / notebook, **{name: shipped_root() / name for name in FILES}, **_code_files()}
+    for name, path in sources.items():
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; install the grader again")
+        files[f"{COURSE}/{name}"] = path.read_bytes()
     return pack(files, executable=("setup.sh", "run_autograder"))
 
 
-def _code_files(root: Path) -> list[str]:
-    """List the files of the folders in CODE, relative to root, without __pycache__."""
-    files = [path for folder in CODE for path in (root / folder).rglob("*") if path.is_file()]
-    return [path.relative_to(root).as_posix() for path in files if "__pycache__" not in path.parts]
+def _code_files() -> dict[str, Path]:
+    """Map the place in the zip of each file of the grader, the reference and the course's own lessons to the file."""
+    folders = {place: package_folder(package) for package, place in CODE.items()}
+    if (own := own_lessons()) is not None:
+        folders[own.name] = own
+    return {
+        f"{place}/{path.relative_to(folder).as_posix()}": path
+        for place, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.is_file() and not {"__pycache__", "shipped"} & set(path.relative_to(folder).parts)
+    }

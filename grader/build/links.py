@@ -54,12 +54,14 @@ class Repository:
 
 
 def setting_of(root: Path) -> Repository:
-    """Read the repository and the branch from [tool.course] of pyproject.toml.
+    """Read the repository and the branch from [tool.course] of pyproject.toml; a course without that file is not on GitHub.
 
     Raises:
         BuildError: one of the two is missing, or has a character that is not allowed in a link.
     """
     path = root / "pyproject.toml"
+    if not path.exists():
+        return Repository("", "main")
     try:
         course = tomllib.loads(path.read_text("utf-8"))["tool"]["course"]
         repository = Repository(course["repository"], course["branch"])

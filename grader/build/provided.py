@@ -11,6 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 from grader.notebook.source_names import names_bound_by
+from grader.paths import OWN_LESSONS
+
+PROJECT = ("attention", "grader", OWN_LESSONS)  # packages whose imports are left out of a notebook
 
 LINE = 10_000  # characters of a line of compressed text: few lines, and no editor stumbles over one
 
@@ -139,11 +142,10 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 def _is_import_of_project(node: ast.stmt) -> bool:
     """Tell whether a statement imports from this project, or from __future__: `extract` adds that itself."""
-    packages = ("attention", "grader")
     if isinstance(node, ast.ImportFrom):
-        return (node.module or "").partition(".")[0] in (*packages, "__future__")
+        return (node.module or "").partition(".")[0] in (*PROJECT, "__future__")
     return isinstance(node, ast.Import) and any(
-        alias.name.partition(".")[0] in packages for alias in node.names
+        alias.name.partition(".")[0] in PROJECT for alias in node.names
     )
 
 

@@ -17,7 +17,7 @@ from grader.build.self_check_data import Reader
 from grader.build.self_check_pack import Writer
 from grader.checks.compare import flatten
 from grader.checks.plan import shown
-from grader.checks.planned_trial import PlannedTrial
+from grader.checks.planned_trial import PlannedTrial, is_sent
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import PublicSampler
@@ -146,21 +146,18 @@ def runs_there(lesson: Lesson, trial: PlannedTrial) -> bool:
     if trial.check.at or trial.takes & trained or not trial.takes <= lesson.reference.keys():
         return False
     judge = trial.check.judge
-    return judge is None or not uses_reference(judge)
+    return judge is None or not uses_reference(judge, lesson.reference.values())
 
 
-def uses_reference(judge: Callable) -> bool:
+def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
     """Tell whether a judge, or a function of the course that it calls, calls the reference."""
     if not isinstance(judge, FunctionType):
         return True
     called = [judge.__globals__.get(name) for name in judge.__code__.co_names]
     return any(
         getattr(value, "__module__", "").startswith("attention")
-        or (
-            isinstance(value, FunctionType)
-            and value.__module__.startswith("grader.course")
-            and uses_reference(value)
-        )
+        or any(value is right for right in reference)
+        or (isinstance(value, FunctionType) and is_sent(value) and uses_reference(value, reference))
         for value in called
     )
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FunctionType
 
 from grader.declaration.builtin_names import operators
+from grader.declaration.errors import DeclarationError
 from grader.declaration.exercise import Check, Exercise
+from grader.declaration.lesson import Lesson
 from grader.declaration.trial import Trial
+from grader.paths import OWN_LESSONS
 from grader.records import Inputs, Request
 
 # Modules, and packages of modules, whose functions may be sent to the sandbox.
-SENT = ("grader.course", "grader.declaration.probes")
+SENT = ("grader.course", OWN_LESSONS, "grader.declaration.probes")
 
 
 @cache
@@ -67,38 +70,67 @@ class PlannedTrial:
         )
 
 
+def is_sent(definition: FunctionType | type) -> bool:
+    """Tell whether a function or class is defined where the sandbox may get its source from."""
+    return f"{definition.__module__}.".startswith(tuple(f"{package}." for package in SENT))
+
+
 @cache
-def source_of(probe: Callable) -> str:
-    """Return the source of a probe and of all functions and exceptions from SENT that it uses; the probe comes last.
+def sent_with(probe: Callable) -> Mapping[str, FunctionType | type]:
+    """Return a probe and all functions and exceptions from SENT that it uses, by name; the probe comes last.
 
     Raises:
         ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
     """
     if not isinstance(probe, FunctionType) or probe.__closure__ or "<" in probe.__qualname__:
         raise ValueError(f"a probe must be a plain function of module level, not {probe!r}")
-    sources: dict[str, str] = {}
+    sent: dict[str, FunctionType | type] = {}
 
     def visit(function: FunctionType) -> None:
-        """Add the sources of the functions that a function calls, and then its own."""
-        if function.__name__ in sources:
+        """Add the functions that a function calls, and then itself."""
+        if function.__name__ in sent:
             return
-        sources[function.__name__] = ""  # marks the function as visited, so that a cycle of calls ends
+        sent[function.__name__] = function  # marks it as visited, so that a cycle of calls ends
         for name in sorted(_global_names(function.__code__)):
             called = function.__globals__.get(name)
-            if isinstance(called, FunctionType) and called.__module__.startswith(SENT):
+            if isinstance(called, FunctionType) and is_sent(called):
                 visit(called)
-            elif (
-                inspect.isclass(called)
-                and issubclass(called, Exception)
-                and called.__module__.startswith(SENT)
-            ):
-                sources[name] = inspect.getsource(called)
+            elif inspect.isclass(called) and issubclass(called, Exception) and is_sent(called):
+                sent[name] = called
         # Insert the function again, at the end, below the functions that it calls.
-        del sources[function.__name__]
-        sources[function.__name__] = textwrap.dedent(inspect.getsource(function))
+        sent[function.__name__] = sent.pop(function.__name__)
 
     visit(probe)
-    return "from __future__ import annotations\n\n" + "\n\n".join(sources.values())
+    return sent
+
+
+@cache
+def source_of(probe: Callable) -> str:
+    """Return the source of a probe and of all that is sent with it.
+
+    Raises:
+        ValueError: the probe's source would not stand alone.
+    """
+    sources = (textwrap.dedent(inspect.getsource(definition)) for definition in sent_with(probe).values())
+    return "from __future__ import annotations\n\n" + "\n\n".join(sources)
+
+
+def refuse_sent_answers(lesson: Lesson) -> None:
+    """Raise for a probe that calls a right answer: it would carry the answer into the sandbox and the notebook.
+
+    Raises:
+        DeclarationError: one line that names the exercise and the check.
+    """
+    for exercise in lesson.exercises:
+        right = (*lesson.reference.values(), *exercise.writings)
+        for check in exercise.checks:
+            for name, definition in sent_with(check.probe).items():
+                if any(definition is answer for answer in right):
+                    raise DeclarationError(
+                        f"{lesson.assignment}: exercise {exercise.id}, checks: the probe of {check.name!r} calls {name}, "
+                        "which is the right answer, and would show it to submissions; let the probe take the student's "
+                        "as a parameter"
+                    )
 
 
 def _global_names(code: CodeType) -> set[str]:

@@ -1,43 +1,98 @@
-"""The lessons of this course, one package each: exercises with their checks and recognised mistakes.
+"""The lessons of the course: those of its folder lessons/, or else the three that come with the grader, one package each.
 
 In: the reference modules of `attention`, and the records of `declaration`. Out: `lessons()`, every lesson validated.
-May import: attention, declaration, checks.compare (for judges of their own), records, paths (for trainings that are kept).
+May import: attention, declaration, checks.compare (for judges of their own), records, paths (for trainings that are kept,
+and for the course's own lessons).
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from pkgutil import iter_modules
+from types import ModuleType
 
+from grader.declaration.errors import DeclarationError
 from grader.declaration.lesson import Lesson
 from grader.declaration.validate import validate
+from grader.paths import OWN_LESSONS, own_lessons
+
+
+def lessons() -> Mapping[str, Lesson]:
+    """Return every lesson of the course by assignment: those of its folder lessons/, or else the grader's own.
+
+    Raises:
+        DeclarationError: a declaration does not fit together, or lessons/ has no lesson; the message names where.
+    """
+    folder = own_lessons()
+    return _lessons_in(folder) if folder else shipped_lessons()
 
 
 @cache
-def lessons() -> dict[str, Lesson]:
-    """Import and validate every declared lesson: the packages lesson_1, lesson_2, … beside this file.
+def shipped_lessons() -> Mapping[str, Lesson]:
+    """Import and validate the lessons that come with the grader: the packages lesson_1, lesson_2, … beside this file."""
+    return {lesson.assignment: lesson for lesson in _declared(sys.modules[__name__]).values()}
 
-    Returns:
-        The lessons by assignment.
+
+def shipped_packages() -> Mapping[str, Path]:
+    """Map each lesson that comes with the grader to the folder of its package."""
+    here = Path(__file__).parent
+    return {
+        lesson.assignment: here / name.rpartition(".")[2]
+        for name, lesson in _declared(sys.modules[__name__]).items()
+    }
+
+
+@cache
+def _lessons_in(folder: Path) -> Mapping[str, Lesson]:
+    """Import and validate the lessons of a course's folder, as the package `lessons`.
+
+    The course's folder is not put on sys.path: nothing else in it can take the place of a module.
+    """
+    for name in [name for name in sys.modules if name.partition(".")[0] == OWN_LESSONS]:
+        del sys.modules[name]  # another course's
+    spec = spec_from_file_location(
+        OWN_LESSONS, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None or not (folder / "__init__.py").is_file():
+        raise DeclarationError(f"{folder}/__init__.py is missing; an empty file will do")
+    package = sys.modules[OWN_LESSONS] = module_from_spec(spec)
+    spec.loader.exec_module(package)
+    found = {lesson.assignment: lesson for lesson in _declared(package).values()}
+    if not found:
+        raise DeclarationError(
+            f"{folder}: there is no lesson; declare one as LESSON in {OWN_LESSONS}/lesson_1/__init__.py"
+        )
+    return found
+
+
+@cache
+def _declared(package: ModuleType) -> Mapping[str, Lesson]:
+    """Import and validate the lessons of a package, by the names of their modules, lesson_1, lesson_2, …
 
     Raises:
         DeclarationError: a declaration does not fit together; the message names exercise and field.
     """
-    names = sorted(module.name for module in iter_modules(__path__) if module.name.startswith("lesson_"))
-    found = {}
-    for name in names:
-        lesson: Lesson = import_module(f"{__name__}.{name}").LESSON
-        package = f"{__name__}.{name}"
+    names = sorted(found.name for found in iter_modules(package.__path__) if found.name.startswith("lesson_"))
+    lessons: dict[str, Lesson] = {}
+    for name in (f"{package.__name__}.{name}" for name in names):
+        module = import_module(name)
+        if not isinstance(lesson := getattr(module, "LESSON", None), Lesson):
+            raise DeclarationError(f"{module.__file__}: there is no LESSON; assign it a Lesson")
+        if twice := [other for other, known in lessons.items() if known.assignment == lesson.assignment]:
+            raise DeclarationError(f"{name}: assignment {lesson.assignment!r} is declared in {twice[0]}, too")
         modules = {
             loaded.rpartition(".")[2]: vars(module)
             for loaded, module in sys.modules.items()
-            if loaded == package or loaded.startswith(f"{package}.")
+            if loaded == name or loaded.startswith(f"{name}.")
         }
         validate(lesson, modules)
-        found[lesson.assignment] = lesson
-    return found
+        lessons[name] = lesson
+    return lessons
 
 
 def max_score(assignment: str) -> float:

@@ -5,5 +5,5 @@ its outputs, and `Evidence` for each probe), or an `IsolationError` for the oper
 papermill; `server.py` starts the fork server; `sandbox.py` speaks to one sandbox; `sandbox_description.py`, `seccomp.py`,
 `cgroup.py` and `tiers.py` decide how it is isolated; `guest/` is the part that runs inside. Nothing in this folder decides
 a mark, and nothing that comes out of a sandbox is trusted before it is parsed and bounded.
-May import: evidence, records.
+May import: evidence, records, paths.
 """

@@ -7,10 +7,12 @@ import os
 import sys
 import sysconfig
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from grader.execution import visible_gpu
 from grader.execution.errors import IsolationError
+from grader.paths import course_root
 
 GUEST = Path(__file__).resolve().with_name("guest")
 GUEST_INSIDE = "/sandbox/guest"
@@ -129,7 +131,7 @@ def _outermost(paths: list[str]) -> list[str]:
 
 
 def _masks(binds: Mapping[str, str]) -> list[str]:
-    """Find this project's own packages and files below what is visible, so that boot.py hides them.
+    """Find this project's own packages and files, and the course's, below what is visible, so that boot.py hides them.
 
     They lie in the repository or among the installed packages, depending on how the project was installed.
 
@@ -143,6 +145,8 @@ def _masks(binds: Mapping[str, str]) -> list[str]:
     repository = Path(__file__).resolve().parents[2]
     if (repository / "pyproject.toml").is_file():
         candidates.add(str(repository))
+    with suppress(FileNotFoundError):  # as on a machine of a cluster
+        candidates.add(str(course_root()))
     for library in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
         candidates |= {f"{library}/{name}" for name in OUR_PACKAGES}
         candidates |= {str(path) for path in Path(library).glob("*attention_course*")}

@@ -32,7 +32,7 @@ from grader.gradebook.config import LatePenalty, penalty_plugin
 from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import GradeWriter, open_gradebook, submission_times
 from grader.grading.grade import Graded
-from grader.paths import notebook_path
+from grader.paths import notebook_path, use_course
 from grader.records import GradingSettings
 from grader.results.folders import unreadable_notebook
 from grader.results.worked_solutions import with_mark_schemes
@@ -67,6 +67,7 @@ class SubmissionExporter(NotebookExporter):
             return
         self.coursedir = parent.coursedir
         root = Path(self.coursedir.root)
+        use_course(root)  # nbgrader may run in another folder
         try:
             self.course = Course(
                 root=root,
@@ -149,7 +150,7 @@ class GradeSubmission(NbGraderPreprocessor):
         if assignment not in lessons():
             raise NotGraded(
                 f"{assignment!r} is no lesson of this course ({', '.join(lessons())}), and nothing else is run here: "
-                "grade it by hand in formgrader, or declare it in grader/course"
+                "grade it by hand in formgrader, or declare it as a lesson"
             )
         file = run.submission_file(student, assignment, resources["nbgrader"]["notebook"])
         job, graded = grade_one(file, run.course, worker.run)

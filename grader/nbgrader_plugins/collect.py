@@ -9,6 +9,7 @@ from nbgrader.plugins import ExtractorPlugin
 from grader.course import assignment_by_exercise, lessons
 from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import add_students
+from grader.paths import use_course
 from grader.results.writer import student_of
 from grader.submission.archive import read_member
 from grader.submission.file import IntakeError, SubmissionFile
@@ -24,6 +25,7 @@ class TrustedExtractor(ExtractorPlugin):
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Write the notebooks in archive_path's zips to extracted_path/<student>/<assignment>.ipynb."""
+        use_course(Path(self.parent.coursedir.root))
         assignment = self.parent.coursedir.assignment_id
         by_student: dict[str, list[SubmissionFile]] = {}
         for path in sorted(Path(archive_path).rglob("*.zip")):

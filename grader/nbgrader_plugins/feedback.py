@@ -11,6 +11,7 @@ from traitlets import default
 
 from grader.gradebook.errors import RecordError
 from grader.gradebook.reader import read_entry
+from grader.paths import use_course
 from grader.results.pages import page_of
 
 
@@ -35,6 +36,7 @@ class FeedbackExporter(Exporter):
             RecordError: this grader did not grade the submission, or the gradebook cannot be read.
         """
         coursedir = self.parent.coursedir
+        use_course(Path(coursedir.root))
         _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)
         submission = resources["nbgrader"]
         student, assignment = submission["student"], submission["assignment"]

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import grader
+from grader.paths import own_lessons
 
 # A grade depends on every module of grader/ and attention/ except these: they run before or after the
 # grading, or only pass submissions and grades on. A new module is part of the key until somebody adds it to
@@ -23,8 +24,9 @@ NOT_IN_A_GRADE = (
     "nbgrader_plugins",
     "report",
     "results",
-    "similarity",
     "secret.py",  # it only reads the secret, which is part of the key
+    "shipped",  # copies for `grader init`
+    "similarity",
     "workers",
 )
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill")
@@ -41,24 +43,29 @@ def code_digest(released: bytes) -> str:
     Args:
         released: the bytes of the assignment's student notebook.
     """
-    return sha256(_installed_code().encode() + released).hexdigest()
+    return sha256(_installed_code(own_lessons()).encode() + released).hexdigest()
 
 
 @cache
-def _installed_code() -> str:
-    """Return a digest of the versions of Python and PACKAGES, and of the code that a grade depends on."""
+def _installed_code(lessons: Path | None) -> str:
+    """Return a digest of the versions of Python and PACKAGES, and of the code that a grade depends on.
+
+    Args:
+        lessons: the folder of the course's own lessons, if it has some.
+    """
     import attention
 
     packages = [version(name) for name in PACKAGES]
     digest = sha256(f"{platform.python_version()}{packages}{grader.__version__}".encode())
-    digest.update(source_digest(Path(grader.__file__).parent, Path(attention.__file__).parent).encode())
+    folders = (Path(grader.__file__).parent, Path(attention.__file__).parent, lessons)
+    digest.update(source_digest(*filter(None, folders)).encode())
     return digest.hexdigest()
 
 
-def source_digest(grader_folder: Path, attention_folder: Path) -> str:
-    """Return a digest of all source code that a grade depends on, file by file."""
+def source_digest(*folders: Path) -> str:
+    """Return a digest of all source code that a grade depends on, file by file; of grader/, attention/ and lessons/."""
     digest = sha256()
-    for folder in (grader_folder, attention_folder):
+    for folder in folders:
         for file in graded_sources(folder):
             digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,10 +22,11 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 from torch.optim.optimizer import Optimizer, register_optimizer_step_post_hook
 
-from grader.paths import write_atomically
+from grader.paths import own_lessons, write_atomically
 
 WAIT_SECONDS = 120.0  # for another process that runs the same training; then this one runs it, too
 FOLDER = "GRADER_TRAININGS"  # environment variable: the folder for recorded trainings
+KEPT = 4  # files of one training: courses with lessons of their own may lie side by side on a machine
 MOMENTS = {"mean": "exp_avg", "square": "exp_avg_sq"}  # of Adam: our name → PyTorch's
 
 
@@ -95,7 +98,8 @@ def keep(files: Mapping[str, bytes]) -> None:
 def _version() -> str:
     """Return a digest of what a training depends on: the reference code, the lessons, and PyTorch."""
     digest = sha256(torch.__version__.encode())
-    for root in (Path(attention.__file__).parent, Path(__file__).parents[1]):
+    folders = (Path(attention.__file__).parent, Path(__file__).parents[1], own_lessons())
+    for root in filter(None, folders):
         for file in sorted(root.rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
@@ -110,10 +114,18 @@ def _run_and_keep(training: Training, path: Path) -> tuple[State, ...]:
         for name, tensor in getattr(state, kind).items()
     }
     write_atomically(path, save(tensors))
-    for old in path.parent.glob(f"{training.name}-*.safetensors"):
-        if old != path:
-            old.unlink(missing_ok=True)
+    others = [other for other in path.parent.glob(f"{training.name}-*.safetensors") if other != path]
+    for old in sorted(others, key=_age)[KEPT - 1 :]:
+        old.unlink(missing_ok=True)
     return states
+
+
+def _age(path: Path) -> float:
+    """Return the seconds since a file was written; those of a file that is gone are infinite."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return math.inf
 
 
 def _read(path: Path) -> tuple[State, ...]:
