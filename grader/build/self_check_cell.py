@@ -18,7 +18,7 @@ from grader.build.self_check_answers import wrong_answers
 from grader.build.self_check_pack import Writer
 from grader.build.self_check_trials import PackedInputs, chosen_trials, expected_of
 from grader.checks.planned_trial import PlannedTrial, source_of
-from grader.declaration.builtin_names import BUILTINS
+from grader.declaration.builtin_names import banned_names
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
 from grader.diagnosis.fingerprint import fingerprint
@@ -157,7 +157,7 @@ def exercise_data(
     return {
         "name": exercise.name,
         "defines": list(exercise.defines),
-        "bans": sorted(frozenset().union(*(BUILTINS[ban] for ban in exercise.bans))),
+        "bans": sorted(banned_names(exercise.bans)),
         "also": [check.title for check in exercise.checks if check.name not in checks],
         "defaults": asked_defaults(exercise.reference),
         "start": start,

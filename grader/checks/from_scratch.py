@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from grader.checks.mentions import HIDDEN, mentions, statements
-from grader.declaration.builtin_names import ATTENTION_OPERATORS, BUILTINS, HEAD_OPERATORS, operators
+from grader.declaration.builtin_names import ATTENTION_OPERATORS, HEAD_OPERATORS, banned_names, operators
 from grader.declaration.exercise import Exercise
 from grader.normal_form.words import without_docs
 from grader.notebook.source_names import cached_by_source
@@ -59,7 +59,7 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
         others: sources of the cells that the student added. A helper in them counts if the answer mentions
             it, or if another helper that counts mentions it. Answers to other exercises do not count.
     """
-    banned = frozenset().union(*(BUILTINS[ban] for ban in exercise.bans))
+    banned = banned_names(exercise.bans)
     if not banned:
         return ()
     return mentions(answer, banned, others)

@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A built-in that a lesson of one's own asks students to write themselves; `bans` of an exercise may hold it."""
+
+    names: frozenset[str]  # all names by which source text can call it
+    # What it calls at run time: operators that torch dispatches ("aten::…"), and "call NAME" for functions in Python.
+    operators: frozenset[str]
+
 
 # A built-in that an exercise's `bans` may list → all names by which source text can call it.
 BUILTINS: Mapping[str, frozenset[str]] = {
@@ -75,6 +86,12 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 }
 
 
-def operators(bans: Iterable[str]) -> tuple[str, ...]:
+def banned_names(bans: Iterable[str | BuiltIn]) -> frozenset[str]:
+    """Return the names that an exercise's bans forbid in source text."""
+    return frozenset().union(*(ban.names if isinstance(ban, BuiltIn) else BUILTINS[ban] for ban in bans))
+
+
+def operators(bans: Iterable[str | BuiltIn]) -> tuple[str, ...]:
     """List the torch operators that an exercise's bans forbid; the sandbox's tripwire records their calls."""
-    return tuple(sorted(frozenset().union(*(OPERATORS[ban] for ban in bans))))
+    banned = (ban.operators if isinstance(ban, BuiltIn) else OPERATORS[ban] for ban in bans)
+    return tuple(sorted(frozenset().union(*banned)))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from grader.declaration.builtin_names import BUILTINS
+from grader.declaration.builtin_names import BUILTINS, BuiltIn
 from grader.declaration.errors import DeclarationError
 from grader.declaration.trial import Trial
 from grader.records import Inputs, Judge, Value
@@ -122,7 +122,8 @@ class Exercise:
     # The one definition of `reference` written in other right ways; a slip in one of them may explain a wrong answer.
     writings: tuple[Any, ...] = ()
     builds_on: tuple[str, ...] = ()  # ids of earlier exercises whose names a solution may call
-    bans: frozenset[str] = frozenset()  # built-ins that a solution must not call: keys of BUILTINS
+    # Built-ins that a solution must not call: keys of BUILTINS, or records of one's own.
+    bans: frozenset[str | BuiltIn] = frozenset()
     review: str = ""  # what to read again: a heading of the lesson
 
     def __post_init__(self) -> None:
@@ -151,7 +152,7 @@ class Exercise:
             if undefined := sorted(recognised.replaces.keys() - set(self.defines)):
                 names_text = ", ".join(undefined)
                 yield f"mistakes: {recognised.name} replaces {names_text}; the exercise defines {self.name}"
-        if unknown := sorted(self.bans - BUILTINS.keys()):
+        if unknown := sorted(ban for ban in self.bans if isinstance(ban, str) and ban not in BUILTINS):
             yield f"bans: {', '.join(unknown)} is not known; there are {', '.join(BUILTINS)}"
 
     @property
