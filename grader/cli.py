@@ -1,4 +1,4 @@
-"""The command line: grader build, grade, regrade, check, report, similar, export, appeal, roster, doctor."""
+"""The command line: grader init, build, grade, regrade, check, report, similar, export, appeal, roster, doctor."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+import grader
 from grader.commands import stopping
 from grader.commands.appeal_line import appeals
 from grader.commands.console import Terminal
@@ -64,9 +65,7 @@ def _drop_output() -> None:
 
 app = typer.Typer(
     cls=Commands,
-    add_completion=False,
     no_args_is_help=True,
-    help="Build the course's notebooks, and grade what students hand in.",
     pretty_exceptions_enable=False,
 )
 terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highlight=False))
@@ -121,6 +120,13 @@ RunAllOption = Annotated[
 ]
 
 
+def _version(wanted: bool) -> None:
+    """Print the version and exit, if it is wanted."""
+    if wanted:
+        terminal.say(f"grader {grader.__version__}")
+        raise typer.Exit
+
+
 def main() -> None:
     """Run the command line."""
     # Imported modules are never garbage. The garbage collector would take half a second to look through them,
@@ -134,6 +140,31 @@ def main() -> None:
         app()
     finally:
         gc.freeze()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version, and exit.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
+    """Build the course's notebooks, and grade what students hand in."""
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="A new folder.")],
+    lesson: Annotated[
+        list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")
+    ] = None,
+    empty: Annotated[
+        bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")
+    ] = False,
+) -> None:
+    """Make a course of your own: its lessons, secret and gradebook in one folder."""
+    from grader.commands.init import run
+
+    raise typer.Exit(run(folder, chosen=lesson or (), empty=empty, terminal=terminal))
 
 
 @app.command()

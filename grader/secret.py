@@ -14,8 +14,7 @@ class SecretError(Exception):
 def course_secret(root: Path) -> str:
     """Return $GRADER_SECRET, or else the content of the file .grader/secret.
 
-    Make the file on first use; only its owner can read it. The same secret gives the same hidden inputs on
-    every machine.
+    The same secret gives the same hidden inputs on every machine.
 
     Raises:
         SecretError: the file cannot be read or written, others can read it, or the secret is empty.
@@ -24,6 +23,15 @@ def course_secret(root: Path) -> str:
         if not given.strip():
             raise SecretError("GRADER_SECRET is empty. Put the course secret into it, or unset it.")
         return given
+    return kept_secret(root)
+
+
+def kept_secret(root: Path) -> str:
+    """Return the content of the file .grader/secret. Make the file on first use; only its owner can read it.
+
+    Raises:
+        SecretError: the file cannot be read or written, others can read it, or it is empty.
+    """
     path = root / ".grader" / "secret"
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)

@@ -24,7 +24,9 @@ from grader.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS = typer.main.get_command(app).commands
+GRADER = typer.main.get_command(app)
+COMMANDS = GRADER.commands
+OPTIONS = {option for parameter in GRADER.params for option in parameter.opts}
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 NBGRADER = set(NbGraderApp().subcommands)
 FENCE = re.compile(r"(?:^<!-- (not run|run by): ([^\n]+) -->\n)?^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -111,6 +113,8 @@ def wrong(words: list[str]) -> str:
     """Say what a command names that is not there; "" if all of it is."""
     program, *rest = words
     if program == "grader":
+        if rest[0] in OPTIONS:
+            return ""
         if rest[0] not in COMMANDS:
             return f"grader {rest[0]}"
         try:

@@ -9,13 +9,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # A path of this repository in backticks; `<name>`, `*` or `…` in it stand for something else.
 PATH = re.compile(r"`((?:assets|benchmarks|docs|examples|grader|notebooks|solutions|source|tests)/[\w./-]*)`")
-# Named, and rightly not here: a result that nobody has measured yet, what `make grade` writes, and the file that a
-# reader is told to write.
+# Named, and rightly not here: a result that nobody has measured yet, what `make grade` writes, and the files that a
+# reader is told to write or to build.
 NOT_HERE = {
     "benchmarks/results/gpu.txt",
     "examples/graded/",
     "examples/graded",
     "grader/course/lesson_1/keep_largest.py",
+    "solutions/1-convolution.py",
+    "notebooks/1-convolution/1-convolution.ipynb",
 }
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 

@@ -1,0 +1,182 @@
+"""`grader init`: make a course of one's own, a folder in which everything works without a copy of the repository."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from grader.build.links import linked_pages
+from grader.build.pages import with_lessons
+from grader.commands.console import Terminal, wrong_assignment
+from grader.course import shipped_lessons, shipped_packages
+from grader.declaration.lesson import Lesson
+from grader.gradebook.config import read_config
+from grader.gradebook.errors import RecordError
+from grader.gradebook.writer import add_students
+from grader.paths import OWN_LESSONS, notebook_path, shipped_root
+from grader.secret import SecretError, kept_secret
+
+CONFIG = '''\
+"""nbgrader's configuration for this course; its command line, formgrader and `grader` read it."""
+
+from pathlib import Path
+
+from grader.nbgrader_plugins.settings import settings
+
+c = get_config()  # noqa: F821  (nbgrader defines it)
+c.merge(settings(Path(__file__).resolve().parent))
+c.CourseDirectory.course_id = "{course}"
+'''
+IGNORED = """\
+# Secrets, and what students handed in, stay out of git.
+.grader/
+gradebook.db*
+/submitted/
+/downloaded/
+/autograded/
+/feedback/
+__pycache__/
+.ipynb_checkpoints/
+"""
+PACKAGE = '"""The lessons of this course, one package each: lesson_1, lesson_2, …"""\n'
+PAGES = ("glossary.md", "students.md")  # of docs/; the first is put into the notebooks
+PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
+
+
+def run(folder: Path, *, chosen: Sequence[str], empty: bool, terminal: Terminal) -> int:
+    """Make the course; say what it holds and what comes next. Return the exit status.
+
+    Args:
+        chosen: the assignments to copy; all that come with the grader if there is none.
+        empty: whether to copy no lesson.
+    """
+    known = shipped_lessons()
+    for assignment in chosen:
+        if complaint := wrong_assignment(assignment, known):
+            terminal.complain(complaint)
+            return 2
+    if empty and chosen:
+        terminal.complain("--empty is a course without lessons, --lesson one with some; give one of them")
+        return 2
+    lessons = {} if empty else {name: known[name] for name in known if not chosen or name in chosen}
+    try:
+        make_course(folder, lessons)
+    except (FolderInUse, RecordError, SecretError) as error:
+        terminal.complain(error)
+        return 2
+    for line in _what_it_holds(folder, lessons):
+        terminal.say(line)
+    return 0
+
+
+class FolderInUse(Exception):
+    """There is something at the path of the new course."""
+
+
+def make_course(folder: Path, lessons: Mapping[str, Lesson]) -> None:
+    """Make a course with copies of these lessons. Whatever goes wrong, there is no half-made course.
+
+    Raises:
+        FolderInUse: the folder is not empty, or a file.
+        OSError: it cannot be written.
+    """
+    there = folder.is_dir()
+    if (there and any(folder.iterdir())) or (not there and folder.is_symlink()) or folder.is_file():
+        what = "this folder is not empty" if there else "there is a file of that name"
+        raise FolderInUse(f"{folder}: {what}; nothing was written. Name a new folder.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # In the folder itself if it is there: somebody may stand in it, and may not be allowed to write beside it.
+    with TemporaryDirectory(dir=folder if there else folder.parent, prefix=".grader-init-") as temporary:
+        made = Path(temporary, "course")
+        _write(made, lessons, name=folder.resolve().name)
+        if there:
+            for child in list(made.iterdir()):
+                child.rename(folder / child.name)
+        else:
+            made.rename(folder)
+
+
+def _write(course: Path, lessons: Mapping[str, Lesson], name: str) -> None:
+    """Write all files of a course with this name."""
+    for part in ("submitted", "solutions", "notebooks", OWN_LESSONS):
+        (course / part).mkdir(parents=True)
+    (course / OWN_LESSONS / "__init__.py").write_text(PACKAGE, "utf-8")
+    for assignment in lessons:
+        _copy_lesson(course, assignment)
+    _copy_pages(course, lessons.values())
+    safe = re.sub(r"[^\w.-]+", "-", name) or "course"
+    (course / "nbgrader_config.py").write_text(CONFIG.format(course=safe), "utf-8")
+    (course / ".gitignore").write_text(IGNORED, "utf-8")
+    kept_secret(course)
+    config = read_config(course)
+    add_students(config.gradebook, config.course_id, ())  # makes the gradebook
+
+
+def _copy_lesson(course: Path, assignment: str) -> None:
+    """Copy a lesson: its script with the pictures that it shows, its notebooks, and its package."""
+    source, package = shipped_root(), shipped_packages()[assignment]
+    script = source / "solutions" / f"{assignment}.py"
+    pictures = PICTURE.findall(script.read_text("utf-8"))
+    for file in (
+        script,
+        source / "solutions" / assignment / f"{assignment}.ipynb",
+        notebook_path(source, assignment),
+        *(source / picture for picture in pictures),
+    ):
+        _copy(file, course / file.relative_to(source))
+    for module in package.rglob("*.py"):
+        copy = course / OWN_LESSONS / package.name / module.relative_to(package)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        # The copies of what lessons share, such as grader.course.trainings, stay where they are.
+        text = module.read_text("utf-8").replace("grader.course.lesson_", f"{OWN_LESSONS}.lesson_")
+        copy.write_text(text, "utf-8")
+
+
+def _copy_pages(course: Path, lessons: Collection[Lesson]) -> None:
+    """Copy the pages of docs/ that students read, and those to which the notebooks lead."""
+    source = shipped_root()
+    notebooks = (notebook_path(course, lesson.assignment).read_text("utf-8") for lesson in lessons)
+    for page in sorted({*PAGES, *linked_pages("\n".join(notebooks))}):
+        _copy(source / "docs" / page, course / "docs" / page)
+    students = course / "docs" / "students.md"
+    students.write_text(with_lessons(students.read_text("utf-8"), lessons, None), "utf-8")
+
+
+def _copy(file: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, to)
+
+
+def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
+    """Say in lines what was made, and the next commands."""
+    held = [
+        ("notebooks/", "what students get: " + (", ".join(lessons) or "empty until you build a lesson")),
+        ("solutions/", "the lessons as scripts, and the solution notebooks"),
+        ("lessons/", "what each lesson asks, checks and explains"),
+        ("submitted/", "for what they hand in: <student>/<assignment>/<assignment>.ipynb"),
+        ("gradebook.db", "nbgrader's gradebook"),
+        (".grader/secret", "draws the hidden inputs; only you can read it. Keep it as long as the grades"),
+        ("nbgrader_config.py", "the course's name, penalties for late work"),
+    ]
+    if lessons:
+        commands = [
+            ("grader doctor", "can this machine grade?"),
+            ("grader grade submitted/", "or the zip from Canvas or Moodle"),
+            ("grader build", "after you changed a lesson"),
+        ]
+    else:
+        page = shipped_root() / "docs" / "authors.md"
+        commands = [("grader build", f"once a lesson is declared; {page} shows one")]
+    if folder.resolve() != Path.cwd():
+        commands.insert(0, (f"cd {shlex.quote(str(folder))}", "all commands run there"))
+    width = max(len(command) for command, _ in commands)
+    return [
+        f"made {folder}",
+        *(f"  {name:20}{use}" for name, use in held),
+        "next:",
+        *(f"  {command:{width}}  # {use}" for command, use in commands),
+    ]
