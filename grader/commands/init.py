@@ -107,7 +107,8 @@ def _write(course: Path, lessons: Mapping[str, Lesson], name: str) -> None:
     (course / OWN_LESSONS / "__init__.py").write_text(PACKAGE, "utf-8")
     for assignment in lessons:
         _copy_lesson(course, assignment)
-    _copy_pages(course, lessons.values())
+    if lessons:
+        _copy_pages(course, lessons.values())
     safe = re.sub(r"[^\w.-]+", "-", name) or "course"
     (course / "nbgrader_config.py").write_text(CONFIG.format(course=safe), "utf-8")
     (course / ".gitignore").write_text(IGNORED, "utf-8")

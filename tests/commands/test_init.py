@@ -142,7 +142,6 @@ def test_an_empty_folder_may_be_there_and_may_be_where_one_stands(tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         ".gitignore",
         ".grader",
-        "docs",
         "gradebook.db",
         "lessons",
         "nbgrader_config.py",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+
 import pytest
 import torch
 from attention.pointing import Pointer
@@ -57,6 +60,21 @@ def test_a_training_is_kept_with_its_states(kept) -> None:
         for kind in ("weights", "mean", "square"):
             for name, tensor in getattr(one, kind).items():
                 assert torch.equal(tensor, getattr(other, kind)[name])
+
+
+def test_trainings_of_other_courses_and_versions_are_kept_the_newest_first(kept, monkeypatch) -> None:
+    training = Training("line", train_line, (6,))
+    for age in range(6, 0, -1):
+        old = kept / f"line-{age}.safetensors"
+        old.touch()
+        written = time.time() - 3600 * age
+        os.utime(old, (written, written))
+    training.states()
+    assert {path.name for path in kept.glob("line-?.safetensors")} == {
+        "line-1.safetensors",
+        "line-2.safetensors",
+        "line-3.safetensors",
+    }
 
 
 def test_a_damaged_file_and_a_missing_folder_are_no_obstacle(kept, monkeypatch) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -168,6 +170,18 @@ def test_a_built_in_of_the_lessons_own_is_refused_under_any_name(grades: dict[st
 
 def test_the_sandbox_shows_nothing_of_the_course(grades: dict[str, dict]) -> None:
     assert "found nothing" in of_convolve(grades["thief"])["message"], of_convolve(grades["thief"])
+
+
+def test_nbgrader_grades_it_from_another_folder(
+    reader: Reader, grades: dict[str, dict], tmp_path: Path
+) -> None:
+    shutil.copytree(reader.folder / "submitted" / "solved", reader.folder / "submitted" / "zoe")
+    (tmp_path / "nbgrader_config.py").write_text(
+        f"load_subconfig('nbgrader_config.py', path={str(reader.folder)!r})\n"
+    )
+    reader.run(f"(cd {tmp_path} && nbgrader autograde {NAME} --student zoe)")
+    rows = csv.DictReader(reader.run("grader export csv").splitlines())
+    assert {row["student"]: row["score"] for row in rows}["zoe"] == "100"
 
 
 def test_the_student_gets_no_answer(reader: Reader) -> None:

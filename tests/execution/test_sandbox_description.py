@@ -60,3 +60,15 @@ def test_an_environment_and_a_grader_behind_links_are_reached_and_hidden(tmp_pat
     for library in Path(sys.prefix).glob("lib/python*/site-packages/attention_course*"):
         for prefix in (sys.prefix, str(environment)):
             assert f"{prefix}/{library.relative_to(sys.prefix)}" in found["masks"]
+
+
+@pytest.mark.parametrize("place", ["below Python", "elsewhere"])
+def test_a_course_below_what_is_visible_is_hidden(place, tmp_path: Path, monkeypatch) -> None:
+    course = tmp_path / "environment" / "course" if place == "below Python" else tmp_path / "course"
+    (course / "notebooks").mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
+    (tmp_path / "environment").mkdir(exist_ok=True)
+    monkeypatch.setenv("GRADER_COURSE", str(course))
+    boot, _ = describe_sandbox("full", "cpu", "/home/student")
+    assert str(tmp_path / "environment") in boot["binds"]
+    assert (str(course) in boot["masks"]) == (place == "below Python")
