@@ -10,7 +10,7 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
+from nbgrader.api import Course, Gradebook
 from typer.testing import CliRunner
 
 from grader.cli import app
@@ -82,7 +82,9 @@ def test_nbgrader_finds_its_course_and_its_gradebook(course: Path) -> None:
     config = read_config(course)
     assert config.course_id == "my-course"
     assert config.gradebook == f"sqlite:///{course}/gradebook.db"
+    assert (course / "gradebook.db").is_file()
     with Gradebook(config.gradebook, course_id=config.course_id) as gradebook:
+        assert [course.id for course in gradebook.db.query(Course)] == ["my-course"]
         assert gradebook.students == []
 
 
