@@ -46,11 +46,6 @@ def own_lessons() -> Path | None:
     return folder.resolve() if folder.is_dir() else None
 
 
-def use_course(root: Path) -> None:
-    """Make `course_root` return this folder from now on, in this process and in those that it starts."""
-    os.environ["GRADER_COURSE"] = str(root)
-
-
 def shipped_root() -> Path:
     """Return the folder with the lessons that come with the grader: in an installed package, or else the checkout."""
     package = Path(__file__).resolve().parent

@@ -32,7 +32,7 @@ from grader.gradebook.config import LatePenalty, penalty_plugin
 from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import GradeWriter, open_gradebook, submission_times
 from grader.grading.grade import Graded
-from grader.paths import notebook_path, use_course
+from grader.paths import notebook_path
 from grader.records import GradingSettings
 from grader.results.folders import unreadable_notebook
 from grader.results.worked_solutions import with_mark_schemes
@@ -67,7 +67,6 @@ class SubmissionExporter(NotebookExporter):
             return
         self.coursedir = parent.coursedir
         root = Path(self.coursedir.root)
-        use_course(root)  # nbgrader may run in another folder
         try:
             self.course = Course(
                 root=root,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from pathlib import Path
 
 from nbgrader.plugins import ExtractorPlugin
@@ -9,7 +10,6 @@ from nbgrader.plugins import ExtractorPlugin
 from grader.course import assignment_by_exercise, lessons
 from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import add_students
-from grader.paths import use_course
 from grader.results.writer import student_of
 from grader.submission.archive import read_member
 from grader.submission.file import IntakeError, SubmissionFile
@@ -25,12 +25,15 @@ class TrustedExtractor(ExtractorPlugin):
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Write the notebooks in archive_path's zips to extracted_path/<student>/<assignment>.ipynb."""
-        use_course(Path(self.parent.coursedir.root))
         assignment = self.parent.coursedir.assignment_id
+        with chdir(
+            self.parent.coursedir.root
+        ):  # of nbgrader's commands this one alone stays where it was called
+            known, exercises = tuple(lessons()), assignment_by_exercise()
         by_student: dict[str, list[SubmissionFile]] = {}
         for path in sorted(Path(archive_path).rglob("*.zip")):
             try:
-                for file in find(path, tuple(lessons()), assignment, assignment_by_exercise()):
+                for file in find(path, known, assignment, exercises):
                     by_student.setdefault(file.student, []).append(file)
             except IntakeError as error:
                 self.parent.fail(f"{path}: {error}")

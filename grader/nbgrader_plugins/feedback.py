@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -11,7 +10,6 @@ from traitlets import default
 
 from grader.gradebook.errors import RecordError
 from grader.gradebook.reader import read_entry
-from grader.paths import use_course
 from grader.results.pages import page_of
 
 
@@ -36,7 +34,6 @@ class FeedbackExporter(Exporter):
             RecordError: this grader did not grade the submission, or the gradebook cannot be read.
         """
         coursedir = self.parent.coursedir
-        use_course(Path(coursedir.root))
         _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)
         submission = resources["nbgrader"]
         student, assignment = submission["student"], submission["assignment"]
