@@ -26,9 +26,8 @@ class TrustedExtractor(ExtractorPlugin):
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Write the notebooks in archive_path's zips to extracted_path/<student>/<assignment>.ipynb."""
         assignment = self.parent.coursedir.assignment_id
-        with chdir(
-            self.parent.coursedir.root
-        ):  # of nbgrader's commands this one alone stays where it was called
+        # Of nbgrader's commands this one alone does not go to the course's folder.
+        with chdir(self.parent.coursedir.root):
             known, exercises = tuple(lessons()), assignment_by_exercise()
         by_student: dict[str, list[SubmissionFile]] = {}
         for path in sorted(Path(archive_path).rglob("*.zip")):
