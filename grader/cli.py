@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -22,12 +21,27 @@ from grader.commands import stopping
 from grader.commands.appeal_line import appeals
 from grader.commands.console import Terminal
 from grader.commands.options import (
+    AssignmentOption,
     ColumnOption,
+    Device,
+    EmptyOption,
     FeedbackOption,
     FillOption,
+    FolderArgument,
     FromOption,
+    FullTrainingOption,
+    GradebookOption,
+    HtmlOption,
+    Isolation,
+    IsolationOption,
+    JobsOption,
     JsonLinesOption,
+    JsonOption,
+    LessonsOption,
     RosterArgument,
+    RunAllOption,
+    SchedulerOption,
+    Service,
     SubmissionsOption,
 )
 from grader.declaration.errors import DeclarationError
@@ -63,61 +77,10 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
 terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highlight=False))
 
 WRONG_USE = 2
-
-
-class Device(StrEnum):
-    auto = "auto"
-    cpu = "cpu"
-    cuda = "cuda"
-
-
-class Isolation(StrEnum):
-    auto = "auto"
-    full = "full"
-    partial = "partial"
-    none = "none"
-
-
-class Service(StrEnum):
-    canvas = "canvas"
-    moodle = "moodle"
-    gradescope = "gradescope"
-    csv = "csv"
-
-
-# Options that several commands have, and options that would make the function `grade` too long.
-IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
-AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
-JobsOption = Annotated[
-    int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")
-]
-SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
-JsonOption = Annotated[
-    Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
-]
-HtmlOption = Annotated[
-    Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
-]
-GradebookOption = Annotated[
-    str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")
-]
-FullTrainingOption = Annotated[
-    bool, typer.Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
-]
-RunAllOption = Annotated[
-    bool,
-    typer.Option(
-        "--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too."
-    ),
-]
 
 
 def _version(wanted: bool) -> None:
@@ -152,15 +115,7 @@ def _options(
 
 
 @app.command()
-def init(
-    folder: Annotated[Path, typer.Argument(help="A new folder.")],
-    lesson: Annotated[
-        list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")
-    ] = None,
-    empty: Annotated[
-        bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")
-    ] = False,
-) -> None:
+def init(folder: FolderArgument, lesson: LessonsOption = None, empty: EmptyOption = False) -> None:
     """Make a course of your own: its lessons, secret and gradebook in one folder."""
     from grader.commands.init import run
 

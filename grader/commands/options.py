@@ -1,11 +1,66 @@
-"""Options of the commands that hand grades back, with their help; `grader/cli.py` has those of the others."""
+"""Options and arguments of the commands, with their help: those that several have, or that would make one too long."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class Device(StrEnum):
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+class Isolation(StrEnum):
+    auto = "auto"
+    full = "full"
+    partial = "partial"
+    none = "none"
+
+
+class Service(StrEnum):
+    canvas = "canvas"
+    moodle = "moodle"
+    gradescope = "gradescope"
+    csv = "csv"
+
+
+IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
+AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
+JobsOption = Annotated[
+    int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")
+]
+SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
+JsonOption = Annotated[
+    Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
+]
+HtmlOption = Annotated[
+    Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
+]
+GradebookOption = Annotated[
+    str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")
+]
+FullTrainingOption = Annotated[
+    bool, typer.Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
+]
+RunAllOption = Annotated[
+    bool,
+    typer.Option(
+        "--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too."
+    ),
+]
+
+FolderArgument = Annotated[Path, typer.Argument(help="A new folder.")]
+LessonsOption = Annotated[
+    list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")
+]
+EmptyOption = Annotated[
+    bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")
+]
 
 ColumnOption = Annotated[
     str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
