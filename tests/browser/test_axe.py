@@ -125,3 +125,18 @@ def test_axe_would_find_something(browser: Browser, tmp_path: Path) -> None:
     found = {violation["id"] for violation in Axe().run(page).response["violations"]}
     page.close()
     assert {"html-has-lang", "color-contrast"} <= found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_on_paper_all_is_dark_on_white_and_nothing_is_cut_off(
+    browser: Browser, name: str, tmp_path: Path
+) -> None:
+    page = opened(browser, PAGES[name](), "dark", 700, tmp_path)
+    page.emulate_media(media="print", color_scheme="dark")
+    found = Axe().run(page, options={"runOnly": ["color-contrast"]})
+    cut = page.evaluate(
+        "[...document.querySelectorAll('pre')].filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    )
+    page.close()
+    assert found.violations_count == 0, found.generate_report()
+    assert cut == 0
