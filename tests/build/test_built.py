@@ -71,8 +71,10 @@ def test_what_changed_is_built_again(course: Path, built: list[str], changed: st
 def test_the_digest_depends_on_the_explorers_page(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = course / "attention"
     shutil.copytree(ROOT / "source" / "attention", copy)
-    folder = built_module._folder
-    monkeypatch.setattr(built_module, "_folder", lambda name: copy if name == "attention" else folder(name))
+    folder = built_module.package_folder
+    monkeypatch.setattr(
+        built_module, "package_folder", lambda name: copy if name == "attention" else folder(name)
+    )
     digests = {digest(course, "3-vlm", None)}
     for part in ("page.html", "style.css", "model.js"):
         with open(copy / "explorer_page" / part, "a") as file:
