@@ -153,7 +153,8 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
     """Tell whether a judge, or a function of the course that it calls, calls the reference."""
     if not isinstance(judge, FunctionType):
         return True
-    called = [judge.__globals__.get(name) for name in judge.__code__.co_names]
+    named = (judge.__globals__.get(name) for name in judge.__code__.co_names)
+    called = [value for value in named if value is not None]  # a trained object stands as None in the reference
     return any(
         getattr(value, "__module__", "").startswith("attention")
         or any(value is right for right in reference)

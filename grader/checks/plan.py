@@ -62,6 +62,12 @@ def _once_more(trials: Sequence[PlannedTrial]) -> Iterator[PlannedTrial]:
         yield replace(first, key=f"{first.key}-again", trial=replace(first.trial, describe=described))
 
 
+def draw_ahead(lesson: Lesson) -> None:
+    """Draw the inputs of a lesson's public trials now: what plans its submissions finds them."""
+    for exercise in lesson.exercises:
+        examples(exercise)
+
+
 def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
     """Draw the public trials of one exercise."""
     return tuple(trial for check in exercise.checks for trial in _draw(exercise, check, True))

@@ -12,7 +12,7 @@ from grader.execution.device import NoDevice, resolve_device
 from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
-from grader.grading.grade import grade, master_notebook
+from grader.grading.grade import get_ready, grade, master_notebook
 from grader.records import Grade, GradingSettings
 from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details
@@ -80,9 +80,12 @@ def _grade(
     Raises:
         FileNotFoundError: the student notebook was never built.
     """
-    released = master_notebook(options.root, file.assignment) if file.assignment in lessons() else None
+    lesson = lessons().get(file.assignment)
+    released = master_notebook(options.root, file.assignment) if lesson else None
     secret, device = course_secret(options.root), resolve_device(options.device)
     tier = resolve_tier(options.isolation)
+    if lesson:  # while the fork server imports
+        get_ready(lesson)
     if early is not None and (early.tier, early.device) == (tier, device):
         servers.use(early)
     server = servers.thread_server(tier, device)

@@ -18,7 +18,7 @@ from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
 from grader.gradebook.errors import RecordError, StudentNameError
-from grader.grading.grade import master_notebook
+from grader.grading.grade import master_notebook, run_trainings
 from grader.grading.withheld import withheld
 from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.class_page import class_page
@@ -167,8 +167,7 @@ def _prepare(
 def _run_trainings(assignments: Iterable[str]) -> Mapping[str, bytes]:
     """Run the reference's trainings of some lessons, unless this machine has; return the files that keep them."""
     for name in set(assignments) & lessons().keys():
-        for prepare in lessons()[name].prepare:
-            prepare()
+        run_trainings(lessons()[name])
     return read_kept()
 
 

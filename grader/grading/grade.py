@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.checks.from_scratch import same_definitions
-from grader.checks.plan import plan_exercise
+from grader.checks.plan import draw_ahead, plan_exercise
 from grader.checks.planned_trial import PlannedTrial
 from grader.checks.raised import SYNTAX_ERRORS
 from grader.checks.reference_results import ReferenceResults, Results
@@ -81,6 +81,18 @@ def master_notebook(root: Path, assignment: str) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
+def run_trainings(lesson: Lesson) -> None:
+    """Run the reference's trainings of a lesson, unless a run on this machine has kept them."""
+    for prepare in lesson.prepare:
+        prepare()
+
+
+def get_ready(lesson: Lesson) -> None:
+    """Do what is the same for all submissions of a lesson, so that the first one need not wait for it."""
+    run_trainings(lesson)
+    draw_ahead(lesson.verified)
+
+
 def grade(
     file: SubmissionFile,
     *,
@@ -103,8 +115,7 @@ def grade(
         lesson = lessons().get(file.assignment)
         if lesson is None or released is None:
             raise Unreadable(f"unknown assignment {file.assignment!r}; known are {', '.join(lessons())}")
-        for prepare in lesson.prepare:  # before the submission's own time begins
-            prepare()
+        run_trainings(lesson)  # before the submission's own time begins
         rebuilt = rebuild(lesson, released, submission)
         grading = _Grading(lesson, released, rebuilt, submission.sha256, server, settings, tell)
         graded = grading.grade(file.student)
