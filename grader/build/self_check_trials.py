@@ -154,7 +154,9 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
     if not isinstance(judge, FunctionType):
         return True
     named = (judge.__globals__.get(name) for name in judge.__code__.co_names)
-    called = [value for value in named if value is not None]  # a trained object stands as None in the reference
+    called = [
+        value for value in named if value is not None
+    ]  # a trained object stands as None in the reference
     return any(
         getattr(value, "__module__", "").startswith("attention")
         or any(value is right for right in reference)
