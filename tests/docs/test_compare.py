@@ -1,0 +1,73 @@
+"""docs/compare.md: each cell says yes, partly, no or not found, and what it says of another program has a source."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "compare.md").read_text("utf-8")
+RESULTS = ROOT / "benchmarks" / "results"
+LABEL = re.compile(r"\]\[([a-z-]+)\]")
+SOURCE = re.compile(r"^\[([a-z-]+)\]: https?://\S+$", re.MULTILINE)
+
+
+def table(first: str) -> list[list[str]]:
+    """Return the cells of the table whose first row begins with this, without head and rule."""
+    lines = PAGE[PAGE.index(f"\n| {first} |") + 1 :].split("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+ROWS = table("Isolation of submissions")
+
+
+def test_each_row_has_a_cell_for_each_program() -> None:
+    assert len(ROWS) == 16
+    assert {len(row) for row in ROWS} == {7}
+
+
+@pytest.mark.parametrize("row", ROWS[:-1], ids=lambda row: row[0])
+def test_a_cell_says_yes_partly_no_or_not_found(row: list[str]) -> None:
+    assert all(re.match(r"(yes|partly|no): \S|not found$", cell) for cell in row[1:]), row
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_what_is_said_of_another_program_has_a_source(row: list[str]) -> None:
+    for cell in row[2:]:
+        assert cell == "not found" or LABEL.search(cell) or "†" in cell, cell
+
+
+def test_each_label_has_an_address_and_each_address_is_used() -> None:
+    addresses = SOURCE.findall(PAGE)
+    assert len(addresses) == len(set(addresses)) > 50
+    assert set(LABEL.findall(PAGE)) == set(addresses)
+
+
+def figures(benchmark: str) -> dict:
+    """Return what the benchmark found, from the line of JSON in its result."""
+    (line,) = re.findall(r"^\{.*\}$", (RESULTS / f"{benchmark}.txt").read_text("utf-8"), re.MULTILINE)
+    return json.loads(line)["figures"]
+
+
+def test_the_figures_are_those_of_the_results() -> None:
+    time = figures("throughput")
+    seconds = [f"{time[f'{name}_s']:.0f}" for name in ("grader", "nbgrader", "otter")]
+    assert "this grader {} s, `nbgrader autograde` {} s, `otter run` {} s".format(*seconds) in PAGE
+    assert f"{time['vs_nbgrader']:.1f} times this grader's time" in PAGE
+    assert f"{time['vs_otter']:.1f} times" in PAGE
+    alike = figures("similarity")
+    assert f"{alike['found']:.1%}".replace("%", " %") in PAGE
+    assert f"{alike['independent_reported']:.2%}".replace("%", " %") in PAGE
+    truth, told = figures("truth"), figures("diagnosis")["all"]
+    same, asked, others, written = map(
+        int, re.findall(r"on (\d+) of (\d+) answers, and on (\d+) of (\d+)", PAGE)[0]
+    )
+    assert (same / asked, others / written) == pytest.approx(
+        (truth["self_check_agrees"], told["self_check_agrees"]), abs=5e-5
+    )
+    assert written == told["wrong"] + told["right"]
+    assert truth["changed_with_the_secret"] == 0
+    right, part = (round(told[name] * told["wrong"]) for name in ("true_cause", "part_of_it"))
+    assert f"of {told['wrong']} wrong answers {right} got the true cause, {part} a part of it" in PAGE
+    assert told["false"] == 0
