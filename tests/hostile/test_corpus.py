@@ -24,6 +24,7 @@ from grader.execution import stand_ins
 from grader.execution.server import Server
 from grader.execution.tiers import tier_problem
 from grader.grading import grade as grading
+from grader.grading import judge_run
 from grader.records import Grade, GradingSettings, Limits
 from grader.submission.file import Unreadable
 from grader.submission.intake import find
@@ -198,9 +199,7 @@ def test_a_borrowed_softmax_earns_nothing_or_is_flagged(
     hostile: Hostile, works: bool, server, master, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
-    monkeypatch.setattr(
-        grading._Grading, "_try_repairs", lambda *_: iter(())
-    )  # they find nothing here, slowly
+    monkeypatch.setattr(judge_run, "repair_requests", lambda *_: iter(()))  # they find nothing here, slowly
     (graded,) = grade_all(place(hostile, master, tmp_path), server)
     flags = {flag.kind for flag in graded.grade.flags}
     assert graded.grade.score in ((DESERVED, DESERVED + 10.0) if works else (DESERVED,)), flags
