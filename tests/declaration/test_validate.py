@@ -116,6 +116,12 @@ def test_a_mistake_must_be_listed_by_an_exercise() -> None:
     )
 
 
+def forget_lessons() -> None:
+    """Let the lessons be looked for again; the modules of those that were found stay what they are."""
+    grader.course.shipped_lessons.cache_clear()
+    grader.course._declared.cache_clear()
+
+
 # ---------------------------------------------------------------- typos in lesson 1, found when it is imported
 
 
@@ -129,14 +135,16 @@ def copied_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
         text = path.read_text("utf-8").replace("grader.course.lesson_1", "grader.course.lesson_copied")
         path.write_text(text, "utf-8")
     monkeypatch.setattr(grader.course, "__path__", [str(tmp_path)])
+    forget_lessons()
     yield package
+    forget_lessons()
     for name in [name for name in sys.modules if name.startswith("grader.course.lesson_copied")]:
         del sys.modules[name]
     vars(grader.course).pop("lesson_copied", None)
 
 
 def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
-    assert list(grader.course.lessons.__wrapped__()) == ["1-attention"]
+    assert list(grader.course.lessons()) == ["1-attention"]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +188,7 @@ def test_a_typo_in_a_lesson_is_one_line_when_the_lessons_are_imported(
     assert text.count(right) == 1
     path.write_text(text.replace(right, typo), "utf-8")
     with pytest.raises(DeclarationError) as error:
-        grader.course.lessons.__wrapped__()
+        grader.course.lessons()
     assert message(error) == said
 
 
@@ -192,7 +200,7 @@ def test_an_unknown_name_in_a_probe_is_one_line_when_notebooks_are_built_or_tria
     path.write_text(
         text.replace("def softmax_along_dim(function,", "def softmax_along_dim(fuction,"), "utf-8"
     )
-    typo = grader.course.lessons.__wrapped__()["1-attention"]
+    typo = grader.course.lessons()["1-attention"]
     for refuse in (validate_probes, lambda lesson: plan(lesson, "secret", "sha")):
         with pytest.raises(DeclarationError) as error:
             refuse(typo)
