@@ -5,7 +5,8 @@ RUN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 INSTALL   = $(RUN)/python -m pip install --disable-pip-version-check -c constraints.txt
 CPU_TORCH ?= https://download.pytorch.org/whl/cpu
-JOBS   ?= 2
+# Tests at the same time: one for each core that make may use. The grader looks at the memory, too, and chooses itself.
+JOBS   ?= $(or $(shell nproc 2>/dev/null),2)
 LAB    ?=
 EXAMPLES    := sqlite:///examples/graded/gradebook.db
 GPU_PYTHON  ?= $(RUN)/python
@@ -39,7 +40,7 @@ grade: build  ## grade the example class; prints the table and where the results
 	@# A gradebook of its own: the examples are not in the gradebook of a class. Beside it lie the pages.
 	mkdir -p examples/graded
 	@# Status 1: some could not be graded, each is named. One example is cut off on purpose.
-	$(RUN)/grader grade examples/submitted --gradebook $(EXAMPLES) --jobs $(JOBS) || test $$? = 1
+	$(RUN)/grader grade examples/submitted --gradebook $(EXAMPLES) || test $$? = 1
 
 browser:
 	@sh tests/browser/install-chromium.sh

@@ -1,20 +1,25 @@
 """The workflows for GitHub: what they run exists here. GitHub's runners do not."""
 
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
 import yaml
+from packaging.specifiers import SpecifierSet
 
 from grader.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = ROOT / ".github" / "workflows" / "ci.yml"
+DEPENDABOT = ROOT / ".github" / "dependabot.yml"
+PYTHON = "Programming Language :: Python :: "
 CLASSROOM = ROOT / "docs" / "classroom" / "grade.yml"
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 COMMANDS = typer.main.get_command(app).commands
@@ -82,17 +87,54 @@ def test_actions_have_a_version_and_no_more_rights_than_reading(path: Path) -> N
     assert "secrets." not in path.read_text("utf-8")  # nothing that a pull request or a student could take
 
 
-def test_ci_builds_runs_lints_checks_types_tests_and_caches() -> None:
-    run = "\n".join(scripts(CI))
-    for part in ("grader build --check", "pytest tests/notebooks", "make lint", "make test", "make grade"):
-        assert part in run, part
-    lint = subprocess.run(["make", "-n", "lint"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for tool in ("ruff check", "ruff format --check", "mypy"):
-        assert tool in lint
-    setup = next(step for step in steps(CI) if step.get("uses", "").startswith("actions/setup-python"))
-    assert setup["with"]["cache"] == "pip"
-    for path in setup["with"]["cache-dependency-path"].split():
-        assert (ROOT / path).is_file()
+def test_ci_runs_all_that_make_test_runs_and_nothing_twice() -> None:
+    made = [words for script in scripts(CI) for words in commands(script)]
+    assert made == [["make", "setup"], ["make", "test"], ["make", "grade"], ["make", "release"]]
+    run = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for tool in ("ruff check", "ruff format --check", "mypy", "grader build --check", "pytest"):
+        assert tool in run
+    for setup in (step for step in steps(CI) if step.get("uses", "").startswith("actions/setup-python")):
+        assert setup["with"]["cache"] == "pip"
+        for path in setup["with"]["cache-dependency-path"].split():
+            assert (ROOT / path).is_file()
+
+
+def test_ci_runs_on_each_python_that_the_project_names() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    pythons = yaml.safe_load(CI.read_text("utf-8"))["jobs"]["test"]["strategy"]["matrix"]["python"]
+    assert pythons == ["3.11", "3.12", "3.13", "3.14"]
+    named = [line.removeprefix(PYTHON) for line in project["classifiers"] if line.startswith(PYTHON)]
+    assert named == pythons
+    assert all(SpecifierSet(project["requires-python"]).contains(python) for python in pythons)
+
+
+def test_both_workflows_use_the_same_actions_and_dependabot_sees_one() -> None:
+    used = [{step["uses"] for step in steps(path) if "uses" in step} for path in (CI, CLASSROOM)]
+    assert used[1] <= used[0]  # the same major versions
+    for one in yaml.safe_load(DEPENDABOT.read_text("utf-8"))["updates"]:
+        where = {"github-actions": CI, "pip": ROOT / "constraints.txt"}[one["package-ecosystem"]]
+        assert where.is_file()
+        assert one["directory"] == "/"
+
+
+@pytest.mark.parametrize(("cpus", "jobs"), [(1, "1"), (2, "2")])
+def test_make_runs_as_many_tests_at_once_as_it_may_use_cores(cpus: int, jobs: str) -> None:
+    mine = sorted(os.sched_getaffinity(0))
+    if len(mine) < cpus:
+        pytest.skip(f"{len(mine)} core")
+    command = ["taskset", "-c", ",".join(map(str, mine[:cpus])), "make", "-n", "test"]
+    environment = {name: value for name, value in os.environ.items() if name not in ("JOBS", "MAKEFLAGS")}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert f"pytest -n {jobs} " in run.stdout
+
+
+def test_make_knows_a_number_where_nothing_counts_the_cores(tmp_path: Path) -> None:
+    (tmp_path / "nproc").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "nproc").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = ["make", "-n", "test"]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert "pytest -n 2 " in run.stdout
 
 
 def test_the_template_for_students_is_not_active_here() -> None:
