@@ -12,7 +12,7 @@ EXAMPLES    := sqlite:///examples/graded/gradebook.db
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system browser build grade test lint lab release preview explorer truth bench scale gpu clean
+.PHONY: help setup system browser build grade test lint lab release students preview explorer truth bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -59,7 +59,10 @@ lint: setup  ## style and types
 lab: setup  ## open the course in JupyterLab, with formgrader in its menu
 	$(RUN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks $(LAB)
 
-release: build  ## write dist/attention-course.zip, which students get
+release: setup  ## write dist/ from the tag that is checked out: the wheel, the students' zip, their checksums
+	$(RUN)/python -m grader.commands.release dist
+
+students: build  ## write dist/attention-course.zip, which students get, from the files as they are
 	$(RUN)/python -m grader.build.student_zip dist
 
 preview: build  ## write dist/preview: the lessons as pages with all outputs, solved and unsolved (minutes)

@@ -101,7 +101,7 @@ def test_its_first_page_is_true_in_the_zip_and_in_the_repository() -> None:
     assert "make " not in zip_part  # there is no Makefile in the zip
     targets = re.findall(r"`make ([a-z]+)`", clone_part)
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    assert {"lab", "release"} == set(targets)
+    assert {"lab", "students"} == set(targets)
     assert all(f"\n{target}: " in makefile for target in targets)
 
 

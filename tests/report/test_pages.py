@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from grader import __version__
 from grader.records import CellScore, CheckResult, Grade, GradebookEntry, Outcome, Student, Verdict
 from grader.report.class_page import class_page
 from grader.report.page import feedback_page
@@ -180,7 +181,7 @@ def test_a_fault_within_an_exercise_shows_nothing_of_our_insides():
 
 def test_each_page_is_stamped():
     text = Page(page_of(MISTAKEN)).text
-    for word in ("0f3a" * 16, "isolation full", "device cpu", "grader 0.1.0", "time 1.2 s"):
+    for word in ("0f3a" * 16, "isolation full", "device cpu", f"grader {__version__}", "time 1.2 s"):
         assert word in text
 
 

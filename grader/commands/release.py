@@ -1,0 +1,127 @@
+"""Make what a release consists of, from the tag that is checked out: `make release`, or `python -m grader.commands.release dist`.
+
+The same tag gives the same bytes: the tag's commit dates the files of the wheel, and pyproject.toml pins what builds it.
+A zip for Gradescope is not among them, because it holds a course's secret; `grader export gradescope` makes it from the wheel.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from grader import __version__
+from grader.build.build import build
+from grader.build.errors import BuildError
+from grader.build.links import repository_of, setting_of
+from grader.build.student_zip import NO_REPOSITORY, student_zip
+from grader.paths import course_root, write_atomically
+
+SUMS = "SHA256SUMS"
+MOST_NAMED = 3  # changed files in one message
+
+
+class CannotRelease(Exception):
+    """The repository is in no state to release; the message says why and what to do."""
+
+
+def release(root: Path, folder: Path) -> list[Path]:
+    """Write the wheel, its constraints, the students' zip and their checksums; return the paths.
+
+    Raises:
+        CannotRelease: the tag, the working tree or the repository's name is not in order, or the wheel cannot be built.
+        BuildError: the notebooks cannot be built.
+    """
+    date = date_of_tag(root)
+    if repository_of(root) is None and not setting_of(root).is_none:
+        raise CannotRelease(NO_REPOSITORY)
+    build(root)
+    refuse_changes(root, "commit what `grader build` wrote, and move the tag there")
+    name, content = student_zip(root)
+    made = [wheel(root, folder, date), folder / "constraints.txt", folder / f"{name}.zip"]
+    write_atomically(made[1], (root / "constraints.txt").read_bytes())
+    write_atomically(made[2], content)
+    sums = folder / SUMS
+    lines = [f"{sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made]
+    write_atomically(sums, "".join(lines).encode())
+    return [*made, sums]
+
+
+def date_of_tag(root: Path) -> str:
+    """Return the date of the commit that is checked out, in seconds since 1970.
+
+    Raises:
+        CannotRelease: files are changed, or the commit has no tag with the version.
+    """
+    refuse_changes(root, "commit them, or `git stash` them")
+    wanted = f"v{__version__}"
+    if wanted not in _git(root, "tag", "--points-at", "HEAD").split():
+        found = _git(root, "describe", "--tags", "--always")
+        raise CannotRelease(
+            f"the commit is {found}, and not {wanted}; check the tag out, or set the version in "
+            "grader/__init__.py and make the tag: git tag vVERSION"
+        )
+    return _git(root, "log", "-1", "--format=%ct")
+
+
+def refuse_changes(root: Path, advice: str) -> None:
+    """Raise CannotRelease where a file is not as it was committed."""
+    if changed := _git(root, "status", "--porcelain").splitlines():
+        names = ", ".join(line.split(maxsplit=1)[1] for line in changed[:MOST_NAMED])
+        more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
+        raise CannotRelease(f"files are not as they were committed: {names}{more}; {advice}")
+
+
+def wheel(root: Path, folder: Path, date: str) -> Path:
+    """Build the wheel, with one date for all its files; return its path.
+
+    Raises:
+        CannotRelease: pip cannot build it.
+    """
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    ran = subprocess.run(
+        [*pip, "--wheel-dir", str(folder), str(root)],
+        env={**os.environ, "SOURCE_DATE_EPOCH": date},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ran.returncode:
+        said = (ran.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise CannotRelease(f"pip did not build the wheel: {said}; run: pip wheel --no-deps {root}")
+    return folder / f"attention_course-{__version__}-py3-none-any.whl"
+
+
+def _git(root: Path, *arguments: str) -> str:
+    """Return what git says.
+
+    Raises:
+        CannotRelease: there is no git, or no repository.
+    """
+    try:
+        ran = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise CannotRelease(f"git cannot be run ({error}); install git") from error
+    if ran.returncode:
+        said = (ran.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise CannotRelease(f"git says: {said}; a release is made in a clone of the repository")
+    return ran.stdout.strip()
+
+
+def main() -> None:
+    """Write the release into the folder that the first argument names, or into dist, and print the paths."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
+    try:
+        for path in release(course_root(), folder):
+            print(f"wrote {path}")
+    except (CannotRelease, BuildError, FileNotFoundError) as error:
+        sys.stderr.write(f"release: {error}\n")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
