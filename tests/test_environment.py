@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import nbformat
@@ -56,6 +57,12 @@ def test_conda_users_get_the_projects_own_list() -> None:
     finally:
         lines.unlink()
     assert ran.returncode == 0, ran.stderr
+
+
+def test_nbgrader_brings_jupyterlab_so_that_an_extra_would_save_nothing() -> None:
+    """docs/operators.md says so. The day this fails, make JupyterLab an extra."""
+    needed = {Requirement(line).name for line in requires("nbgrader") or []}
+    assert {"jupyterlab", "notebook"} <= needed
 
 
 def imported(source: str) -> set[str]:
