@@ -123,7 +123,7 @@ def expected() -> dict[str, dict]:
 def test_two_workers_give_the_grades_of_two_jobs(cluster: Cluster, expected: dict[str, dict]) -> None:
     assert set(expected) == set(NAMES)
     assert expected["no-scaling"]["status"] == "graded"
-    with cluster_workers(cluster.address, "auto", worker.run) as workers:
+    with cluster_workers(cluster.address, "auto", worker.run, read_kept()) as workers:
         assert workers.device == "cpu"  # no worker offers the resource GPU
         assert "2 workers" in workers.note
         got = dict(comparable(done) for done in grade_class(submissions(), COURSE, workers, nothing))
