@@ -54,5 +54,5 @@ def _has_appeals(db: Session) -> bool:
 
 def _appeal(row: Row) -> Appeal:
     return Appeal(
-        **{name: row._mapping[name] for name in APPEALS.c.keys() if name != "notebook_id"}  # noqa: SIM118
+        **{column.name: row._mapping[column] for column in APPEALS.c if column.name != "notebook_id"}
     )

@@ -14,6 +14,7 @@ from nbgrader import api
 from nbgrader.dbutil import _temp_alembic_ini
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.orm import Session
 from tornado.log import app_log
 
 from grader.gradebook.errors import RecordError, StudentNameError
@@ -37,8 +38,9 @@ def connect(url: str, course: str) -> api.Gradebook:
     return attempt(url, lambda: _open(parsed, course))
 
 
-def open_existing(url: str, course: str) -> api.Gradebook:
-    """Open a gradebook to read it; create nothing.
+@contextmanager
+def existing(url: str, course: str) -> Iterator[Session]:
+    """Open a gradebook that exists, and close it at the end; create nothing.
 
     Raises:
         RecordError: it does not exist, or cannot be opened.
@@ -46,7 +48,11 @@ def open_existing(url: str, course: str) -> api.Gradebook:
     file = sqlite_file(url)
     if file is not None and not file.is_file():
         raise RecordError(f"{file}: there is no gradebook yet. Run: grader grade PATH")
-    return connect(url, course)
+    gradebook = connect(url, course)
+    try:
+        yield gradebook.db
+    finally:
+        gradebook.close()
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -6,8 +6,7 @@ table of appeals that it was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
@@ -16,7 +15,7 @@ from sqlalchemy import CursorResult, Row, insert, update
 from sqlalchemy.orm import Session
 
 from grader.gradebook.appeals import APPEALS
-from grader.gradebook.connection import attempt, open_existing
+from grader.gradebook.connection import attempt, existing
 from grader.gradebook.details import make_tables
 from grader.gradebook.entries import cell_name
 from grader.gradebook.errors import RecordError
@@ -86,7 +85,7 @@ def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text
         "outcome": "",
         "decided": "",
     }
-    with _writing(url, course) as db:
+    with existing(url, course) as db:
 
         def add() -> int:
             make_tables(db)
@@ -125,7 +124,7 @@ def decide_appeal(
             f"{appeal.exercise} is worth {worth:g} points, so {points:g} cannot be given. "
             "For extra credit use formgrader."
         )
-    with _writing(url, course) as db:
+    with existing(url, course) as db:
         attempt(url, lambda: _decide(db, entry, appeal, points, comment), undo=db.rollback)
 
 
@@ -171,13 +170,3 @@ def _row(rows: Sequence[Row], exercise: str) -> Row:
 
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
-
-
-@contextmanager
-def _writing(url: str, course: str) -> Iterator[Session]:
-    """Open a gradebook that exists, and close it at the end."""
-    gradebook = open_existing(url, course)
-    try:
-        yield gradebook.db
-    finally:
-        gradebook.close()

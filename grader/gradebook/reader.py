@@ -6,7 +6,6 @@ Everything that is shown or handed on about points comes from here: pages, table
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +13,7 @@ from nbgrader import api
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from grader.gradebook.connection import attempt, open_existing
+from grader.gradebook.connection import attempt, existing
 from grader.gradebook.details import grade_in, has_table
 from grader.gradebook.entries import entry_of, student_of, whole_entry
 from grader.gradebook.stored import Stored, load_class, load_line
@@ -32,7 +31,7 @@ def read_class(url: str, course: str, assignment: str | None = None) -> list[Gra
     Raises:
         RecordError: there is no gradebook, or it cannot be read.
     """
-    with _reading(url, course) as db:
+    with existing(url, course) as db:
         return attempt(url, lambda: _class(db, assignment))
 
 
@@ -42,7 +41,7 @@ def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
     Raises:
         RecordError: there is no gradebook, or it cannot be read.
     """
-    with _reading(url, course) as db:
+    with existing(url, course) as db:
         for stored in attempt(url, lambda: [*load_class(db, None, details=has_table(db))]):
             grade = grade_in(attempt(url, partial(load_line, db, stored)))
             if grade is not None:
@@ -65,7 +64,7 @@ def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iter
     Raises:
         RecordError: there is no gradebook, or it cannot be read.
     """
-    with _reading(url, course) as db:
+    with existing(url, course) as db:
         details = has_table(db)
         for student, assignment in wanted:
 
@@ -110,13 +109,3 @@ def _missing(entries: list[GradebookEntry], students: list[Student]) -> Iterator
                 yield GradebookEntry(
                     student=student, assignment=assignment, grade=nothing, score=None, max_score=max_score
                 )
-
-
-@contextmanager
-def _reading(url: str, course: str) -> Iterator[Session]:
-    """Open a gradebook that exists, and close it at the end."""
-    gradebook = open_existing(url, course)
-    try:
-        yield gradebook.db
-    finally:
-        gradebook.close()

@@ -10,6 +10,7 @@ import re
 
 from grader.records import CellScore, CheckResult, GradebookEntry, Outcome, Verdict, Written
 from grader.report.text import (
+    CODE,
     EXERCISE_FAULT,
     SYMBOLS,
     check_messages,
@@ -20,7 +21,6 @@ from grader.report.text import (
     said_once,
 )
 
-CODE = re.compile(r"`([^`]+)`")
 # Characters that Markdown may make more of than text, anywhere in a line; ":" and "." make links of bare addresses.
 SPECIAL = re.compile(r"[\\`*_\[\]<>&#|~$!{}]|:(?=//)|(?<=www)\.|@")
 AT_THE_START = re.compile(r"^([-+=]|[0-9]+(?=[.)](?:\s|$)))")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Set
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from grader.records import Appeal, CellScore, CheckResult, GradebookEntry, Outco
 from grader.report.heatmap import figure
 from grader.report.own_code import own_code
 from grader.report.text import (
+    CODE,
     SYMBOLS,
     appeal_outcome,
     check_messages,
@@ -25,9 +25,6 @@ from grader.report.text import (
     number,
     said_once,
 )
-
-CODE = re.compile(r"`([^`]+)`")
-
 
 NO_CODE = ("full", "missing", "fault")  # how an exercise ends whose page does not show the student's answer
 

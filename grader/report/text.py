@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
 from grader.records import Appeal, GradebookEntry, Outcome, Verdict
 
+CODE = re.compile(r"`([^`]+)`")  # in a message: what is shown as code
 # How an exercise ended: one character, which is distinct without colour, and the words for it.
 SYMBOLS = {
     "full": ("✓", "full points"),

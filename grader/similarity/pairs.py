@@ -103,10 +103,10 @@ def _sharing(
             holding[fragment].append(place)
         for pair in combinations(sorted(students), 2):
             yield pair, sum(map(weight, fragments)), fragments
-    shared: Counter[tuple[int, int]] = Counter()
+    shared: dict[tuple[int, int], float] = defaultdict(float)
     for fragment, places in holding.items():
         for both in combinations(places, 2):
-            shared[both] += weight(fragment)  # type: ignore[assignment]  # Counter adds floats, too
+            shared[both] += weight(fragment)
     for (one, other), rare in shared.items():
         if rare >= LEAST_RARE:
             both_hold = groups[one][0] & groups[other][0]
