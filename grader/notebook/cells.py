@@ -7,6 +7,8 @@ builder sets and a rebuilt submission keeps:
     check-1-4      the self-check after it, for which nbgrader records the points
     stuck-1-4      the carry-on cell, "Stuck? Carry on with PyTorch's own": off until the student sets `carry_on` to True
     about-1-4      the task, in words
+    question-1-Q1  a question that people grade; its answer is written below it, in written-1-Q1
+    predict-…      a prediction that the student writes down before running what shows it
     provided-…     code of the repository, put into the notebook
     tools          the self-check machinery
     own-001        a cell that the student added; only a rebuilt notebook has such ids

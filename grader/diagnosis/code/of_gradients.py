@@ -113,12 +113,6 @@ def _switched_off(node: ast.stmt) -> Iterator[Found]:
             yield call.lineno, "`torch.set_grad_enabled(False)` switches gradients off"
 
 
-def _in_init(flow: Flow, node: ast.AST) -> bool:
-    """Tell whether code runs when a layer is made, and not when it is called."""
-    inits = [one for one in flow.functions if getattr(one, "name", "") in ("__init__", "reset_parameters")]
-    return any(node is inner for one in inits for inner in ast.walk(one))
-
-
 # ---------------------------------------------------------------- dtypes and devices
 
 

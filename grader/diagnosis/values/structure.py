@@ -14,7 +14,6 @@ from grader.diagnosis.values.pair import (
     agree,
     axis_names,
     called,
-    plural,
     sentence,
     slice_words,
     the_leaf,
@@ -176,11 +175,6 @@ def _ones(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[
 
 def _axis(axis: int, names: list[str]) -> str:
     return f"the axis of {names[axis]}" if names[axis] else f"axis −{len(names) - axis}"
-
-
-def _many(name: str) -> str:
-    """Return what a phrase calls all slices along an axis that has a name: "the heads"."""
-    return f"the {plural(name) if not name.endswith('s') and '_' not in name else name}"
 
 
 def _reduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
