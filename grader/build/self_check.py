@@ -7,7 +7,6 @@ standard library alone. It tries what the grader tries, on other numbers, and ex
 from __future__ import annotations
 
 import inspect
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -29,7 +28,7 @@ from grader.diagnosis.match import is_telling, print_of
 from grader.diagnosis.mutants.defaults import differing, with_asked
 from grader.diagnosis.repairs.find_repair import find_repair
 from grader.diagnosis.repairs.repairs import Repair
-from grader.diagnosis.repairs.run_repaired import RAISED, run_repaired
+from grader.diagnosis.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.diagnosis.seen import Candidate, Seen
 from grader.notebook.cells import MARKER
 
@@ -37,8 +36,6 @@ LESSON_CELL = "# @title "
 # Where expected numbers are rounded to 2 bytes of the largest, more is allowed than in the grade, by this factor.
 ROOM = 3.0
 ROUNDED = 2e-5  # so far they are off, relative to the largest
-SECONDS = 3.0  # of CPU time, for all changes of an answer
-PATIENCE = 4  # so many times as long it may take on a busy machine
 
 
 class NotYet(AssertionError):
@@ -340,12 +337,6 @@ def repair(notebook: Notebook, trials: Sequence[Trial], seen: Sequence[Seen], so
             for changed in attempt.sources
         ]
     return None
-
-
-def stopwatch() -> Callable[[], bool]:
-    """Return a function that tells whether there is time left."""
-    worked, started = time.process_time(), time.monotonic()
-    return lambda: time.process_time() - worked < SECONDS and time.monotonic() - started < PATIENCE * SECONDS
 
 
 def passes_changed(notebook: Notebook, trial: Trial, source: str) -> bool | None:

@@ -13,8 +13,6 @@ from grader.diagnosis.repairs.find_repair import Attempt, Search
 from grader.diagnosis.repairs.repairs import Repair
 from grader.records import Evidence, Outcome, Request, Status
 
-SECONDS = 3.0  # for all changes of an answer on the trials of one check
-
 FUTURE = "from __future__ import annotations"
 
 
@@ -77,7 +75,7 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defin
         source=source,
         function=run_repaired.probe_repaired.__name__,
         inputs=inputs,
-        seconds=SECONDS,
+        seconds=run_repaired.PATIENCE * run_repaired.SECONDS + 1,
         names={"definition": defines},
         group=key.rpartition("/")[
             0

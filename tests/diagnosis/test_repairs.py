@@ -4,9 +4,10 @@ import ast
 
 import pytest
 
+from grader.diagnosis.repairs import run_repaired as run_repaired_module
 from grader.diagnosis.repairs.find_repair import find_repair
 from grader.diagnosis.repairs.repairs import MAX_SOURCE, MOST, repairs
-from grader.diagnosis.repairs.run_repaired import RAISED, namespace_of, run_repaired
+from grader.diagnosis.repairs.run_repaired import RAISED, namespace_of, probe_repaired, run_repaired
 
 WRONG_AND_RIGHT = [
     # wrong, words of the place, a call that tells right from wrong, its right value
@@ -114,6 +115,21 @@ def test_what_is_not_known_for_lack_of_time_is_not_held_against_a_change():
 def test_an_answer_that_hangs_on_every_trial_takes_hardly_longer_than_on_one():
     source = "def f(a, b):\n    while True:\n        try:\n            while True:\n                pass\n        except TimeoutError:\n            a += 1\n            if a > 3:\n                raise"
     assert tried(source, (1.0, 2.0), (2.0, 2.0), (3.0, 2.0)) == [None, None, None]
+
+
+def test_waiting_for_a_processor_is_not_held_against_a_change():
+    # A sleep stands for a busy machine: the clock runs, the CPU time does not.
+    assert tried("import time\ndef f(a, b):\n    time.sleep(0.7)\n    return a / b", (6.0, 3.0)) == [
+        {"y": 2.0}
+    ]
+
+
+def test_changes_for_which_no_time_is_left_are_not_known(monkeypatch):
+    monkeypatch.setattr(run_repaired_module, "PROBE", probe)
+    sources, trials = ["def f(a, b):\n    return a", "def f(a, b):\n    return b"], [{"a": 1.0, "b": 2.0}]
+    assert probe_repaired(len, sources, {}, trials)["tried"] == [[{"y": 1.0}], [{"y": 2.0}]]
+    monkeypatch.setattr(run_repaired_module, "SECONDS", 0.0)
+    assert probe_repaired(len, sources, {}, trials)["tried"] == [[None], [None]]
 
 
 def test_a_changed_answer_prints_nothing_and_leaves_inputs_and_names_alone(capsys):

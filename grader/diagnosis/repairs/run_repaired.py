@@ -10,6 +10,7 @@ import copy
 import inspect
 import io
 import signal
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
@@ -17,8 +18,11 @@ from typing import Any
 
 import torch
 
-SECONDS = 0.5  # one changed answer on all trials that it is tried on
-AGAIN = 0.1  # then each further trial, and code that catches the exception
+# CPU time counts: on a busy machine no fewer changes are tried, and the student reads the same words.
+SECONDS = 3.0  # for all changes of an answer on the trials of one check
+SECONDS_EACH = 0.5  # for one changed answer on all trials that it is tried on
+AGAIN = 0.1  # then for each further trial, and for code that catches the exception
+PATIENCE = 4  # so many times as long it may take on a busy machine, or sleep
 RAISED = {"raised": True}  # what a changed answer gives on a trial on which it raises
 
 
@@ -33,8 +37,20 @@ def probe_repaired(
     Args:
         definition: what the answer defines in the notebook.
     """
-    namespace = namespace_of(definition)
-    return {"tried": [run_repaired(PROBE, source, namespace, names, trials) for source in sources]}
+    namespace, has_time = namespace_of(definition), stopwatch()
+    unknown = [None] * len(trials)
+    return {
+        "tried": [
+            run_repaired(PROBE, source, namespace, names, trials) if has_time() else unknown
+            for source in sources
+        ]
+    }
+
+
+def stopwatch() -> Callable[[], bool]:
+    """Return a function that tells whether there is time left for further changes."""
+    worked, started = time.process_time(), time.monotonic()
+    return lambda: time.process_time() - worked < SECONDS and time.monotonic() - started < PATIENCE * SECONDS
 
 
 def namespace_of(definition: Any) -> dict[str, Any]:
@@ -56,7 +72,10 @@ def is_plain(value: Any) -> bool:
 
 @contextlib.contextmanager
 def stopped_after(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after some seconds, where the system has such a timer."""
+    """Raise TimeoutError after some seconds of CPU time, or PATIENCE times as many of the clock.
+
+    Where the system has no such timers, nothing is stopped.
+    """
 
     def stop(*_: object) -> None:
         raise TimeoutError
@@ -64,13 +83,20 @@ def stopped_after(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
+    timers = (
+        (signal.ITIMER_PROF, signal.SIGPROF, seconds),
+        (signal.ITIMER_REAL, signal.SIGALRM, PATIENCE * seconds),
+    )
+    before = [(number, signal.signal(number, stop)) for _, number, _ in timers]
     try:
+        for timer, _, after in timers:
+            signal.setitimer(timer, after, AGAIN)
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
+        for timer, _, _ in timers:
+            signal.setitimer(timer, 0)
+        for number, handler in before:
+            signal.signal(number, handler or signal.SIG_DFL)
 
 
 def run_repaired(
@@ -92,7 +118,7 @@ def run_repaired(
     quiet = contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[])
     with (
         contextlib.suppress(Exception),
-        stopped_after(SECONDS),
+        stopped_after(SECONDS_EACH),
         warnings.catch_warnings(),
         quiet[0],
         quiet[1],
