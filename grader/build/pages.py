@@ -24,12 +24,11 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
     for lesson in declared:
         name = lesson.assignment
         graded = sum(exercise.points > 0 for exercise in lesson.exercises)
-        row = (
-            f"| [{name}](notebooks/{name}/{name}.ipynb) | {lesson.title} | {graded} | {lesson.max_score:g} |"
-        )
+        title = f"{lesson.title} (optional)" if lesson.optional else lesson.title
+        row = f"| [{name}](notebooks/{name}/{name}.ipynb) | {title} | {graded} | {lesson.max_score:g} |"
         rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
         links.append(
-            f"| {name} | {lesson.title} |" + (f" {badge(repository.colab(name))} |" if repository else "")
+            f"| {name} | {title} |" + (f" {badge(repository.colab(name))} |" if repository else "")
         )
     lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
     if repository:

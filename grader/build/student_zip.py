@@ -29,7 +29,7 @@ FIGURES = ("*.svg", "*.png")
 
 
 def student_zip(root: Path) -> tuple[str, bytes]:
-    """Make the zip; return its name without suffix, and its bytes.
+    """Make the zip, without optional lessons; return its name without suffix, and its bytes.
 
     Raises:
         BuildError: a notebook is not built, or pyproject.toml does not say what students install.
@@ -43,6 +43,8 @@ def student_zip(root: Path) -> tuple[str, bytes]:
         "LICENSE": (root / "LICENSE").read_bytes(),
     }
     for lesson in lessons().values():
+        if lesson.optional:
+            continue
         notebook = notebook_path(root, lesson.assignment)
         if not notebook.is_file():
             raise BuildError(f"{notebook} is missing; run: grader build")

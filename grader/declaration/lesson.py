@@ -28,6 +28,8 @@ class Lesson:
     # Names that a probe may ask for and no exercise defines, because a given cell defines them: a trained
     # model, say. The values stand in the reference; None where the reference has no such object.
     given: Mapping[str, Any] = field(default_factory=dict)
+    # Its points are not part of the course's, and `make students` leaves it out: it is handed out later, by itself.
+    optional: bool = False
     limits: Limits = Limits()
     cell_seconds: Mapping[str, float] = field(default_factory=dict)  # cells that may run longer, by id
     parameters: Mapping[str, Any] = field(

@@ -57,7 +57,8 @@ def test_it_holds_what_students_need_and_nothing_else() -> None:
         f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.suffix in (".svg", ".png")
     }
     pages = {"README.md", "LICENSE", "requirements.txt", "environment.yml"}
-    notebooks = {f"{name}.ipynb" for name in LESSONS}
+    notebooks = {f"{name}.ipynb" for name, lesson in LESSONS.items() if not lesson.optional}
+    assert len(notebooks) == 3 < len(LESSONS)  # the lab is handed out later
     linked = {
         name for lesson in LESSONS for name in linked_pages(notebook_path(ROOT, lesson).read_text("utf-8"))
     }
@@ -184,10 +185,10 @@ def code_of(notebook: bytes) -> str:
 
 @cache
 def given() -> str:
-    """All code of the bundle, normalised."""
-    return "\n".join(
-        normal(code_of(content)) for name, content in members().items() if name.endswith(".ipynb")
-    )
+    """All code that students get, in the bundle or later, normalised."""
+    later = [notebook_path(ROOT, name).read_bytes() for name, one in LESSONS.items() if one.optional]
+    books = [content for name, content in members().items() if name.endswith(".ipynb")]
+    return "\n".join(normal(code_of(book)) for book in (*books, *later))
 
 
 def unindented(text: str) -> str:

@@ -17,4 +17,5 @@ LESSON = Lesson(
         # 4.15 to 4.17: three ways to bring the image in
     ),
     given={},
+    optional=True,
 )
