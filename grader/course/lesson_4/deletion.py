@@ -82,9 +82,7 @@ def curve_purity(
 
 def _curve(score, image_patches, blank, shown) -> Tensor:
     """The scores of scenes of which only some patches are shown: one bool tensor (B, n) for each point."""
-    return torch.stack(
-        [score(torch.where(one.unsqueeze(-1), image_patches, blank)) for one in shown], dim=1
-    )
+    return torch.stack([score(torch.where(one.unsqueeze(-1), image_patches, blank)) for one in shown], dim=1)
 
 
 def _turns(order: Tensor) -> tuple[Tensor, range]:
@@ -128,7 +126,9 @@ def without_the_end(score, image_patches, order, blank):
     return deletion_curve(score, image_patches, order, blank)[:, :-1]
 
 
-@mistake("deletion_curve", "The curve has a row for each step. A row for each scene is asked for: (B, n + 1).")
+@mistake(
+    "deletion_curve", "The curve has a row for each step. A row for each scene is asked for: (B, n + 1)."
+)
 def steps_in_rows(score, image_patches, order, blank):
     return deletion_curve(score, image_patches, order, blank).T
 
@@ -197,7 +197,9 @@ def one_area_for_all(curve):
     return area_under(curve).mean()
 
 
-@mistake("area_under", "Each step counts with its left end. By trapezoids it counts with the mean of its two ends.")
+@mistake(
+    "area_under", "Each step counts with its left end. By trapezoids it counts with the mean of its two ends."
+)
 def left_ends(curve):
     return curve[..., :-1].mean(-1)
 
@@ -242,5 +244,5 @@ DELETION = Exercise(
     builds_on=("4.1", "4.2"),
     checks=(CURVE_VALUES, AREA, CURVE_CONDUCT, RANKING),
     mistakes=mistakes_in(globals(), "deletion_curve", "insertion_curve", "area_under"),
-    review="Do maps explain?",
+    review="Which one is right? Take away, and see",
 )

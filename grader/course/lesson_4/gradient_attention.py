@@ -69,7 +69,9 @@ def gradient_alone(weights, score):
     return _gradient(weights, score).clamp(min=0).mean(-3)
 
 
-@mistake("gradient_attention", "These are the weights alone, averaged over the heads: the gradient is missing.")
+@mistake(
+    "gradient_attention", "These are the weights alone, averaged over the heads: the gradient is missing."
+)
 def weights_alone(weights, score):
     return weights.detach().mean(-3)
 
@@ -111,7 +113,10 @@ def summed_heads(weights, score):
     return (weights.detach() * _gradient(weights, score)).clamp(min=0).sum(-3)
 
 
-@mistake("gradient_attention", "The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.")
+@mistake(
+    "gradient_attention",
+    "The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.",
+)
 def wrong_sign(weights, score):
     return (-weights.detach() * _gradient(weights, score)).clamp(min=0).mean(-3)
 
@@ -186,5 +191,5 @@ GRADIENT = Exercise(
     checks=(GRADIENT_VALUES, GRADIENT_BATCH, GRADIENT_CONDUCT),
     mistakes=mistakes_in(globals(), "gradient_attention"),
     writings=(gradient_in_steps,),
-    review="Do maps explain?",
+    review="Attention times gradient",
 )

@@ -52,7 +52,14 @@ def draw_twins(
 
 
 def patched_values(
-    patch_head, OpenVLM, sizes: Mapping, weights: Mapping, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
+    patch_head,
+    OpenVLM,
+    sizes: Mapping,
+    weights: Mapping,
+    head: int,
+    token_ids: Tensor,
+    clean: Tensor,
+    twin: Tensor,
 ) -> Mapping[str, Value]:
     model = load(OpenVLM(**sizes), weights).eval()
     logits = patch_head(model, head, token_ids, clean, twin)
@@ -60,7 +67,14 @@ def patched_values(
 
 
 def patched_purity(
-    patch_head, OpenVLM, sizes: Mapping, weights: Mapping, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
+    patch_head,
+    OpenVLM,
+    sizes: Mapping,
+    weights: Mapping,
+    head: int,
+    token_ids: Tensor,
+    clean: Tensor,
+    twin: Tensor,
 ) -> Mapping[str, Value]:
     """Report whether the model answers as before, and whether its weights, modes and the inputs stay as they are."""
     model = load(OpenVLM(**sizes), weights)
@@ -135,7 +149,9 @@ def all_other_heads(model, head, token_ids, clean, twin):
     return _put_in(model, others, token_ids, twin, model.inside(token_ids, clean).heads)
 
 
-@mistake("patch_head", "The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.")
+@mistake(
+    "patch_head", "The head is taken out, and nothing is put in. Put in what it hands on for the clean scene."
+)
 def only_taken_out(model, head, token_ids, clean, twin):
     def edit(heads, taken):
         heads[:, head] = 0.0
@@ -156,7 +172,9 @@ def added_on_top(model, head, token_ids, clean, twin):
     return _edited(model, token_ids, clean, twin, edit)
 
 
-@mistake("patch_head", "The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.")
+@mistake(
+    "patch_head", "The outputs of clean scene and twin are averaged. Put the clean one in the twin's place."
+)
 def half_and_half(model, head, token_ids, clean, twin):
     def edit(heads, taken):
         heads[:, head] = (heads[:, head] + taken[:, head]) / 2

@@ -111,9 +111,7 @@ def heads_apart(self_maps, cross_map):
 
 @mistake("attention_rollout", "The largest weight among the heads is taken. Take their mean.")
 def largest_head(self_maps, cross_map):
-    return _rolled(
-        self_maps, cross_map.amax(-3), lambda weights: (weights.amax(-3) + _identity(weights)) / 2
-    )
+    return _rolled(self_maps, cross_map.amax(-3), lambda weights: (weights.amax(-3) + _identity(weights)) / 2)
 
 
 @mistake("attention_rollout", "The heads are added up. Take their mean, so that the rows sum to 1.")
@@ -126,12 +124,17 @@ def last_layer_only(self_maps, cross_map):
     return attention_rollout(self_maps[-1:], cross_map)
 
 
-@mistake("attention_rollout", "The self-attention is not used: this is the head average of the cross-attention.")
+@mistake(
+    "attention_rollout", "The self-attention is not used: this is the head average of the cross-attention."
+)
 def head_average_only(self_maps, cross_map):
     return cross_map.mean(-3)
 
 
-@mistake("attention_rollout", "The layers are averaged. Multiply their maps: what one hands on, the next one mixes.")
+@mistake(
+    "attention_rollout",
+    "The layers are averaged. Multiply their maps: what one hands on, the next one mixes.",
+)
 def layers_averaged(self_maps, cross_map):
     mixed = torch.stack([(weights.mean(-3) + _identity(weights)) / 2 for weights in self_maps]).mean(0)
     return mixed @ cross_map.mean(-3)
@@ -198,5 +201,5 @@ ROLLOUT = Exercise(
     checks=(VALUES, LAYERS, CONDUCT_CHECK),
     mistakes=mistakes_in(globals(), "attention_rollout"),
     writings=(rollout_in_one_product,),
-    review="Do maps explain?",
+    review="Rollout",
 )
