@@ -1,0 +1,195 @@
+"""Exercise 4.2: `gradient_attention`, attention weighted by what the score gains from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.explanations import gradient_attention
+from torch import Tensor
+
+from grader.course.lesson_4.explain_writings import gradient_in_steps
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import side_effects
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_attention(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    heads: int,
+    tokens: int,
+    patches: int,
+    dtype=torch.float32,
+) -> Inputs:
+    """Draw the scores of an attention (..., H, T, S), its values (..., H, S, 3), and what reads them (H, T, 3)."""
+    return {
+        "logits": sampler.normal(*batch_shape, heads, tokens, patches, scale=1.5, dtype=dtype),
+        "value": sampler.normal(*batch_shape, heads, patches, 3, dtype=dtype),
+        "read": sampler.normal(heads, tokens, 3, dtype=dtype),
+    }
+
+
+def scored(logits: Tensor, value: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:
+    """Return weights (..., H, T, S), and a score (...) that is made of them."""
+    weights = logits.softmax(-1)
+    return weights, ((weights @ value).tanh() * read).sum((-3, -2, -1))
+
+
+def gradient_values(gradient_attention, logits: Tensor, value: Tensor, read: Tensor) -> Mapping[str, Value]:
+    found = gradient_attention(*scored(logits.clone().requires_grad_(), value, read))
+    return {"map": found.detach() if isinstance(found, Tensor) else found}
+
+
+def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Tensor) -> Mapping[str, Value]:
+    """Report whether the call leaves weights and score as they are, and `.grad` of what learns empty."""
+    learns = [tensor.clone().requires_grad_() for tensor in (logits, value, read)]
+    weights, score = scored(*learns)
+    before = {"weights": weights.detach().clone(), "score": score.detach().clone()}
+    found = gradient_attention(weights=weights, score=score)
+    return {
+        "map": found.detach() if isinstance(found, Tensor) else found,
+        "parameters with a .grad": sum(tensor.grad is not None for tensor in learns),
+        **side_effects(before, {"weights": weights.detach(), "score": score.detach()}),
+    }
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def _gradient(weights: Tensor, score: Tensor) -> Tensor:
+    return torch.autograd.grad(score.sum(), weights, retain_graph=True)[0]
+
+
+@mistake("gradient_attention", "This is the gradient alone. Multiply it by the weights.")
+def gradient_alone(weights, score):
+    return _gradient(weights, score).clamp(min=0).mean(-3)
+
+
+@mistake(
+    "gradient_attention", "These are the weights alone, averaged over the heads: the gradient is missing."
+)
+def weights_alone(weights, score):
+    return weights.detach().mean(-3)
+
+
+@mistake(
+    "gradient_attention",
+    "Negative products are kept. They speak against the score: set them to 0 before the mean.",
+)
+def negative_kept(weights, score):
+    return (weights.detach() * _gradient(weights, score)).mean(-3)
+
+
+@mistake(
+    "gradient_attention",
+    "The absolute value is taken, so what speaks against the score counts as well. Set negative products to 0.",
+)
+def absolute_value(weights, score):
+    return (weights.detach() * _gradient(weights, score)).abs().mean(-3)
+
+
+@mistake(
+    "gradient_attention",
+    "The mean over the heads comes first, and heads cancel each other. Set negative products to 0 in each head first.",
+)
+def mean_before_clamp(weights, score):
+    return (weights.detach() * _gradient(weights, score)).mean(-3).clamp(min=0)
+
+
+@mistake(
+    "gradient_attention",
+    "Weights and gradient are averaged over the heads before they are multiplied. Multiply in each head.",
+)
+def averaged_apart(weights, score):
+    return weights.detach().mean(-3) * _gradient(weights, score).clamp(min=0).mean(-3)
+
+
+@mistake("gradient_attention", "The heads are added up. Take their mean.")
+def summed_heads(weights, score):
+    return (weights.detach() * _gradient(weights, score)).clamp(min=0).sum(-3)
+
+
+@mistake(
+    "gradient_attention",
+    "The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.",
+)
+def wrong_sign(weights, score):
+    return (-weights.detach() * _gradient(weights, score)).clamp(min=0).mean(-3)
+
+
+@mistake(
+    "gradient_attention",
+    "This is the gradient of the mean over the scenes: it shrinks with the batch. Differentiate the sum.",
+)
+def gradient_of_the_mean(weights, score):
+    return gradient_attention(weights, score) / score.numel()
+
+
+@mistake("gradient_attention", "The rows are normalised to sum to 1. Return the products as they are.")
+def rows_normalised(weights, score):
+    found = gradient_attention(weights, score)
+    return found / found.sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+@mistake(
+    "gradient_attention",
+    "score.backward() also fills the .grad of every parameter of the model. torch.autograd.grad returns the gradient "
+    "and fills nothing.",
+    slip=True,
+)
+def fills_every_grad(weights, score):
+    weights.retain_grad()
+    score.sum().backward()
+    return (weights.detach() * weights.grad).clamp(min=0).mean(-3)
+
+
+GRADIENT_VALUES = Check(
+    name="values",
+    title="the positive part of weight × gradient, the mean over the heads",
+    points=5,
+    probe=gradient_values,
+    map="map",
+    examples=trials(draw_attention, dict(batch_shape=(2,), heads=2, tokens=3, patches=4)),
+    trials=trials(
+        draw_attention,
+        dict(batch_shape=(3,), heads=2, tokens=5, patches=7),
+        dict(batch_shape=(5,), heads=3, tokens=2, patches=11),
+    ),
+)
+GRADIENT_BATCH = Check(
+    name="batch",
+    title="with and without batch dimensions",
+    points=1,
+    needs=("values",),
+    probe=gradient_values,
+    trials=trials(
+        draw_attention,
+        dict(heads=3, tokens=5, patches=7),
+        dict(batch_shape=(2, 3), heads=2, tokens=5, patches=7),
+    ),
+)
+GRADIENT_CONDUCT = Check(
+    name="conduct",
+    title="no .grad is filled, and float64 stays float64",
+    points=2,
+    needs=("values",),
+    probe=gradient_purity,
+    examples=trials(draw_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
+    trials=trials(draw_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)),
+)
+GRADIENT = Exercise(
+    id="4.2",
+    title="Attention times gradient",
+    reference=(gradient_attention,),
+    points=8,
+    difficulty=2,
+    minutes=10,
+    checks=(GRADIENT_VALUES, GRADIENT_BATCH, GRADIENT_CONDUCT),
+    mistakes=mistakes_in(globals(), "gradient_attention"),
+    writings=(gradient_in_steps,),
+    review="Attention times gradient",
+)

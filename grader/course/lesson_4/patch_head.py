@@ -1,0 +1,285 @@
+"""Exercise 4.4: `patch_head`, which puts the output of one head from one scene into the run on another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from attention.activation_patching import patch_head
+from attention.open_vlm import OpenVLM
+from torch import Tensor
+
+from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.course.lesson_3.model_state import modes, what_learns
+from grader.course.lesson_4.explain_writings import patch_with_stack
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import load, side_effects
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_twins(
+    sampler: InputSampler,
+    *,
+    scenes: int,
+    tokens: int,
+    patches: int,
+    heads: int,
+    head: int,
+    d_head: int = 2,
+    dtype=torch.float32,
+) -> Inputs:
+    """Draw a model of two blocks, a prompt for each scene, and two scenes for each."""
+    sizes = {
+        "d_vision": 3,
+        "d_model": heads * d_head,
+        "num_heads": heads,
+        "d_ff": 5,
+        "num_layers": 2,
+        "vocab_size": 7,
+        "max_tokens": tokens + 1,
+        "num_patches": patches,
+    }
+    return {
+        "sizes": sizes,
+        "weights": draw_layer_weights(sampler, build_quietly(OpenVLM, **sizes), dtype),
+        "head": head,
+        "token_ids": sampler.integers(0, 7, scenes, tokens),
+        "clean": sampler.normal(scenes, patches, 3, dtype=dtype),
+        "twin": sampler.normal(scenes, patches, 3, dtype=dtype),
+    }
+
+
+def patched_values(
+    patch_head,
+    OpenVLM,
+    sizes: Mapping,
+    weights: Mapping,
+    head: int,
+    token_ids: Tensor,
+    clean: Tensor,
+    twin: Tensor,
+) -> Mapping[str, Value]:
+    model = load(OpenVLM(**sizes), weights).eval()
+    logits = patch_head(model, head, token_ids, clean, twin)
+    return {"logits": logits.detach() if isinstance(logits, Tensor) else logits}
+
+
+def patched_purity(
+    patch_head,
+    OpenVLM,
+    sizes: Mapping,
+    weights: Mapping,
+    head: int,
+    token_ids: Tensor,
+    clean: Tensor,
+    twin: Tensor,
+) -> Mapping[str, Value]:
+    """Report whether the model answers as before, and whether its weights, modes and the inputs stay as they are."""
+    model = load(OpenVLM(**sizes), weights)
+    model.blocks[0].eval()  # a part that somebody put into evaluation mode; it has to stay so
+    mode, learns = modes(model), what_learns(model)
+    with torch.no_grad():
+        before, _ = model(token_ids, twin)
+    inputs = {"token_ids": token_ids, "clean": clean, "twin": twin}
+    given = {name: tensor.clone() for name, tensor in inputs.items()}
+    logits = patch_head(model=model, head=head, **given)
+    with torch.no_grad():
+        after, _ = model(token_ids, twin)
+    state = model.state_dict()
+    return {
+        "logits": logits.detach() if isinstance(logits, Tensor) else logits,
+        "the model answers as before": torch.allclose(before, after, atol=1e-6),
+        "its weights are as before": all(torch.equal(state[name], value) for name, value in weights.items()),
+        "every part's mode is as before": modes(model) == mode,
+        "what learns is as before": what_learns(model) == learns,
+        **side_effects(inputs, given),
+    }
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
+    """Return the values of each head of the cross-attention: (B, H, S, d_head)."""
+    layer = model.blocks[-1].cross_attn
+    image_tokens = model.image_norm(model.image_positions(model.aligner(image_patches)))
+    return layer.W_V(image_tokens).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
+
+
+def _put_in(model: OpenVLM, head, token_ids: Tensor, image_patches: Tensor, taken: Tensor) -> Tensor:
+    """Run the model with the given output (B, H, T, d_head) of some heads; `head` indexes the second axis."""
+
+    def edit(heads: Tensor) -> Tensor:
+        heads = heads.clone()
+        heads[:, head] = taken[:, head]
+        return heads
+
+    return model.inside(token_ids, image_patches, edit).logits
+
+
+def _edited(model: OpenVLM, token_ids: Tensor, clean: Tensor, twin: Tensor, edit: Callable) -> Tensor:
+    """Run the twins with what `edit` makes of the heads of the twins and of the clean scenes."""
+    taken = model.inside(token_ids, clean).heads
+    return model.inside(token_ids, twin, lambda heads: edit(heads.clone(), taken)).logits
+
+
+@mistake(
+    "patch_head",
+    "Clean scene and twin are in each other's place: run the twin, and take the head's output from the clean scene.",
+)
+def twin_into_clean(model, head, token_ids, clean, twin):
+    return patch_head(model, head, token_ids, twin, clean)
+
+
+@mistake("patch_head", "This is the run on the twin, as it is: nothing was put in.")
+def nothing_put_in(model, head, token_ids, clean, twin):
+    return model(token_ids, twin)[0]
+
+
+@mistake("patch_head", "All heads are put in, so nothing of the twin is left. Put in one.")
+def all_heads(model, head, token_ids, clean, twin):
+    return model(token_ids, clean)[0]
+
+
+@mistake("patch_head", "All heads but this one are put in. Put in this one alone.")
+def all_other_heads(model, head, token_ids, clean, twin):
+    others = [one for one in range(model.blocks[-1].cross_attn.num_heads) if one != head]
+    return _put_in(model, others, token_ids, twin, model.inside(token_ids, clean).heads)
+
+
+@mistake(
+    "patch_head", "The head is taken out, and nothing is put in. Put in what it hands on for the clean scene."
+)
+def only_taken_out(model, head, token_ids, clean, twin):
+    def edit(heads, taken):
+        heads[:, head] = 0.0
+        return heads
+
+    return _edited(model, token_ids, clean, twin, edit)
+
+
+@mistake(
+    "patch_head",
+    "The clean output is added to the twin's. Put it in the place of what the head hands on for the twin.",
+)
+def added_on_top(model, head, token_ids, clean, twin):
+    def edit(heads, taken):
+        heads[:, head] += taken[:, head]
+        return heads
+
+    return _edited(model, token_ids, clean, twin, edit)
+
+
+@mistake(
+    "patch_head", "The outputs of clean scene and twin are averaged. Put the clean one in the twin's place."
+)
+def half_and_half(model, head, token_ids, clean, twin):
+    def edit(heads, taken):
+        heads[:, head] = (heads[:, head] + taken[:, head]) / 2
+        return heads
+
+    return _edited(model, token_ids, clean, twin, edit)
+
+
+@mistake(
+    "patch_head",
+    "Only the head's weights come from the clean scene. Its values must come from there, too: its output is both.",
+)
+def weights_alone_put_in(model, head, token_ids, clean, twin):
+    taken = model.inside(token_ids, clean).cross_map @ _values(model, twin)
+    return _put_in(model, head, token_ids, twin, taken)
+
+
+@mistake(
+    "patch_head",
+    "Only the head's values come from the clean scene. Its weights must come from there, too: its output is both.",
+)
+def values_alone_put_in(model, head, token_ids, clean, twin):
+    taken = model.inside(token_ids, twin).cross_map @ _values(model, clean)
+    return _put_in(model, head, token_ids, twin, taken)
+
+
+@mistake("patch_head", "This is the head before the one that was asked for: heads are numbered from 0.")
+def head_before(model, head, token_ids, clean, twin):
+    return patch_head(model, (head - 1) % model.blocks[-1].cross_attn.num_heads, token_ids, clean, twin)
+
+
+@mistake("patch_head", "The head is exchanged at the last word alone. Exchange its output at all words.")
+def last_word_alone(model, head, token_ids, clean, twin):
+    def edit(heads, taken):
+        heads[:, head, -1] = taken[:, head, -1]
+        return heads
+
+    return _edited(model, token_ids, clean, twin, edit)
+
+
+@mistake(
+    "patch_head",
+    "A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).",
+)
+def exchanges_a_word(model, head, token_ids, clean, twin):
+    def edit(heads, taken):
+        heads[:, :, head] = taken[:, :, head]
+        return heads
+
+    return _edited(model, token_ids, clean, twin, edit)
+
+
+@mistake(
+    "patch_head",
+    "The logits of the last word alone come back. Return the logits of all words, (B, T, vocab_size).",
+)
+def last_logits(model, head, token_ids, clean, twin):
+    return patch_head(model, head, token_ids, clean, twin)[:, -1]
+
+
+@mistake(
+    "patch_head",
+    "The model is changed for good: it answers otherwise afterwards. Change what goes through it, with `edit`.",
+)
+def changes_the_model(model, head, token_ids, clean, twin):
+    logits = patch_head(model, head, token_ids, clean, twin)
+    layer = model.blocks[-1].cross_attn
+    with torch.no_grad():
+        layer.W_O.weight.unflatten(1, (layer.num_heads, -1))[:, head] = 0.0
+    return logits
+
+
+PATCHED_VALUES = Check(
+    name="values",
+    title="one head answers for the clean scene, all others for the twin",
+    points=6,
+    probe=patched_values,
+    examples=trials(draw_twins, dict(scenes=2, tokens=3, patches=3, heads=3, head=1)),
+    trials=trials(
+        draw_twins,
+        dict(scenes=3, tokens=5, patches=7, heads=3, head=1),
+        dict(scenes=2, tokens=3, patches=5, heads=3, head=2, d_head=3),
+        dict(scenes=1, tokens=4, patches=3, heads=2, head=0, d_head=3),
+    ),
+)
+PATCHED_CONDUCT = Check(
+    name="conduct",
+    title="afterwards the model answers as before; inputs, weights and modes stay as they are",
+    points=2,
+    needs=("values",),
+    probe=patched_purity,
+    examples=trials(draw_twins, dict(scenes=2, tokens=2, patches=3, heads=2, head=0)),
+    trials=trials(
+        draw_twins, dict(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)
+    ),
+)
+PATCH_HEAD = Exercise(
+    id="4.4",
+    title="Which head carries the answer?",
+    reference=(patch_head,),
+    points=8,
+    difficulty=2,
+    minutes=12,
+    checks=(PATCHED_VALUES, PATCHED_CONDUCT),
+    mistakes=mistakes_in(globals(), "patch_head"),
+    writings=(patch_with_stack,),
+    review="Which head carries the answer?",
+)

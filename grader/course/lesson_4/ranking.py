@@ -1,0 +1,114 @@
+"""The ranking of exercise 4.3: explanations of a model, ranked on scenes that the submission has never seen.
+
+The model's weights are drawn by the grader. The scenes hold digits of the test split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.deletion import area_under, deletion_curve, insertion_curve
+from attention.evaluation import BLANK_PATCH
+from attention.explanations import attention_rollout, gradient_attention
+from attention.open_vlm import OpenVLM
+from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
+from torch import Tensor
+
+from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.declaration.exercise import Check
+from grader.declaration.probes import load
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+SIZES = {
+    "d_vision": 64,
+    "d_model": 12,
+    "num_heads": 3,
+    "d_ff": 13,
+    "num_layers": 2,
+    "vocab_size": len(WORDS),
+    "max_tokens": 9,
+    "num_patches": 9,
+}
+CLEAR = 1e-4  # how far apart the areas of two explanations must be for their order to count
+
+
+def draw_ranked(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
+    """Draw a model and questions about unseen scenes, until its explanations differ clearly in their areas."""
+    ours = attention_rollout, gradient_attention, deletion_curve, insertion_curve, area_under, OpenVLM
+    while True:
+        inputs = _draw_once(sampler, scenes, task)
+        areas = rank_explanations(*ours, **inputs)["areas"]
+        if (areas[:, 1] - areas[:, 0]).sort().values.diff().min() > CLEAR:
+            return inputs
+
+
+def _draw_once(sampler: InputSampler, scenes: int, task: str) -> dict:
+    questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
+    weights = draw_layer_weights(sampler, build_quietly(OpenVLM, **SIZES), torch.float64)
+    weights["head.weight"] *= 3.0  # sure answers, as those of a trained model are
+    for which in ("W_Q", "W_K"):
+        weights[f"blocks.1.cross_attn.{which}.weight"] *= 2.0
+    return {
+        "sizes": SIZES,
+        "weights": weights,
+        "token_ids": questions.token_ids[:, : PROMPT_LENGTHS[TASKS.index(task)]].clone(),
+        "image_patches": questions.image_patches.double(),
+        "blank": BLANK_PATCH.double(),
+    }
+
+
+def rank_explanations(
+    attention_rollout,
+    gradient_attention,
+    deletion_curve,
+    insertion_curve,
+    area_under,
+    OpenVLM,
+    sizes: Mapping,
+    weights: Mapping,
+    token_ids: Tensor,
+    image_patches: Tensor,
+    blank: Tensor,
+) -> Mapping[str, Value]:
+    """Explain a model's answers in three ways, and rank these by insertion minus deletion.
+
+    Returns:
+        "ranking", the names, the best first; "areas" (3, 2), deletion and insertion of each, the mean over the scenes.
+    """
+    model = load(OpenVLM(**sizes), weights).eval()
+    seen = model.inside(token_ids, image_patches)
+    said = seen.logits[:, -1].argmax(-1, keepdim=True)
+
+    def probability(shown):
+        return model(token_ids, shown)[0][:, -1].softmax(-1).gather(1, said).squeeze(1)
+
+    score = seen.logits[:, -1].gather(1, said).squeeze(1)
+    self_maps = [one.detach() for one in seen.self_maps]
+    maps = {
+        "head average": seen.cross_map.mean(-3)[:, -1],
+        "rollout": attention_rollout(self_maps, seen.cross_map.detach())[:, -1],
+        "gradient": gradient_attention(seen.cross_map, score)[:, -1],
+    }
+    areas = []
+    with torch.no_grad():
+        for found in maps.values():
+            order = found.argsort(dim=1, descending=True, stable=True)
+            deletion = deletion_curve(probability, image_patches, order, blank)
+            insertion = insertion_curve(probability, image_patches, order, blank)
+            areas.append(torch.stack([area_under(deletion).mean(), area_under(insertion).mean()]))
+    table, names = torch.stack(areas), list(maps)
+    best = (table[:, 1] - table[:, 0]).argsort(descending=True)
+    return {"ranking": [names[index] for index in best.tolist()], "areas": table}
+
+
+RANKING = Check(
+    name="ranking",
+    title="with 4.1 and 4.2: explanations of a model, ranked on scenes that you have not seen",
+    points=3,
+    needs=("values", "area"),
+    probe=rank_explanations,
+    trials=trials(draw_ranked, dict(scenes=23, task="where")),
+)

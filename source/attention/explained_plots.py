@@ -1,0 +1,61 @@
+"""Figures of the lab's part on explanations: curves of deletion and insertion, and what single heads do.
+
+The background is white, whatever the theme of the notebook. The colours can be told apart with any colour vision.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from torch import Tensor
+
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")
+_MARKERS = "os^Dv"
+
+
+def show_curves(deletion: Mapping[str, Tensor], insertion: Mapping[str, Tensor], by_chance: str) -> None:
+    """Two panels of curves (n + 1,) by name on one scale from 0 to 1; the one called `by_chance` is dotted and black."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.9), sharey=True, layout="constrained")
+    panels = ("deletion: low is good", "patches taken away"), ("insertion: high is good", "patches put in")
+    for ax, curves, (title, below) in zip(axes, (deletion, insertion), panels, strict=True):
+        named = [name for name in curves if name != by_chance]
+        for name, colour, marker in zip(named, _COLOURS, _MARKERS, strict=False):
+            points = curves[name].tolist()
+            ax.plot(points, color=colour, marker=marker, markersize=4, linewidth=1.6, label=name)
+        ax.plot(curves[by_chance].tolist(), ":", color="black", linewidth=1.6, label=by_chance)
+        ax.set(xlabel=below, ylim=(0, 1.02))
+        ax.set_title(title, fontsize=9)
+    axes[0].set_ylabel("probability of the\nword that it said", fontsize=9)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    plt.show()
+
+
+def show_heads_by_task(
+    shares: Mapping[str, Mapping[str, Sequence[float]]],
+    ylabel: str,
+    chance: float | None = None,
+    names: Sequence[str] = (),
+) -> None:
+    """A panel for each task, with a group of bars (one for each head) from 0 to 1 for each thing that was measured.
+
+    Args:
+        shares: by task, then by name: a share for each head.
+        chance: drawn as a dotted line.
+        names: what stands below the bars; by default the numbers of the heads, from 0.
+    """
+    figure, axes = plt.subplots(
+        1, len(shares), figsize=(7.4, 2.6), sharey=True, layout="constrained", squeeze=False
+    )
+    for ax, (task, measured) in zip(axes[0], shares.items(), strict=True):
+        width = 0.8 / len(measured)
+        for index, (name, values) in enumerate(measured.items()):
+            places = [head + (index - (len(measured) - 1) / 2) * width for head in range(len(values))]
+            bars = ax.bar(places, values, width, color=_COLOURS[index], label=name)
+            ax.bar_label(bars, fmt="%.2f", fontsize=7, padding=2, rotation=90 if len(measured) > 1 else 0)
+        if chance is not None:
+            ax.axhline(chance, color="black", linestyle=":", linewidth=1.2, label="chance")
+        ax.set_xticks(range(len(values)), names or [str(head) for head in range(len(values))], fontsize=8)
+        ax.set_title(task, fontsize=9)
+        ax.set(ylim=(0, 1.2), xlabel="" if names else "head")
+    axes[0][0].set_ylabel(ylabel, fontsize=9)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    plt.show()
