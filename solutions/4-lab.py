@@ -218,7 +218,7 @@ show_run(SCALE, {"broken": broken_losses}, broken, "broken")
 print({name: round(score, 3) for name, score in short_scores(SCALE, broken).items()})
 untrained, _ = train_short(SCALE, broken_once, seed, device, steps=0)
 maps = answers_and_maps(untrained, *(one.to(device) for one in shown_examples(SCALE).asked))[1]
-print("largest weights before the first step:", [round(weight, 2) for weight in maps.amax(-1).tolist()])
+print("largest weights before the first step:", [round(weight, 2) for weight in maps.amax(-1).tolist()], "even: 0.11")
 
 # %% [markdown]
 # *The loss sinks slowly, and ends far above the dashed one. The maps are sharp, and sharp on the wrong patch: the model is
@@ -295,7 +295,8 @@ broken, broken_losses = train_short(ALIGNER, broken_tokens, seed, device)
 show_run(ALIGNER, {"broken": broken_losses}, broken, "broken")
 print({name: round(score, 3) for name, score in short_scores(ALIGNER, broken).items()})
 before, _ = train_short(ALIGNER, broken_tokens, seed, device, steps=0)
-for name, parameter in broken.named_parameters():
+weights = {name: one for name, one in broken.named_parameters() if name.endswith("weight")}
+for name, parameter in weights.items():
     moved = (parameter - before.get_parameter(name)).norm() / before.get_parameter(name).norm()
     print(f"{name:18} moved by {moved:.2f} of its length")
 

@@ -21,7 +21,7 @@ SMOOTHED = 10  # steps that are averaged for a point of a curve
 
 def shown_examples(training: ShortTraining) -> Examples:
     """Draw the questions of a figure: full scenes of unseen images, the same ones each time."""
-    return training.draw(SHOWN, torch.Generator().manual_seed(3), "test", 9, 9)
+    return training.draw(SHOWN, torch.Generator().manual_seed(5), "test", 9, 9)
 
 
 def smooth(losses: Sequence[float]) -> list[float]:
@@ -89,6 +89,9 @@ def _draw_losses(ax, training: ShortTraining, losses: Mapping[str, Sequence[floa
 def _draw_scene(ax, patches: Tensor, padding: Tensor) -> None:
     image = to_images(patches.unsqueeze(0))[0]
     ax.imshow(image.numpy(), cmap="gray_r", extent=(-0.5, 2.5, 2.5, -0.5))
+    for edge in (0.5, 1.5):
+        ax.axhline(edge, color="#56b4e9", linewidth=0.8)
+        ax.axvline(edge, color="#56b4e9", linewidth=0.8)
     for cell in padding.nonzero().flatten().tolist():
         row, column = divmod(cell, 3)
         corner = (column - 0.5, row - 0.5)

@@ -24,15 +24,15 @@ def draw_features(
     patches: int,
     pixels: int,
     width: int,
-    d_aligned: int,
+    d_text: int,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
     """Draw patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens."""
     return {
         "image_patches": sampler.normal(*batch_shape, patches, pixels, dtype=dtype),
         "encoder_weight": sampler.normal(width, pixels, dtype=dtype),
-        "aligner_weight": sampler.normal(d_aligned, width, dtype=dtype),
-        "direction": sampler.normal(*batch_shape, patches, d_aligned, dtype=dtype),
+        "aligner_weight": sampler.normal(d_text, width, dtype=dtype),
+        "direction": sampler.normal(*batch_shape, patches, d_text, dtype=dtype),
     }
 
 
@@ -89,7 +89,7 @@ def aligner_still_frozen(encoder, aligner, patches):
 
 @mistake(
     "image_tokens",
-    "requires_grad_ on the tokens makes them the start of a new graph. What made them, the aligner, still gets no gradient.",
+    "requires_grad_ on the tokens lets gradients get as far as the tokens. What made them, the aligner, still gets none.",
 )
 def gradient_begins_at_the_tokens(encoder, aligner, patches):
     with torch.no_grad():
@@ -116,7 +116,7 @@ def wrong_one_frozen(encoder, aligner, patches):
 
 @mistake(
     "image_tokens",
-    "This fights the symptom: the tokens are larger, and the aligner learns as little as before.",
+    "This mends the symptom: the tokens are larger, and the aligner learns as little as before.",
 )
 def tokens_made_larger(encoder, aligner, patches):
     with torch.no_grad():
@@ -157,7 +157,7 @@ def gradients_off_for_good(encoder, aligner, patches):
     return tokens
 
 
-SMALL = dict(batch_shape=(2,), patches=3, pixels=4, width=3, d_aligned=2)
+SMALL = dict(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)
 TOKENS_VALUES = Check(
     name="values",
     title="the aligner learns, the encoder does not, and the tokens are the aligned features",
@@ -166,8 +166,8 @@ TOKENS_VALUES = Check(
     examples=trials(draw_features, SMALL),
     trials=trials(
         draw_features,
-        dict(batch_shape=(3,), patches=7, pixels=5, width=11, d_aligned=2),
-        dict(batch_shape=(5,), patches=2, pixels=13, width=3, d_aligned=7),
+        dict(batch_shape=(3,), patches=7, pixels=5, width=11, d_text=2),
+        dict(batch_shape=(5,), patches=2, pixels=13, width=3, d_text=7),
     ),
 )
 TOKENS_CONDUCT = Check(

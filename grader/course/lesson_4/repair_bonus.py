@@ -78,9 +78,9 @@ def _entropies(weights: Tensor) -> Tensor:
 
 @mistake(
     "looking_loss",
-    "Training makes a loss smaller. The entropy is still added to it, so a map that looks around is punished, and one that stares at a patch is rewarded.",
+    "Training makes a loss smaller. The entropy is still added to it, so a map that looks around costs something, and one that stays on a patch does not.",
 )
-def entropy_still_punished(logits, answers, weights, strength):
+def entropy_still_added(logits, answers, weights, strength):
     return F.cross_entropy(logits, answers) + strength * _entropies(weights).mean()
 
 
@@ -94,9 +94,9 @@ def bonus_removed(logits, answers, weights, strength):
 
 @mistake(
     "looking_loss",
-    "This fights the symptom: the punishment is ten times weaker, and still a punishment.",
+    "This mends the symptom: looking around costs ten times less, and it costs still.",
 )
-def weaker_punishment(logits, answers, weights, strength):
+def added_and_smaller(logits, answers, weights, strength):
     return F.cross_entropy(logits, answers) + 0.1 * strength * _entropies(weights).mean()
 
 
@@ -173,7 +173,7 @@ BONUS_REPAIR = Exercise(
         LOSSES.values(
             "the cross-entropy of the answers, less a bonus for looking around",
             1.5,
-            examples=[SMALL],
+            examples=[SMALL, dict(SMALL, zeros=True)],
             trials=[
                 dict(questions=7, words=5, patches=9, strength=0.3),
                 dict(questions=3, words=11, patches=2, strength=0.0),

@@ -49,7 +49,7 @@ def mask_still_inverted(cross_attn, words, patches, padding):
 
 @mistake(
     "look_past_padding",
-    "The mask is gone: the words look at the padding, too. The mask was the right tool, and it means the opposite of what it should.",
+    "The mask is gone: the words look at the padding, too. A mask is needed here, and it has to mean the opposite.",
 )
 def mask_removed(cross_attn, words, patches, padding):
     return cross_attn(words, patches)
@@ -65,9 +65,9 @@ def padding_painted_over(cross_attn, words, patches, padding):
 
 @mistake(
     "look_past_padding",
-    "The map is wiped after the look: the padding is in what was seen already, and the weights no longer sum to 1. Hide it before the softmax.",
+    "The map is set to zero after the look: the padding is in what was seen already, and the weights no longer sum to 1. Hide it before the softmax.",
 )
-def map_wiped_afterwards(cross_attn, words, patches, padding):
+def map_zeroed_afterwards(cross_attn, words, patches, padding):
     seen, weights = cross_attn(words, patches)
     return seen, weights.masked_fill(padding[:, None, None, :], 0.0)
 

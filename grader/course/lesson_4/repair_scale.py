@@ -53,7 +53,7 @@ def scale_still_missing(query, key, value):
 
 @mistake(
     "look_once",
-    "Now the scores are divided by d_k, and become too small: every map begins nearly even. Their spread is √d_k.",
+    "Now the scores are divided by d_k, at once or as √d_k on both sides, and become too small. Their spread is √d_k.",
 )
 def divided_by_the_width(query, key, value):
     return _seen(_scores(query, key) / query.shape[-1], value)
@@ -91,7 +91,7 @@ def weights_divided(query, key, value):
 
 @mistake(
     "look_once",
-    "This fights the symptom: a fixed cap on the scores hides how large they are. Find what makes them large.",
+    "This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large.",
 )
 def scores_capped(query, key, value):
     return _seen(_scores(query, key).clamp(-5, 5), value)
@@ -99,19 +99,10 @@ def scores_capped(query, key, value):
 
 @mistake(
     "look_once",
-    "Query and key are cut to length 1: now only their angle counts, which is another attention. The fault was smaller.",
+    "Query and key are cut to length 1: now only their direction counts, which is another attention. The fault was smaller.",
 )
 def lengths_cut(query, key, value):
     return _seen(_scores(F.normalize(query, dim=-1), F.normalize(key, dim=-1)), value)
-
-
-@mistake(
-    "look_once",
-    "The scale is there twice: both sides are divided by √d_k. Divide one side, or both by its root.",
-)
-def both_sides_divided(query, key, value):
-    root = query.shape[-1] ** 0.5
-    return _seen(_scores(query / root, key / root) * 1.0, value)
 
 
 @mistake(
@@ -137,7 +128,10 @@ SCALE_REPAIR = Exercise(
             "softmax(QKᵀ / √d_k) V, for every width",
             1.5,
             map="weights",
-            examples=[dict(words=2, patches=3, d_k=4, d_v=2), dict(words=1, patches=5, d_k=9, d_v=3)],
+            examples=[
+                dict(words=2, patches=3, d_k=4, d_v=2),
+                dict(words=1, patches=5, d_k=9, d_v=3, scale=20.0),
+            ],
             trials=[
                 dict(batch_shape=(3,), words=5, patches=7, d_k=11, d_v=2),
                 dict(batch_shape=(2, 5), words=3, patches=2, d_k=7, d_v=13),
