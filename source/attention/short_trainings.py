@@ -116,6 +116,13 @@ def short_scores(
     }
 
 
+def gate_report(training: ShortTraining, model: nn.Module) -> str:
+    """Say the scores of a model in a line, and whether it passes the gate."""
+    scores = short_scores(training, model)
+    said = ", ".join(f"{name} {score:.3f}" for name, score in scores.items())
+    return f"{said}: the gate is {'passed' if min(scores.values()) >= GATE else 'missed'}"
+
+
 # ---------------------------------------------------------------- what is asked
 
 
