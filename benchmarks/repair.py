@@ -25,6 +25,7 @@ from attention.evaluation import held_out
 from attention.pocket import pocket_questions, pocket_scores, train_pocket
 from attention.repairs import look_at_image, shuffle_questions, start_stage_two
 from attention.vlm import MiniVLM
+from torch.nn import functional
 
 from benchmarks import publish
 
@@ -36,7 +37,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     seeds = range(parser.parse_args().seeds)
     torch.set_num_threads(1)
-    broken = broken_pieces()
+    broken = broken_pieces(LESSON)
     pieces: dict[str, dict[str, Callable]] = {
         "collapse, broken": {"look": broken["broken_look"]},
         "collapse, mended": {"look": look_at_image},
@@ -74,13 +75,13 @@ def main() -> None:
     publish("repair", summary, rows)
 
 
-def broken_pieces() -> Mapping[str, Callable]:
-    """Read the functions of the lesson whose names begin with "broken_"."""
-    names: dict = {"torch": torch}
-    for cell in jupytext.read(LESSON, fmt="py:percent").cells:
+def broken_pieces(lesson: Path) -> Mapping[str, Callable]:
+    """Read the functions of a lesson's script whose names begin with "broken_"."""
+    names: dict = {"torch": torch, "F": functional}
+    for cell in jupytext.read(lesson, fmt="py:percent").cells:
         if cell.cell_type == "code" and "def broken_" in cell.source:
             found = [node for node in ast.parse(cell.source).body if isinstance(node, ast.FunctionDef)]
-            exec(compile(ast.Module(body=found, type_ignores=[]), str(LESSON), "exec"), names)
+            exec(compile(ast.Module(body=found, type_ignores=[]), str(lesson), "exec"), names)
     return names
 
 

@@ -37,10 +37,11 @@ class PocketVLM(nn.Module):
         self.head = nn.Linear(width, len(WORDS), bias=False)
         self.look = look or MultiHeadAttention.__call__
 
-    def forward(self, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def forward(self, token_ids: Tensor, image_patches: Tensor, *more: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Answer; `more` is handed on to `look`."""
         patches = self.image_norm(self.aligner(image_patches) + self.image_positions)
         words = self.embedding(token_ids)
-        seen, weights = self.look(self.cross_attn, self.norm1(words), patches)
+        seen, weights = self.look(self.cross_attn, self.norm1(words), patches, *more)
         words = words + seen
         words = words + self.ffn(self.norm2(words))
         return self.head(self.norm(words)), [weights]

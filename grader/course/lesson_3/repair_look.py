@@ -61,10 +61,8 @@ def look_conduct(
     """Report side effects, and the gradients of words, patches and the layer's weights."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
 
-    def call(words: Tensor, patches: Tensor) -> Mapping[str, Tensor]:
-        seen, _ = pair(
-            look_at_image(cross_attn=layer, words=words, patches=patches), ("what is seen", "weights")
-        )
+    def call(**given: Tensor) -> Mapping[str, Tensor]:
+        seen, _ = pair(look_at_image(cross_attn=layer, **given), ("what is seen", "weights"))
         return {"what is seen": seen}
 
     parameters = {name: layer.get_parameter(name) for name in weights}

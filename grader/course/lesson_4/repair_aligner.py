@@ -1,0 +1,192 @@
+"""Exercise 4.7: `image_tokens`, in the place of one that freezes the aligner along with the encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.mended import image_tokens
+from attention.short_trainings import ALIGNER
+from torch import Tensor, nn
+
+from grader.course.lesson_4.short_training import gate
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import along, as_tensor, effects_of
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_features(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...],
+    patches: int,
+    pixels: int,
+    width: int,
+    d_text: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens."""
+    return {
+        "image_patches": sampler.normal(*batch_shape, patches, pixels, dtype=dtype),
+        "encoder_weight": sampler.normal(width, pixels, dtype=dtype),
+        "aligner_weight": sampler.normal(d_text, width, dtype=dtype),
+        "direction": sampler.normal(*batch_shape, patches, d_text, dtype=dtype),
+    }
+
+
+def make_layer(weight: Tensor, curved: bool) -> nn.Module:
+    """Make a linear layer without bias of this weight, with a tanh behind it where it is to be curved."""
+    linear = nn.Linear(*weight.shape[::-1], bias=False).to(weight)
+    linear.weight.data.copy_(weight)
+    return nn.Sequential(linear, nn.Tanh()) if curved else linear
+
+
+def tokens_values(
+    image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor, direction: Tensor
+) -> Mapping[str, Value]:
+    """Report the tokens, and which of encoder and aligner learns from them."""
+    encoder, aligner = make_layer(encoder_weight, True), make_layer(aligner_weight, False)
+    parameters = {"encoder": encoder[0].weight, "aligner": aligner.weight}
+    tokens = along(image_tokens(encoder, aligner, image_patches), direction, "the tokens")
+    if tokens.requires_grad:
+        (tokens * direction).sum().backward()
+    return {
+        "tokens": tokens.detach(),
+        "tokens carry gradients": tokens.requires_grad,
+        **{f"gradient of the {name}": parameter.grad for name, parameter in parameters.items()},
+    }
+
+
+def tokens_conduct(
+    image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor
+) -> Mapping[str, Value]:
+    """Report whether patches and weights stay as they are, and the gradient mode after the call."""
+    encoder, aligner = make_layer(encoder_weight, True), make_layer(aligner_weight, False)
+
+    def call(patches: Tensor) -> Tensor:
+        return as_tensor(image_tokens(encoder=encoder, aligner=aligner, patches=patches), "the tokens")
+
+    effects = effects_of(call, {"patches": image_patches})
+    return {
+        **effects,
+        "tokens": call(image_patches.clone()).detach(),
+        "weights unchanged": torch.equal(encoder[0].weight, encoder_weight)
+        and torch.equal(aligner.weight, aligner_weight),
+        "gradients are recorded afterwards": torch.is_grad_enabled(),
+    }
+
+
+@mistake(
+    "image_tokens",
+    "No gradient gets to the aligner: it is called where none is recorded. The encoder alone was meant to stay as it is.",
+)
+def aligner_still_frozen(encoder, aligner, patches):
+    with torch.no_grad():
+        return aligner(encoder(patches))
+
+
+@mistake(
+    "image_tokens",
+    "requires_grad_ on the tokens lets gradients get as far as the tokens. What made them, the aligner, still gets none.",
+)
+def gradient_begins_at_the_tokens(encoder, aligner, patches):
+    with torch.no_grad():
+        tokens = aligner(encoder(patches))
+    return tokens.requires_grad_()
+
+
+@mistake(
+    "image_tokens",
+    "Now the encoder learns, too. The gate is passed, and not by mending the fault: the encoder was to stay as it is.",
+)
+def encoder_learns_too(encoder, aligner, patches):
+    return aligner(encoder(patches))
+
+
+@mistake(
+    "image_tokens",
+    "It is the other way round now: the encoder learns, and the aligner is frozen.",
+)
+def wrong_one_frozen(encoder, aligner, patches):
+    aligner.requires_grad_(False)
+    return aligner(encoder(patches))
+
+
+@mistake(
+    "image_tokens",
+    "This mends the symptom: the tokens are larger, and the aligner learns as little as before.",
+)
+def tokens_made_larger(encoder, aligner, patches):
+    with torch.no_grad():
+        tokens = aligner(encoder(patches))
+    return 10 * tokens
+
+
+@mistake(
+    "image_tokens",
+    "The features are cut to length 1: that was no part of the task, and it changes what the aligner is given.",
+)
+def features_normalised(encoder, aligner, patches):
+    with torch.no_grad():
+        features = encoder(patches)
+    return aligner(nn.functional.normalize(features, dim=-1))
+
+
+@mistake(
+    "image_tokens",
+    "Each scene gets one token, repeated: the patches are averaged, and nothing is left to choose from.",
+)
+def features_averaged(encoder, aligner, patches):
+    with torch.no_grad():
+        features = encoder(patches)
+    return aligner(features.mean(-2, keepdim=True).expand_as(features))
+
+
+@mistake(
+    "image_tokens",
+    "Gradients are switched off for everything that comes later, too. Use `with torch.no_grad():`, which ends with its block.",
+)
+def gradients_off_for_good(encoder, aligner, patches):
+    torch.set_grad_enabled(False)
+    features = encoder(patches)
+    torch.set_grad_enabled(True)
+    tokens = aligner(features)
+    torch.set_grad_enabled(False)
+    return tokens
+
+
+SMALL = dict(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)
+TOKENS_VALUES = Check(
+    name="values",
+    title="the aligner learns, the encoder does not, and the tokens are the aligned features",
+    points=2,
+    probe=tokens_values,
+    examples=trials(draw_features, SMALL),
+    trials=trials(
+        draw_features,
+        dict(batch_shape=(3,), patches=7, pixels=5, width=11, d_text=2),
+        dict(batch_shape=(5,), patches=2, pixels=13, width=3, d_text=7),
+    ),
+)
+TOKENS_CONDUCT = Check(
+    name="conduct",
+    title="patches, weights and the gradient mode stay as they are; float64 stays float64",
+    points=0,
+    needs=("values",),
+    probe=tokens_conduct,
+    examples=trials(draw_features, SMALL),
+    trials=trials(draw_features, dict(SMALL, pixels=7, dtype=torch.float64)),
+)
+ALIGNER_REPAIR = Exercise(
+    id="4.7",
+    title="Repair: it learns, and then no more",
+    reference=(image_tokens,),
+    points=3,
+    difficulty=2,
+    minutes=8,
+    checks=(TOKENS_VALUES, TOKENS_CONDUCT, gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1)),
+    mistakes=mistakes_in(globals(), "image_tokens"),
+    review="Part 2 · Repair",
+)

@@ -1,0 +1,188 @@
+"""Exercise 4.9: `looking_loss`, in the place of a loss that punishes what it was meant to reward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.mended import looking_loss
+from attention.short_trainings import BONUS
+from torch import Tensor
+from torch.nn import functional as F
+
+from grader.course.lesson_4.short_training import gate
+from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.probes import effects_of, purity_and_gradients
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import CONDUCT, StandardChecks
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_answers_and_scores(
+    sampler: InputSampler,
+    *,
+    questions: int,
+    words: int,
+    patches: int,
+    strength: float = 0.5,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw logits, right answers, and scores over the patches."""
+    return {
+        "logits": sampler.normal(questions, words, scale=2.0, dtype=dtype),
+        "answers": sampler.integers(0, words, questions),
+        "scores": sampler.normal(questions, patches, scale=1.5, dtype=dtype),
+        "strength": strength,
+    }
+
+
+def draw_answers_and_maps(sampler: InputSampler, *, zeros: bool = False, **sizes: Any) -> Inputs:
+    """Draw logits, right answers and maps; with `zeros`, the first patch of each has a weight of exactly 0."""
+    inputs = draw_answers_and_scores(sampler, **sizes)
+    scores = inputs["scores"]
+    if zeros:
+        scores = torch.cat([torch.full_like(scores[:, :1], -torch.inf), scores[:, 1:]], 1)
+    return {
+        "logits": inputs["logits"],
+        "answers": inputs["answers"],
+        "weights": scores.softmax(-1),
+        "strength": inputs["strength"],
+    }
+
+
+def loss_gradients(
+    looking_loss, logits: Tensor, answers: Tensor, scores: Tensor, strength: float
+) -> Mapping[str, Value]:
+    """Report side effects, and gradients through the softmax that makes the weights.
+
+    Only there do all right answers agree: the weights sum to 1, and a loss may use that.
+    """
+    given = {"logits": logits, "answers": answers, "weights": scores.softmax(-1), "strength": strength}
+    effects = effects_of(looking_loss, given)
+    if not effects["inputs unchanged"]:
+        return effects
+
+    def call(logits: Tensor, scores: Tensor, **others: Any) -> dict[str, Tensor]:
+        return {"loss": looking_loss(logits=logits, weights=scores.softmax(-1), **others)}
+
+    inputs = {"logits": logits, "scores": scores, "answers": answers, "strength": strength}
+    return purity_and_gradients(call, inputs, {"loss": torch.ones((), dtype=logits.dtype)})
+
+
+def _entropies(weights: Tensor) -> Tensor:
+    """Compute the entropy of each map."""
+    return -(weights * weights.clamp_min(1e-30).log()).sum(-1)
+
+
+@mistake(
+    "looking_loss",
+    "Training makes a loss smaller. The entropy is still added to it, so a map that looks around costs something, and one that stays on a patch does not.",
+)
+def entropy_still_added(logits, answers, weights, strength):
+    return F.cross_entropy(logits, answers) + strength * _entropies(weights).mean()
+
+
+@mistake(
+    "looking_loss",
+    "The bonus is gone. The gate is passed, and not by mending the fault: you took out the piece that was wrong instead of mending it.",
+)
+def bonus_removed(logits, answers, weights, strength):
+    return F.cross_entropy(logits, answers)
+
+
+@mistake(
+    "looking_loss",
+    "This mends the symptom: looking around costs ten times less, and it costs still.",
+)
+def added_and_smaller(logits, answers, weights, strength):
+    return F.cross_entropy(logits, answers) + 0.1 * strength * _entropies(weights).mean()
+
+
+@mistake(
+    "looking_loss",
+    "The whole loss is turned round: now the training makes the answers worse. Only the entropy has the wrong sign.",
+)
+def whole_loss_turned(logits, answers, weights, strength):
+    return -F.cross_entropy(logits, answers) - strength * _entropies(weights).mean()
+
+
+@mistake(
+    "looking_loss",
+    "The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.",
+)
+def entropies_summed(logits, answers, weights, strength):
+    return F.cross_entropy(logits, answers) - strength * _entropies(weights).sum()
+
+
+@mistake(
+    "looking_loss",
+    "The mean runs over the patches, too. An entropy is a sum over the patches; the mean is over the maps.",
+)
+def mean_over_the_patches(logits, answers, weights, strength):
+    return looking_loss(logits, answers, weights, strength / weights.shape[-1])
+
+
+@mistake(
+    "looking_loss",
+    "A weight of exactly 0 gives NaN: log 0 is −∞, and 0 · −∞ is NaN. Keep the weights above 0 inside the log.",
+)
+def zero_weights_give_nan(logits, answers, weights, strength):
+    entropy = -(weights * weights.log()).sum(-1).mean()
+    return F.cross_entropy(logits, answers) - strength * entropy
+
+
+@mistake(
+    "looking_loss",
+    "The strength is not used: the bonus stays as large as it was at the beginning, and never fades.",
+)
+def strength_ignored(logits, answers, weights, strength):
+    return looking_loss(logits, answers, weights, 1.0)
+
+
+@mistake(
+    "looking_loss",
+    "No gradient gets from the bonus to the maps, so it changes nothing but the number. Leave out detach.",
+)
+def bonus_detached(logits, answers, weights, strength):
+    return looking_loss(logits, answers, weights.detach(), strength)
+
+
+LOSSES = StandardChecks(reference=looking_loss, returns=("loss",), draw=draw_answers_and_maps)
+SMALL = dict(questions=2, words=3, patches=4)
+LOSS_CONDUCT = Check(
+    name="conduct",
+    title=CONDUCT,
+    points=0.5,
+    needs=("values",),
+    probe=loss_gradients,
+    examples=trials(draw_answers_and_scores, SMALL),
+    trials=trials(
+        draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)
+    ),
+)
+BONUS_REPAIR = Exercise(
+    id="4.9",
+    title="Repair: it always looks at the same place",
+    reference=(looking_loss,),
+    points=3,
+    difficulty=2,
+    minutes=8,
+    checks=(
+        LOSSES.values(
+            "the cross-entropy of the answers, less a bonus for looking around",
+            1.5,
+            examples=[SMALL, dict(SMALL, zeros=True)],
+            trials=[
+                dict(questions=7, words=5, patches=9, strength=0.3),
+                dict(questions=3, words=11, patches=2, strength=0.0),
+                dict(questions=5, words=3, patches=7, strength=0.9, zeros=True),
+            ],
+        ),
+        LOSS_CONDUCT,
+        gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),
+    ),
+    mistakes=mistakes_in(globals(), "looking_loss"),
+    review="Part 2 · Repair",
+)

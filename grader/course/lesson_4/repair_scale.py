@@ -1,0 +1,149 @@
+"""Exercise 4.6: `look_once`, in the place of an attention without its scale."""
+
+from __future__ import annotations
+
+import torch
+from attention.mended import look_once
+from attention.short_trainings import SCALE
+from torch import Tensor
+from torch.nn import functional as F
+
+from grader.course.lesson_4.short_training import gate
+from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.records import Inputs
+
+
+def draw_one_look(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    words: int,
+    patches: int,
+    d_k: int,
+    d_v: int,
+    scale: float = 1.0,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw queries, keys and values."""
+    return {
+        "query": sampler.normal(*batch_shape, words, d_k, scale=scale, dtype=dtype),
+        "key": sampler.normal(*batch_shape, patches, d_k, scale=scale, dtype=dtype),
+        "value": sampler.normal(*batch_shape, patches, d_v, dtype=dtype),
+    }
+
+
+def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    weights = scores.softmax(-1)
+    return weights @ value, weights
+
+
+def _scores(query: Tensor, key: Tensor) -> Tensor:
+    return query @ key.transpose(-2, -1)
+
+
+@mistake(
+    "look_once",
+    "The scores are as large as before. A sum of d_k products grows with √d_k: what did lesson 1 divide it by?",
+)
+def scale_still_missing(query, key, value):
+    return _seen(_scores(query, key), value)
+
+
+@mistake(
+    "look_once",
+    "Now the scores are divided by d_k, at once or as √d_k on both sides, and become too small. Their spread is √d_k.",
+)
+def divided_by_the_width(query, key, value):
+    return _seen(_scores(query, key) / query.shape[-1], value)
+
+
+@mistake("look_once", "The scores are multiplied by √d_k: they are larger than before. Divide.")
+def multiplied_by_the_root(query, key, value):
+    return _seen(_scores(query, key) * query.shape[-1] ** 0.5, value)
+
+
+@mistake(
+    "look_once",
+    "√128 is right for this model alone. The gate is passed, and the next width brings the fault back: take d_k from the query.",
+)
+def scale_of_this_model_alone(query, key, value):
+    return _seen(_scores(query, key) / 128**0.5, value)
+
+
+@mistake(
+    "look_once",
+    "The scores are divided by the root of the number of patches. What makes them large is the number of products in each: d_k.",
+)
+def root_of_the_patches(query, key, value):
+    return _seen(_scores(query, key) / key.shape[-2] ** 0.5, value)
+
+
+@mistake(
+    "look_once",
+    "The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before. Divide the scores.",
+)
+def weights_divided(query, key, value):
+    weights = _scores(query, key).softmax(-1) / query.shape[-1] ** 0.5
+    return weights @ value, weights
+
+
+@mistake(
+    "look_once",
+    "This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large.",
+)
+def scores_capped(query, key, value):
+    return _seen(_scores(query, key).clamp(-5, 5), value)
+
+
+@mistake(
+    "look_once",
+    "Query and key are cut to length 1: now only their direction counts, which is another attention. The fault was smaller.",
+)
+def lengths_cut(query, key, value):
+    return _seen(_scores(F.normalize(query, dim=-1), F.normalize(key, dim=-1)), value)
+
+
+@mistake(
+    "look_once",
+    "exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.",
+)
+def softmax_by_hand(query, key, value):
+    powers = (_scores(query, key) / query.shape[-1] ** 0.5).exp()
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+LOOKS = StandardChecks(reference=look_once, returns=("what is seen", "weights"), draw=draw_one_look)
+SCALE_REPAIR = Exercise(
+    id="4.6",
+    title="Repair: it is sure from the first step",
+    reference=(look_once,),
+    points=3,
+    difficulty=2,
+    minutes=8,
+    checks=(
+        LOOKS.values(
+            "softmax(QKᵀ / √d_k) V, for every width",
+            1.5,
+            map="weights",
+            examples=[
+                dict(words=2, patches=3, d_k=4, d_v=2),
+                dict(words=1, patches=5, d_k=9, d_v=3, scale=20.0),
+            ],
+            trials=[
+                dict(batch_shape=(3,), words=5, patches=7, d_k=11, d_v=2),
+                dict(batch_shape=(2, 5), words=3, patches=2, d_k=7, d_v=13),
+                dict(words=1, patches=9, d_k=32, d_v=5),
+                dict(words=7, patches=3, d_k=5, d_v=2, scale=20.0),
+            ],
+        ),
+        LOOKS.conduct(
+            0.5, trials=[dict(batch_shape=(2,), words=3, patches=5, d_k=7, d_v=2, dtype=torch.float64)]
+        ),
+        gate(SCALE, look_once, "mended_scale", "train-scale", 1),
+    ),
+    mistakes=mistakes_in(globals(), "look_once"),
+    review="Part 2 · Repair",
+)
