@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from statistics import mean, median
 from time import process_time
 from unittest.mock import patch
@@ -35,44 +36,50 @@ from attention.three_ways import (
 from attention.tokens import MAX_TOKENS, TASKS
 from torch import Tensor, nn
 
-from benchmarks import publish
+from benchmarks import measured, publish
 
 LAYERS = WayLayers(ConcatenatedAttention, GatedCrossAttention, LearnedQueries)
-COUNTS = (1, 2, 4, 9, 16, 32)
 LESSON_SCENES = 1000
+NEW_LAYER = "a new layer in lesson 3's model"
+COUNTED = {f"{count} learned queries": {"way": QUERIES, "num_queries": count} for count in (1, 2, 9, 16)}
+SMALL: dict[str, dict] = {
+    **{way: {"way": way} for way in WAYS},
+    "gate open at the start": {"way": GATED, "gate": 1.0},
+    **COUNTED,
+}
+LONGER = {NEW_LAYER: ""} | {f"lesson 3, {way}": way for way in WAYS}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=10, help="of the small task")
     parser.add_argument("--few", type=int, default=5, help="seeds of the longer comparisons")
+    parser.add_argument(
+        "--resume", type=Path, help="output of a run that broke off: its runs are not repeated"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
-    seeds, few = range(options.seeds), range(options.few)
-    small = {way: [small_task(way, seed) for seed in seeds] for way in WAYS}
-    small["gate open at the start"] = [small_task(GATED, seed, gate=1.0) for seed in seeds]
-    for count in COUNTS:
-        small[f"{count} queries"] = [small_task(QUERIES, seed, num_queries=count) for seed in few]
-    rows = [row(name, runs) for name, runs in small.items()]
-    lesson = {way: [lesson_task(way, seed) for seed in few] for way in WAYS}
-    rows += [
-        {"what": f"lesson 3, {way}"}
-        | {task: " ".join(f"{run[task]:.2f}" for run in runs) for task in TASKS}
-        | {"CPU seconds, median": median(run["seconds"] for run in runs)}
-        for way, runs in lesson.items()
+    jobs = [
+        (what, seed)
+        for seed in range(options.seeds)
+        for what in SMALL
+        if seed < options.few or what not in COUNTED
     ]
-    added = [new_layer(seed) for seed in few]
-    rows += [
-        {"what": "lesson 3's model, " + name} | spread([run[name] for run in added]) for name in added[0]
-    ]
-    figures = {
-        "small": small,
-        "lesson 3": lesson,
-        "new layer": added,
-        "seeds": options.seeds,
-        "few": options.few,
-    }
-    publish("three_ways", figures, rows)
+    jobs += [(what, seed) for seed in range(options.few) for what in LONGER]
+    runs = list(measured(jobs, one_run, options.resume))
+    found = {what: [run for run in runs if run["what"] == what] for what in (*SMALL, *LONGER)}
+    rows = [row(what, found[what]) for what in SMALL]
+    rows += [lesson_row(what, found[what]) for what in LONGER if what != NEW_LAYER]
+    for name in ("as it was", "with a closed gate", "with an open gate"):
+        rows.append({"what": f"lesson 3's model {name}", **spread([run[name] for run in found[NEW_LAYER]])})
+    publish("three_ways", {"runs": found, "seeds": options.seeds, "few": options.few}, rows)
+
+
+def one_run(what: str, seed: int) -> dict[str, object]:
+    """Measure one line of the table for one seed."""
+    if what == NEW_LAYER:
+        return new_layer(seed)
+    return small_task(seed=seed, **SMALL[what]) if what in SMALL else lesson_task(LONGER[what], seed)
 
 
 def small_task(way: str, seed: int, **options: float) -> dict[str, object]:
@@ -104,6 +111,12 @@ def row(name: str, runs: list[dict]) -> dict[str, object]:
         "parameters": runs[0]["parameters"],
         "CPU seconds, median": median(run["seconds"] for run in runs),
     }
+
+
+def lesson_row(name: str, runs: list[dict]) -> dict[str, object]:
+    """A line of the table on lesson 3's questions: the shares of right answers, seed by seed."""
+    shares = {task: " ".join(f"{run[task]:.2f}" for run in runs) for task in TASKS}
+    return {"what": name, **shares, "CPU seconds, median": median(run["seconds"] for run in runs)}
 
 
 def spread(shares: list[float]) -> dict[str, float]:

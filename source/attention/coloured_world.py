@@ -17,13 +17,13 @@ from attention.digits import _MEAN, _STD, POSITIONS, _by_label, digits
 COLOURS = ("red", "green", "blue", "orange", "purple")
 _RGB = torch.tensor([[0.85, 0.1, 0.1], [0.1, 0.6, 0.2], [0.1, 0.3, 0.9], [0.95, 0.6, 0.1], [0.6, 0.2, 0.7]])
 COLOURED_WORDS = (
-    *"<pad> <bos> <eos> which colour has the where is what left of ?".split(),
+    *"<pad> <bos> <eos> which colour has the where is what left of at ?".split(),
     *"0 1 2 3 4 5 6 7 8 9".split(),
     *COLOURS,
     *POSITIONS,
 )
-COLOURED_TASKS = ("colour", "where", "left")
-COLOURED_PROMPTS = (7, 7, 9)  # tokens of each task's question, with <bos>
+COLOURED_TASKS = ("colour", "at", "where", "left")
+COLOURED_PROMPTS = (7, 7, 7, 9)  # tokens of each task's question, with <bos>
 NO_PAIR = 50  # the label of an empty patch
 _FIRST_DIGIT, _FIRST_COLOUR = COLOURED_WORDS.index("0"), COLOURED_WORDS.index("red")
 _FIRST_PLACE = COLOURED_WORDS.index(POSITIONS[0])
@@ -100,6 +100,7 @@ def draw_coloured(
     """Questions about fresh scenes, drawn on the CPU.
 
     - "colour", `which colour has the 3 ?`: no other 3 is there.
+    - "at", `which colour is at center ?`: the same answer, but the question does not name the digit.
     - "where", `where is the red 7 ?` and "left", `what is left of the red 7 ?`: a full scene has a 7 in another colour,
       and another red digit, so neither word alone finds the patch.
 
@@ -173,7 +174,7 @@ def _handwriting_of(labels: Tensor, split: str, generator: torch.Generator) -> T
 
 
 def _sentences(target: Tensor, cell: Tensor, pairs: Tensor) -> Tensor:
-    """Each question in all three forms, with its answer: (3, B, 11)."""
+    """Each question in all four forms, with its answer: (4, B, 11)."""
     colour, digit = _FIRST_COLOUR + target // 10, _FIRST_DIGIT + target % 10
     place = _FIRST_PLACE + cell
     beside = _FIRST_DIGIT + pairs.gather(1, (cell - 1).clamp(0).unsqueeze(1)).squeeze(1) % 10
@@ -188,6 +189,7 @@ def _sentences(target: Tensor, cell: Tensor, pairs: Tensor) -> Tensor:
     return torch.stack(
         [
             sentence("<bos>", "which", "colour", "has", "the", digit, "?", colour, "<eos>"),
+            sentence("<bos>", "which", "colour", "is", "at", place, "?", colour, "<eos>"),
             sentence("<bos>", "where", "is", "the", colour, digit, "?", place, "<eos>"),
             sentence("<bos>", "what", "is", "left", "of", "the", colour, digit, "?", beside, "<eos>"),
         ]

@@ -28,7 +28,7 @@ from attention.progress import progress
 from attention.recipe import MODEL, adamw, draw_start, learning_rate, most_digits
 
 COLOURED_MODEL = MODEL | {"d_vision": 192, "vocab_size": len(COLOURED_WORDS), "max_tokens": 11}
-COLOURED_STEPS, COLOURED_ALIGN_STEPS, COLOURED_BATCH = 800, 200, 80
+COLOURED_STEPS, COLOURED_ALIGN_STEPS, COLOURED_BATCH = 1200, 200, 80
 
 
 class Answers(NamedTuple):
@@ -137,6 +137,14 @@ def coloured_scores(
                 "on the patch": (found.looks.argmax(-1) == found.target).float().mean().item(),
             }
     return scores
+
+
+def right_by_pair(model: OpenVLM, task: str, unseen: bool, missing: int = 1, count: int = 4000) -> Tensor:
+    """The share of right answers for every pair in question, (50,); NaN where a pair was never asked about."""
+    asked = held_out_coloured(task, count, unseen, missing)
+    right = coloured_answers(model, task, asked).right.float()
+    pair = asked.pairs.gather(1, asked.cells.unsqueeze(1)).squeeze(1)
+    return torch.stack([right[pair == one].mean() for one in range(50)])
 
 
 def aligned_pairs(model: OpenVLM, seen: Tensor, count: int = 2000, seed: int = 7) -> dict[str, float]:

@@ -5,6 +5,7 @@ Each module declares related exercises, as in the other lessons. This file only 
 
 from __future__ import annotations
 
+from grader.course.lesson_4.ways import WAYS
 from grader.declaration.lesson import Lesson
 
 LESSON = Lesson(
@@ -14,7 +15,7 @@ LESSON = Lesson(
         # 4.1 to 4.4: do maps explain?
         # 4.5 to 4.9: repair
         # 4.10 to 4.14: modern attention
-        # 4.15 to 4.17: three ways to bring the image in
+        *WAYS,
     ),
     given={},
 )
