@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -29,6 +30,30 @@ def publish(name: str, figures: Mapping[str, Any], rows: Table | Iterable[Mappin
         "threads": torch.get_num_threads(),
     }
     print(json.dumps({"benchmark": name, "figures": dict(figures), "versions": versions}), flush=True)
+
+
+def measured(
+    jobs: Iterable[tuple[str, int]],
+    measure: Callable[[str, int], Mapping[str, Any]],
+    before: Path | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Measure every job, and print each result as a line of JSON as soon as it is there.
+
+    Args:
+        jobs: what is measured, and the seed.
+        before: the output of a run that broke off; a job whose line stands there is not repeated.
+    """
+    lines = before.read_text("utf-8").splitlines() if before else []
+    done = {
+        (run["what"], run["seed"]): run
+        for line in lines
+        if line.startswith('{"what"')
+        for run in [json.loads(line)]
+    }
+    for what, seed in jobs:
+        run = done.get((what, seed)) or {"what": what, "seed": seed, **measure(what, seed)}
+        print(json.dumps(run), flush=True)
+        yield run
 
 
 def _table(rows: list[Mapping[str, Any]]) -> Table:

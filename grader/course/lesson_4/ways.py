@@ -1,0 +1,273 @@
+"""Exercises 4.15 to 4.17: concatenation, gated cross-attention and learned queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
+from attention.masks import causal_mask
+
+from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.course.lesson_4 import ways_mistakes
+from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.probes import as_module, as_tensor, learned, pair
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import StandardChecks
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_joined(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    words: int,
+    patches: int,
+    d_model: int,
+    heads: int,
+    mask: str = "none",
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw a layer's weights and arguments; the mask of the words is "none", "causal" or "random"."""
+    masks = {"none": None, "causal": causal_mask(words)}
+    return {
+        "sizes": {"d_model": d_model, "num_heads": heads},
+        "weights": draw_layer_weights(sampler, build_quietly(ConcatenatedAttention, d_model, heads), dtype),
+        "arguments": {
+            "text_tokens": sampler.normal(*batch_shape, words, d_model, dtype=dtype),
+            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype),
+            "mask": sampler.mask(words, words) if mask == "random" else masks[mask],
+        },
+    }
+
+
+def draw_gated(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    words: int,
+    patches: int,
+    d_model: int,
+    heads: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw a layer's weights, its gate clearly open, and its arguments."""
+    layer = build_quietly(GatedCrossAttention, d_model, heads)
+    weights = draw_layer_weights(sampler, layer, dtype)
+    weights["gate"] = 0.6 + sampler.uniform(1, dtype=dtype)
+    return {
+        "sizes": {"d_model": d_model, "num_heads": heads},
+        "weights": weights,
+        "arguments": {
+            "text_tokens": sampler.normal(*batch_shape, words, d_model, dtype=dtype),
+            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype),
+        },
+    }
+
+
+def draw_queries(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    queries: int,
+    patches: int,
+    d_model: int,
+    heads: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw a layer's weights, and image tokens."""
+    layer = build_quietly(LearnedQueries, queries, d_model, heads)
+    return {
+        "sizes": {"num_queries": queries, "d_model": d_model, "num_heads": heads},
+        "weights": draw_layer_weights(sampler, layer, dtype),
+        "arguments": {"image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype)},
+    }
+
+
+def draw_new_gate(sampler: InputSampler, *, words: int, patches: int, d_model: int, heads: int) -> Inputs:
+    """Draw tokens for a layer with the weights that it begins with."""
+    return {
+        "d_model": d_model,
+        "num_heads": heads,
+        "text_tokens": sampler.normal(2, words, d_model),
+        "image_tokens": sampler.normal(2, patches, d_model),
+    }
+
+
+def draw_new_queries(sampler: InputSampler, *, queries: int, d_model: int, heads: int) -> Inputs:
+    """Return the sizes of a layer; nothing is random."""
+    return {"num_queries": queries, "d_model": d_model, "num_heads": heads}
+
+
+def new_gate(
+    GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens
+) -> Mapping[str, Value]:
+    """Report what a new layer does to its text, and its parameters."""
+    layer = as_module(GatedCrossAttention(d_model, num_heads))
+    output, _ = pair(layer(text_tokens, image_tokens), ("tokens", "weights"))
+    return {
+        "change of the text": (as_tensor(output, "tokens") - text_tokens).detach(),
+        "gate": learned(layer, ["gate"])["gate"].detach(),
+        "parameters": sorted(name for name, _ in layer.named_parameters()),
+    }
+
+
+def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) -> Mapping[str, Value]:
+    """Report the parameters of a new layer, and whether its queries differ from one another."""
+    layer = as_module(LearnedQueries(num_queries, d_model, num_heads))
+    queries = learned(layer, ["queries"])["queries"].detach()
+    return {
+        "parameters": {name: list(value.shape) for name, value in sorted(layer.named_parameters())},
+        "different queries": len(torch.unique(queries, dim=0)),
+    }
+
+
+JOINED = StandardChecks(reference=ConcatenatedAttention, returns=("tokens", "weights"), draw=draw_joined)
+CONCATENATION = Exercise(
+    id="4.15",
+    title="Concatenation: the image stands in front of the text",
+    reference=(ConcatenatedAttention,),
+    points=5,
+    difficulty=2,
+    minutes=8,
+    checks=(
+        JOINED.values(
+            "one self-attention over the image, then the words; the image sees no word",
+            2,
+            map="weights",
+            examples=[dict(words=2, patches=3, d_model=4, heads=1)],
+            trials=[
+                dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+                dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
+            ],
+        ),
+        JOINED.further_values(
+            "mask",
+            "the mask holds among the words",
+            1,
+            examples=[dict(words=3, patches=2, d_model=4, heads=1, mask="causal")],
+            trials=[
+                dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2, mask="causal"),
+                dict(batch_shape=(2,), words=7, patches=5, d_model=6, heads=2, mask="random"),
+            ],
+        ),
+        JOINED.batch(
+            1,
+            title="with and without batch dimensions",
+            trials=[
+                dict(words=5, patches=7, d_model=6, heads=2, mask="causal"),
+                dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2, mask="causal"),
+                dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
+            ],
+        ),
+        JOINED.conduct(
+            1,
+            trials=[
+                dict(
+                    batch_shape=(2,),
+                    words=3,
+                    patches=5,
+                    d_model=6,
+                    heads=2,
+                    mask="causal",
+                    dtype=torch.float64,
+                )
+            ],
+        ),
+    ),
+    mistakes=mistakes_in(vars(ways_mistakes), "ConcatenatedAttention"),
+    review="Concatenation: who may see whom?",
+)
+
+GATE = StandardChecks(reference=GatedCrossAttention, returns=("tokens", "weights"), draw=draw_gated)
+GATED = Exercise(
+    id="4.16",
+    title="Gated cross-attention: a door that begins closed",
+    reference=(GatedCrossAttention,),
+    points=5,
+    difficulty=2,
+    minutes=8,
+    checks=(
+        GATE.values(
+            "text + tanh(gate) · what the words see",
+            2,
+            map="weights",
+            examples=[dict(words=2, patches=3, d_model=4, heads=1)],
+            trials=[
+                dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+                dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
+            ],
+        ),
+        Check(
+            name="closed",
+            title="a new layer leaves the text as it is",
+            points=1,
+            needs=("values",),
+            probe=new_gate,
+            examples=trials(draw_new_gate, dict(words=2, patches=3, d_model=4, heads=1)),
+            trials=trials(draw_new_gate, dict(words=5, patches=3, d_model=6, heads=2)),
+        ),
+        GATE.batch(
+            1,
+            title="with and without batch dimensions",
+            trials=[
+                dict(words=5, patches=7, d_model=6, heads=2),
+                dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2),
+                dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
+            ],
+        ),
+        GATE.conduct(
+            1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
+        ),
+    ),
+    mistakes=mistakes_in(vars(ways_mistakes), "GatedCrossAttention"),
+    review="Gated cross-attention: a door that begins closed",
+)
+
+SUMMARY = StandardChecks(reference=LearnedQueries, returns=("summary", "weights"), draw=draw_queries)
+QUERIES = Exercise(
+    id="4.17",
+    title="Learned queries: a summary of the image",
+    reference=(LearnedQueries,),
+    points=6,
+    difficulty=2,
+    minutes=10,
+    checks=(
+        SUMMARY.values(
+            "the queries ask the image; the norm of queries + what they see",
+            3,
+            map="weights",
+            examples=[dict(queries=2, patches=3, d_model=4, heads=1)],
+            trials=[
+                dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2),
+                dict(batch_shape=(3,), queries=5, patches=2, d_model=6, heads=3),
+            ],
+        ),
+        Check(
+            name="parts",
+            title="the queries are learned, and begin apart",
+            points=1,
+            needs=("values",),
+            probe=new_queries,
+            examples=trials(draw_new_queries, dict(queries=3, d_model=4, heads=2)),
+            trials=trials(draw_new_queries, dict(queries=5, d_model=6, heads=3)),
+        ),
+        SUMMARY.batch(
+            1,
+            title="with and without batch dimensions",
+            trials=[
+                dict(queries=5, patches=7, d_model=6, heads=2),
+                dict(batch_shape=(2, 3), queries=4, patches=5, d_model=6, heads=3),
+                dict(batch_shape=(1,), queries=1, patches=1, d_model=6, heads=3),
+            ],
+        ),
+        SUMMARY.conduct(
+            1, trials=[dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
+        ),
+    ),
+    mistakes=mistakes_in(vars(ways_mistakes), "LearnedQueries"),
+    review="Learned queries: a summary for every question",
+)
+
+WAYS: tuple[Exercise, ...] = (CONCATENATION, GATED, QUERIES)
