@@ -166,6 +166,7 @@ GRADIENT_BATCH = Check(
     points=1,
     needs=("values",),
     probe=gradient_values,
+    examples=trials(draw_attention, dict(batch_shape=(2, 2), heads=2, tokens=2, patches=3)),
     trials=trials(
         draw_attention,
         dict(heads=3, tokens=5, patches=7),

@@ -143,12 +143,6 @@ def all_heads(model, head, token_ids, clean, twin):
     return model(token_ids, clean)[0]
 
 
-@mistake("patch_head", "All heads but this one are put in. Put in this one alone.")
-def all_other_heads(model, head, token_ids, clean, twin):
-    others = [one for one in range(model.blocks[-1].cross_attn.num_heads) if one != head]
-    return _put_in(model, others, token_ids, twin, model.inside(token_ids, clean).heads)
-
-
 @mistake(
     "patch_head", "The head is taken out, and nothing is put in. Put in what it hands on for the clean scene."
 )
