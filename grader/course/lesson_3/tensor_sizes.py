@@ -26,3 +26,46 @@ def watch_sizes(call: Callable, *arguments: Any) -> tuple[Any, int]:
     with Watching():
         returned = call(*arguments)
     return returned, max(sizes)
+
+
+def watch_peak(call: Callable, *arguments: Any) -> tuple[Any, int]:
+    """Return what a call returns, and the most numbers that the tensors it made held at one time.
+
+    What the arguments hold does not count. A view counts with the tensor whose memory it shows, and memory counts until its
+    last tensor is gone, so a list of many small tensors counts in full. Gradients are off, because autograd
+    keeps tensors of its own.
+    """
+    import weakref
+
+    given = {value.untyped_storage().data_ptr() for value in arguments if isinstance(value, Tensor)}
+    seen: set[int] = set()
+    alive: dict[int, list[int]] = {}  # address → how many tensors show this memory, how many numbers it holds
+    peak = [0]
+
+    def forget(identity: int, address: int) -> None:
+        seen.discard(identity)
+        alive[address][0] -= 1
+        if not alive[address][0]:
+            del alive[address]
+
+    def note(value: Tensor) -> None:
+        memory = value.untyped_storage()
+        address, numbers = memory.data_ptr(), memory.nbytes() // value.element_size()
+        if id(value) in seen or address in given or not numbers:
+            return
+        seen.add(id(value))
+        alive.setdefault(address, [0, numbers])[0] += 1
+        weakref.finalize(value, forget, id(value), address)
+        peak[0] = max(peak[0], sum(size for _, size in alive.values()))
+
+    class Watching(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            made = function(*args, **(kwargs or {}))
+            for value in made if isinstance(made, (tuple, list)) else [made]:
+                if isinstance(value, Tensor):
+                    note(value)
+            return made
+
+    with torch.no_grad(), Watching():
+        returned = call(*arguments)
+    return returned, peak[0]

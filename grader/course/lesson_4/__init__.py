@@ -5,6 +5,12 @@ Each module declares related exercises, as in the other lessons. This file only 
 
 from __future__ import annotations
 
+from attention.builtin import MultiHeadAttention
+
+from grader.course.lesson_4.caching import CACHE
+from grader.course.lesson_4.grouped import GROUPED
+from grader.course.lesson_4.rotary import ROTATE, ROTATE_2D
+from grader.course.lesson_4.tiled import TILED
 from grader.declaration.lesson import Lesson
 
 LESSON = Lesson(
@@ -13,9 +19,13 @@ LESSON = Lesson(
     exercises=(
         # 4.1 to 4.4: do maps explain?
         # 4.5 to 4.9: repair
-        # 4.10 to 4.14: modern attention
+        ROTATE,
+        ROTATE_2D,
+        GROUPED,
+        TILED,
+        CACHE,
         # 4.15 to 4.17: three ways to bring the image in
     ),
-    given={},
+    given={"MultiHeadAttention": MultiHeadAttention},
     optional=True,
 )
