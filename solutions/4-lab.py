@@ -347,7 +347,7 @@ for groups in (4, 2, 1):
     with torch.no_grad():
         heads = [linear(tokens).unflatten(-1, (4, -1)).transpose(-3, -2) for linear in (layer.W_Q, layer.W_K, layer.W_V)]
         of_groups = [heads[0], *(source[:, :: 4 // groups] for source in heads[1:])]
-        off = (joined(layer, grouped_attention(*of_groups)) - layer(tokens)[0]).abs().max()
+        off = (grouped_attention(*of_groups) - heads_of(layer, tokens, tokens)[1]).abs().max()
     before = words_right(shared, unseen)
     train_on(shared, answer_step, seed)
     after = words_right(shared, unseen)

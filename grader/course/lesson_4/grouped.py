@@ -213,6 +213,7 @@ UNEQUAL = Check(
     name="unequal",
     title="heads that cannot be shared out raise a ValueError",
     points=1,
+    needs=("values",),
     probe=grouped_unequal,
     examples=trials(draw_unequal, dict(heads=4, groups=3)),
     trials=trials(draw_unequal, dict(heads=6, groups=5), dict(heads=2, groups=3)),

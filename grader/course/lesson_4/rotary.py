@@ -103,6 +103,7 @@ ODD = Check(
     name="odd",
     title="an odd width raises a ValueError",
     points=1,
+    needs=("values",),
     probe=rotate_odd,
     examples=trials(draw_odd, dict(n=2, d=3)),
     trials=trials(draw_odd, dict(n=3, d=7), dict(n=2, d=1)),

@@ -8,7 +8,7 @@ def rotate(vectors, positions, base=10000.0):
     d = vectors.shape[-1]
     freqs = 1.0 / (base ** (torch.arange(0, d, 2).float() / d))
     angles = positions.unsqueeze(-1).float() * freqs
-    pairs = torch.view_as_complex(vectors.reshape(*vectors.shape[:-1], -1, 2))
+    pairs = torch.view_as_complex(vectors.reshape(*vectors.shape[:-1], -1, 2).contiguous())
     turned = pairs * torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(turned).flatten(-2).type_as(vectors)
 
