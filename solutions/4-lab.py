@@ -1211,11 +1211,11 @@ for kind, grid in grids.items():
     print(f"{kind:20} the patch to the right: {right:.2f}, the patch below: {below:.2f}")
 
 # %% [markdown]
-# *Two heat maps of 15 × 15 patches around a cross in the middle. Left: bright along the row of the cross, darker above and
-# below. Right: a bright spot on the cross that fades alike in all four directions.*
+# *Two heat maps of 15 × 15 patches around a mark in the middle. Left: bright to the left and right of the mark, dark stripes
+# above and below. Right: a bright cross that fades alike in four directions, and is darker along the diagonals.*
 #
 # All patches are the same here, so the scores show nothing but places. With rows and columns the patch below is as near as
-# the one to the right: **6.89** for both, where the patch itself has 8. Numbered row by row they have 7.41 and 4.86.
+# the one to the right: **7.83** for both, where the patch itself has 8. Numbered row by row they have 7.73 and 4.87.
 
 # %% [markdown]
 # ## Fewer keys than queries
@@ -1299,7 +1299,17 @@ for groups in (4, 2, 1):
     print(f"{groups} groups: {before:.3f} of the words right, trained on {after:.3f}; grouped_attention off by {off:.0e}")
 
 # %% [markdown]
-# RESULTS-OF-SHARING
+# Without training the model falls apart: what one head looks for is not what its neighbour looks for, and their mean is
+# neither. After 80 steps it has nearly recovered. Over 5 seeds, the share of right words on 2,000 questions about unseen images:
+#
+# | groups | shared | trained on |
+# |--:|--:|--:|
+# | 4 | 0.980 to 0.981 | 0.975 to 0.981 |
+# | 2 | 0.406 to 0.467 | 0.972 to 0.980 |
+# | 1 | 0.098 to 0.138 | 0.944 to 0.968 |
+#
+# Four groups share nothing, so that row says what the training alone does: hardly anything. Two groups lose little, and with one group for all
+# heads some of the words stay lost.
 
 # %% [markdown]
 # ## A softmax while the keys go by
@@ -1410,9 +1420,15 @@ compare_predictions(my_ratio, {"dense / tiled, memory": longest["dense"].megabyt
 
 # %% [markdown]
 # *Two panels with logarithmic axes. Time: three lines that rise alike, with a slope of about 2. Memory: the line of dense
-# attention rises with a slope of 2.0, those of tiled and fused attention with 1.0.*
+# attention rises with a slope of 2.0, that of tiled attention with 1.0; the fused kernel needs least.*
 #
-# RESULTS-OF-TILES
+# At n = 4,096 dense attention needs 21 times the memory of tiled attention, and at twice the length twice as many times. The
+# time of all three grows with n² or somewhat more: every query still meets every key. Our own program, a loop in Python that computes some
+# exponentials more, took 0.5 to 0.8 times as long as dense attention. Less is written to memory and read again: that is the point of
+# FlashAttention.
+#
+# In *training* your function saves nothing, because autograd keeps every tile for the way back. FlashAttention computes the
+# tiles a second time there.
 
 # %% [markdown]
 # ## Every word once
@@ -1523,7 +1539,10 @@ compare_predictions(my_speed, {"without / with cache, seconds": slow / fast})
 # *Seconds against the number of new words, both axes logarithmic. The upper line, all words each time, is the steeper one: from
 # 32 to 256 words the two lines part.*
 #
-# RESULTS-OF-CACHE
+# The longer the text, the more the cache saves: without it the work for one word grows with all words before. At 256 words, over
+# 5 seeds, the answers were the same word for word, and at least 5 times faster with one prompt, and 15 times with eight. One
+# prompt gains less, because calling so many small operations takes time of its own. The price is memory, and that is
+# where grouped queries come in.
 #
 # ### Which kernel? Only on a GPU
 #

@@ -1,0 +1,180 @@
+"""Every number in the lab's part on modern attention, computed again and compared with what the script says."""
+
+from __future__ import annotations
+
+import json
+import re
+from math import exp
+from pathlib import Path
+
+import jupytext
+import pytest
+import torch
+from attention.recipe import MODEL
+from attention.rotary import rotate, rotate_2d
+from attention.scaling import cost_of, dense_attention, slope
+from torch.nn import functional as F
+
+from grader.course.lesson_4 import LESSON
+
+ROOT = Path(__file__).parents[2]
+CELLS = jupytext.read(ROOT / "solutions" / "4-lab.py", fmt="py:percent").cells
+PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS if cell.cell_type == "markdown")
+LAST = (ROOT / "benchmarks" / "results" / "modern.txt").read_text("utf-8").splitlines()[-1]
+MEASURED = json.loads(LAST)["figures"]
+
+
+def says(pattern: str) -> list[float]:
+    """The numbers in the one place of the prose that a pattern finds; `#` stands for a number."""
+    found = re.findall(re.escape(pattern).replace(r"\#", r"([−-]?\d[\d,]*(?:\.\d+)?)"), PROSE)
+    assert len(found) == 1, f"{len(found)} places say {pattern!r}"
+    groups = found[0] if isinstance(found[0], tuple) else (found[0],)
+    return [float(group.replace(",", "").replace("−", "-")) for group in groups]
+
+
+def solution(exercise: str):
+    """The function that the lab's own solution defines, with those of the exercises that it builds on."""
+    names: dict = {"torch": torch, "F": F, "Tensor": torch.Tensor, "nn": torch.nn, "rotate": rotate}
+    exec(next(cell.source for cell in CELLS if cell.metadata.get("exercise") == exercise), names)
+    return names[LESSON.exercise(exercise).defines[0]]
+
+
+# ---------------------------------------------------------------- positions that turn
+
+
+def test_the_examples_by_hand():
+    example = torch.tensor([[1.0, 0.0, 0.0, 2.0]])
+    written = says("`[1, 0, 0, 2]` at place 3: `[#, #, #, #]`")
+    assert written == pytest.approx(solution("4.10")(example, torch.tensor([3]))[0].tolist(), abs=5e-4)
+    written = says("`[1, 0, 0, 2]` in row 3 and column 1: `[#, #, #, #]`")
+    place = torch.tensor([3]), torch.tensor([1])
+    assert written == pytest.approx(solution("4.11")(example, *place)[0].tolist(), abs=5e-4)
+    assert says("The speeds are # and #, so the first pair turns by # and the second by #") == [
+        1,
+        0.01,
+        3,
+        0.03,
+    ]
+
+
+def test_lesson_3_has_nine_places():
+    assert "It has nine" in PROSE
+    assert MODEL["max_tokens"] == 9
+
+
+def test_neighbours_on_the_grid():
+    both, itself, right, below = says(
+        "the one to the right: **#** for both, where the patch itself has #. Numbered row by row they have # and #."
+    )
+    side, middle = 15, 112
+    place = torch.arange(side * side)
+    alike = torch.ones(side * side, 64)
+    grid = rotate_2d(alike, place // side, place % side)
+    line = rotate(alike, place)
+    scores = {name: (put @ put[middle] / 8).tolist() for name, put in (("grid", grid), ("line", line))}
+    found = [scores["grid"][at] for at in (middle + 1, middle + side, middle)]
+    assert found == pytest.approx([both, both, itself], abs=5e-3)
+    assert [scores["line"][at] for at in (middle + 1, middle + side)] == pytest.approx(
+        [right, below], abs=5e-3
+    )
+
+
+def test_the_grid_is_a_cross():
+    """The caption: along a diagonal the scores fall faster than along row and column."""
+    assert "darker along the diagonals" in PROSE
+    place = torch.arange(225)
+    put = rotate_2d(torch.ones(225, 64), place // 15, place % 15)
+    grid = (put @ put[112]).unflatten(0, (15, 15))
+    assert torch.allclose(grid, grid.T, atol=1e-3)
+    assert (grid[7, 8:] > grid.diagonal()[8:]).all()
+
+
+# ---------------------------------------------------------------- fewer keys
+
+
+def test_what_a_cache_holds():
+    layers, heads, width, words, large, again, groups, of_heads, small = says(
+        "LLaMA 2 with 70 billion weights has # layers and # heads of width #. With keys and values for every head, in "
+        "16 bits, a text of # words needs # GB beside the weights, and another text another #."
+    ) + says("This model has # groups of # heads, and needs # GB")
+    numbers = 2 * layers * width * words
+    assert heads == groups * of_heads
+    assert [large, again, small] == pytest.approx(
+        [2 * numbers * heads / 1e9, 2 * numbers * heads / 1e9, 2 * numbers * groups / 1e9], abs=0.05
+    )
+
+
+def test_what_sharing_costs():
+    shared = MEASURED["words_right"]
+    rows = {groups: says(f"| {groups} | # to # | # to # |") for groups in (4, 2, 1)}
+    for groups, row in rows.items():
+        found = shared[f"{groups} groups"]
+        assert row == pytest.approx([*found["right, shared"], *found["trained on"]], abs=6e-4)
+
+
+# ---------------------------------------------------------------- tiles
+
+
+def test_the_worked_example():
+    first, scaled, second = (
+        says("| the first tile | # | # | # |"),
+        says("| scaled by exp(2 − 3) = # | # | # | # |"),
+        says("| the second tile | # | # | # |"),
+    )
+    total, summed, shrink = exp(-2) + 1, exp(-2) + 2, exp(-1)
+    assert first == pytest.approx([2, total, summed], abs=5e-4)
+    assert scaled == pytest.approx([shrink, 3, total * shrink, summed * shrink], abs=5e-4)
+    assert second == pytest.approx([3, total * shrink + 1, summed * shrink + 4], abs=5e-4)
+    above, below, output, *weights = says(
+        "The output is # / # = #, the same as with softmax([0, 2, 3]) = [#, #, #]"
+    )
+    right = torch.tensor([0.0, 2.0, 3.0]).softmax(0)
+    assert [above, below] == second[2:0:-1]
+    assert output == pytest.approx((right @ torch.tensor([1.0, 2.0, 4.0])).item(), abs=5e-4)
+    assert weights == pytest.approx(right.tolist(), abs=6e-4)
+
+
+def test_memory_of_the_tiles():
+    dense, tiled = says("dense attention rises with a slope of #, that of tiled attention with #")
+    (ratio,) = says("At n = 4,096 dense attention needs # times the memory of tiled attention")
+    costs = {
+        name: {n: cost_of(attend, n).megabytes for n in (1024, 4096)}
+        for name, attend in (
+            ("dense", dense_attention),
+            ("tiled", lambda *tensors: solution("4.13")(*tensors, tile=64)),
+        )
+    }
+    assert slope(costs["dense"]) == pytest.approx(dense, abs=0.05)
+    assert slope(costs["tiled"]) == pytest.approx(tiled, abs=0.05)
+    assert costs["dense"][4096] / costs["tiled"][4096] == pytest.approx(ratio, abs=0.5)
+
+
+def test_time_of_the_tiles():
+    """From a committed run: a ratio within one run."""
+    assert says("took # to # times as long as dense attention") == pytest.approx(
+        MEASURED["tiled_over_dense_time"], abs=0.06
+    )
+    slopes = MEASURED["time_slopes"].values()
+    assert "grows with n² or somewhat more" in PROSE
+    assert all(1.9 < slope < 2.5 for slope in slopes)
+
+
+def test_tiled_attention_is_the_same_to_six_digits():
+    assert "off by less than 10⁻⁶" in PROSE
+    query, key, value = torch.randn(3, 500, 64, generator=torch.Generator().manual_seed(0))
+    for tile in (1, 64, 300, 1000):
+        off = solution("4.13")(query, key, value, tile) - dense_attention(query, key, value)
+        assert off.abs().max() < 1e-6
+
+
+# ---------------------------------------------------------------- the cache
+
+
+def test_the_speed_of_the_cache():
+    """From a committed run: a ratio within one run, at several seeds."""
+    one, eight = says("at least # times faster with one prompt, and # times with eight")
+    found = MEASURED["cache_speed_up_256_lowest"]
+    assert one <= found["1 prompts"] < one + 1
+    assert eight <= found["8 prompts"] < eight + 1
+    assert one >= 3
+    assert MEASURED["cache_same_words"]
