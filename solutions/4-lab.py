@@ -68,6 +68,8 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% provided="attention.recipe"
 
+# %% provided="attention.predictions"
+
 # %% [markdown]
 # ## The model of lesson 3
 #
@@ -103,8 +105,6 @@ print(f"{steps} steps in {time.perf_counter() - started:.1f} s, last loss {recor
 # %% provided="attention.evaluation"
 
 # %% provided="attention.patches:swap_patches"
-
-# %% provided="attention.predictions"
 
 # %% provided="attention.vlm_plots"
 
@@ -1057,8 +1057,6 @@ print(gate_report(BONUS, mended_bonus))
 
 # %% provided="attention.shared_keys"
 
-# %% provided="attention.predictions"
-
 # %% [markdown]
 # ## Positions that turn
 #
@@ -1758,8 +1756,6 @@ class LearnedQueries(nn.Module):
         return self.norm(asking + found), weights
         ### END SOLUTION
 
-
-# %% provided="attention.predictions"
 
 # %% provided="attention.three_ways"
 

@@ -5,27 +5,46 @@ Each module declares related exercises, as in the other lessons. This file only 
 
 from __future__ import annotations
 
-from attention.builtin import MultiHeadAttention
+from attention.multi_head import MultiHeadAttention
+from attention.open_vlm import OpenVLM
 
 from grader.course.lesson_4.caching import CACHE
+from grader.course.lesson_4.deletion import DELETION
+from grader.course.lesson_4.gradient_attention import GRADIENT
 from grader.course.lesson_4.grouped import GROUPED
+from grader.course.lesson_4.patch_head import PATCH_HEAD
+from grader.course.lesson_4.repair_aligner import ALIGNER_REPAIR
+from grader.course.lesson_4.repair_bonus import BONUS_REPAIR
+from grader.course.lesson_4.repair_mirror import MIRROR_REPAIR
+from grader.course.lesson_4.repair_padding import PADDING_REPAIR
+from grader.course.lesson_4.repair_scale import SCALE_REPAIR
+from grader.course.lesson_4.rollout import ROLLOUT
 from grader.course.lesson_4.rotary import ROTATE, ROTATE_2D
+from grader.course.lesson_4.short_training import TRAINED_IN_NOTEBOOK
 from grader.course.lesson_4.tiled import TILED
+from grader.course.lesson_4.ways import WAYS
 from grader.declaration.lesson import Lesson
 
 LESSON = Lesson(
     assignment="4-lab",
     title="Lab: does attention explain?",
     exercises=(
-        # 4.1 to 4.4: do maps explain?
-        # 4.5 to 4.9: repair
+        ROLLOUT,
+        GRADIENT,
+        DELETION,
+        PATCH_HEAD,
+        PADDING_REPAIR,
+        SCALE_REPAIR,
+        ALIGNER_REPAIR,
+        MIRROR_REPAIR,
+        BONUS_REPAIR,
         ROTATE,
         ROTATE_2D,
         GROUPED,
         TILED,
         CACHE,
-        # 4.15 to 4.17: three ways to bring the image in
+        *WAYS,
     ),
-    given={"MultiHeadAttention": MultiHeadAttention},
+    given={"MultiHeadAttention": MultiHeadAttention, "OpenVLM": OpenVLM, **TRAINED_IN_NOTEBOOK},
     optional=True,
 )
