@@ -5,6 +5,7 @@ Each module declares related exercises, as in the other lessons. This file only 
 
 from __future__ import annotations
 
+from attention.explained import value_weighted
 from attention.open_vlm import OpenVLM
 
 from grader.course.lesson_4.deletion import DELETION
@@ -26,5 +27,5 @@ LESSON = Lesson(
         # 4.10 to 4.14: modern attention
         # 4.15 to 4.17: three ways to bring the image in
     ),
-    given={"OpenVLM": OpenVLM},
+    given={"OpenVLM": OpenVLM, "value_weighted": value_weighted},
 )

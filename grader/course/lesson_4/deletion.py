@@ -241,7 +241,6 @@ DELETION = Exercise(
     points=10,
     difficulty=2,
     minutes=15,
-    builds_on=("4.1", "4.2"),
     checks=(CURVE_VALUES, AREA, CURVE_CONDUCT, RANKING),
     mistakes=mistakes_in(globals(), "deletion_curve", "insertion_curve", "area_under"),
     review="Which one is right? Take away, and see",
