@@ -372,10 +372,9 @@ for task, questions in held.items():
         for name in deleted[task]
     }
 compare_predictions(my_areas, {name: area_under(deleted["where"][name]).mean().item() for name in my_areas})
-print("\ninsertion minus deletion, the best first")
-for task, values in quality.items():
-    ranked = sorted(values.items(), key=lambda pair: -pair[1])
-    print(f"{task:6}", ", ".join(f"{name} {value:.3f}" for name, value in ranked))
+print("\ninsertion minus deletion    " + "".join(f"{task:>8}" for task in quality))
+for name in quality["where"]:
+    print(f"{name:28}" + "".join(f"{quality[task][name]:8.3f}" for task in quality))
 
 # %% id="draw-curves" draws="1"
 need("quality", "4.3")
@@ -405,7 +404,7 @@ show_curves(
 #
 # - **No explanation is the best for all questions.** Gradient × attention is the best of the four for "where" at 5 of 5 seeds. For
 #   "what" the value-weighted map beats it at 5 of 5.
-# - The head average, which lesson 3 taught you to distrust, is as good as any for "what": there two or three heads look at the
+# - The head average, which lesson 3 taught you to distrust, is nearly as good as the best for "what": there two or three heads look at the
 #   patch in question, and those that rest do little harm.
 # - **Rollout is the last of the four for "where" and for "what" at 5 of 5 seeds**, though it uses more of the model than the head
 #   average does. Look into that first.
