@@ -254,9 +254,9 @@ for task, questions in held.items():
 
 # %% [markdown]
 # *Three rows, one for each kind of question: the scene with the patch in question framed in orange, and five 3×3 maps on one
-# scale from 0 to 1: head average, value-weighted, rollout, gradient × attention, and chance, 0.11 everywhere. For "what" and
-# "read" all four maps are brightest in the frame, rollout least clearly. For "where" the head average and the rollout spread
-# their weight over several patches, and the two others do not.*
+# scale from 0 to 1: head average, value-weighted, rollout, gradient × attention, and chance, 0.11 everywhere. Gradient × attention
+# has nearly all of its weight in the frame. The head average and the value-weighted map are brightest there, too, and less sure.
+# Rollout spreads its weight over many patches.*
 
 # %% [markdown]
 # ## Which one is right? Take away, and see
@@ -277,8 +277,8 @@ for task, questions in held.items():
 # - `insertion_curve(score, image_patches, order, blank)`: the scores with 0, 1, … n patches put into an empty scene.
 # - `area_under(curve)`: the area, as above.
 #
-# The scenes that are handed in stay as they are. The ranking at the end of the list of checks uses your 4.1 and 4.2 as well: on a
-# model and on scenes that you have not seen, they must come out in the right order.
+# The scenes that are handed in stay as they are. In the end the grader ranks three explanations with your functions, of a model and
+# on scenes that you have not seen; they must come out in the right order.
 #
 # <details><summary>First hint</summary>
 #
@@ -372,10 +372,9 @@ for task, questions in held.items():
         for name in deleted[task]
     }
 compare_predictions(my_areas, {name: area_under(deleted["where"][name]).mean().item() for name in my_areas})
-print("\ninsertion minus deletion, the best first")
-for task, values in quality.items():
-    ranked = sorted(values.items(), key=lambda pair: -pair[1])
-    print(f"{task:6}", ", ".join(f"{name} {value:.3f}" for name, value in ranked))
+print("\ninsertion minus deletion    " + "".join(f"{task:>8}" for task in quality))
+for name in quality["where"]:
+    print(f"{name:28}" + "".join(f"{quality[task][name]:8.3f}" for task in quality))
 
 # %% id="draw-curves" draws="1"
 need("quality", "4.3")
@@ -385,8 +384,8 @@ show_curves(
 
 # %% [markdown]
 # *Two panels of curves for "where". Deletion: the gradient's and the value-weighted curve drop to the floor at the first patch,
-# the head average's a little later, rollout's clearly later, and the dotted line of the random order falls evenly. Insertion: the
-# same picture upside down.*
+# the head average's a little later, rollout's clearly later, and the dotted line of the random order falls evenly. In the end all
+# rise a little, to 0.11: in an empty scene the model guesses. Insertion: the same picture upside down.*
 #
 # You have one seed; `python -m benchmarks.explanations` has five, with 1,000 questions of each kind. Insertion minus deletion,
 # from the worst to the best seed:
@@ -405,7 +404,7 @@ show_curves(
 #
 # - **No explanation is the best for all questions.** Gradient × attention is the best of the four for "where" at 5 of 5 seeds. For
 #   "what" the value-weighted map beats it at 5 of 5.
-# - The head average, which lesson 3 taught you to distrust, is as good as any for "what": there two or three heads look at the
+# - The head average, which lesson 3 taught you to distrust, is nearly as good as the best for "what": there two or three heads look at the
 #   patch in question, and those that rest do little harm.
 # - **Rollout is the last of the four for "where" and for "what" at 5 of 5 seeds**, though it uses more of the model than the head
 #   average does. Look into that first.
@@ -481,13 +480,13 @@ show_heads_by_task(
     {task: {"weights shuffled": list(shares.values())} for task, shares in same.items()},
     "the same word",
     chance=1 / 9,
-    names=["0", "1", "2", "3", "all", "uniform"],
+    names=["0", "1", "2", "3", "all", "equal"],
 )
 
 # %% [markdown]
 # *Three panels, a bar for each head, for all heads and for uniform weights; the dotted line is chance. "Where": shuffling head 0
 # brings the share of unchanged words down to chance, shuffling any other head changes nothing. "What" and "read": heads 1 and 3
-# cost about a third each, the others hardly anything. All heads at once, or uniform weights: chance.*
+# cost a quarter to a third each, the others hardly anything. All heads at once, or equal weights: chance or below.*
 #
 # So both papers are right, about different heads of one model. At seed 0, with 1,000 questions, shuffling head 0 leaves
 # 0.131 of the words of "where" as they were. Shuffling any one of the others leaves 0.995 to 0.999: whatever their maps show, it
@@ -569,7 +568,7 @@ for task, questions in held.items():
 measured = {}
 for task in ("where", "what"):
     best = max(range(len(carried[task]["put in"])), key=carried[task]["put in"].__getitem__)
-    measured |= {f"{task}: {name}": shares[best] for name, shares in carried[task].items()}
+    measured |= {f"{task}: {name}": carried[task][name][best] for name in ("put in", "taken out")}
 compare_predictions(my_heads, measured)
 names = {
     "put in": "put in: the twin gets the clean scene's answer",

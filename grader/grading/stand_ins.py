@@ -13,8 +13,8 @@ import inspect
 from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from types import FunctionType
-from typing import Any, get_args, get_type_hints
+from types import FunctionType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from nbformat import NotebookNode
 from torch import Tensor
@@ -59,9 +59,14 @@ def _takes_tensors(reference: Any) -> bool:
     hints = get_type_hints(reference)
     return all(
         parameter.default is not parameter.empty
-        or set(get_args(hints.get(name)) or (hints.get(name),)) <= {Tensor, int, float, bool}
+        or all(one in (Tensor, int, float, bool) for one in _alternatives(hints.get(name)))
         for name, parameter in inspect.signature(reference).parameters.items()
     )
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    """Return the types of a union; any other type, a list or a callable with arguments of its own too, by itself."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def with_carry_on(notebook: NotebookNode, cells: Collection[str]) -> NotebookNode:

@@ -43,7 +43,7 @@ def show_heads_by_task(
         names: what stands below the bars; by default the numbers of the heads, from 0.
     """
     figure, axes = plt.subplots(
-        1, len(shares), figsize=(7.4, 2.6), sharey=True, layout="constrained", squeeze=False
+        1, len(shares), figsize=(7.4, 3.0), sharey=True, layout="constrained", squeeze=False
     )
     for ax, (task, measured) in zip(axes[0], shares.items(), strict=True):
         width = 0.8 / len(measured)
@@ -57,5 +57,5 @@ def show_heads_by_task(
         ax.set_title(task, fontsize=9)
         ax.set(ylim=(0, 1.2), xlabel="" if names else "head")
     axes[0][0].set_ylabel(ylabel, fontsize=9)
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
     plt.show()

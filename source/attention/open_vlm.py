@@ -125,7 +125,9 @@ def heads_of(
         for linear, given in ((layer.W_Q, tokens), (layer.W_K, context), (layer.W_V, context))
     )
     each = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
-    weights = F.scaled_dot_product_attention(query, key, each, attn_mask=mask)  # the identity shows the weights
+    weights = F.scaled_dot_product_attention(
+        query, key, each, attn_mask=mask
+    )  # the identity shows the weights
     return weights, weights @ value
 
 

@@ -5,6 +5,7 @@ Each module declares related exercises, as in the other lessons. This file only 
 
 from __future__ import annotations
 
+from attention.explained import value_weighted
 from attention.multi_head import MultiHeadAttention
 from attention.open_vlm import OpenVLM
 
@@ -45,6 +46,11 @@ LESSON = Lesson(
         CACHE,
         *WAYS,
     ),
-    given={"MultiHeadAttention": MultiHeadAttention, "OpenVLM": OpenVLM, **TRAINED_IN_NOTEBOOK},
+    given={
+        "MultiHeadAttention": MultiHeadAttention,
+        "OpenVLM": OpenVLM,
+        "value_weighted": value_weighted,
+        **TRAINED_IN_NOTEBOOK,
+    },
     optional=True,
 )

@@ -21,12 +21,12 @@ def draw_scenes_and_order(
 ) -> Inputs:
     """Draw scenes, an order of the patches of each, an empty patch, and what the score asks each scene for.
 
-    No order is its own inverse: who mistakes it for a list of ranks gets other curves.
+    No order is its own inverse, so that who reads it as a list of turns gets other curves, and no two are the same.
     """
     orders: list[Tensor] = []
     while len(orders) < scenes:
         order = sampler.permutation(patches)
-        if not torch.equal(order, order.argsort()):
+        if not any(torch.equal(order, other) for other in (order.argsort(), *orders)):
             orders.append(order)
     return {
         "image_patches": sampler.normal(scenes, patches, d_vision, dtype=dtype),
@@ -241,7 +241,6 @@ DELETION = Exercise(
     points=10,
     difficulty=2,
     minutes=15,
-    builds_on=("4.1", "4.2"),
     checks=(CURVE_VALUES, AREA, CURVE_CONDUCT, RANKING),
     mistakes=mistakes_in(globals(), "deletion_curve", "insertion_curve", "area_under"),
     review="Which one is right? Take away, and see",

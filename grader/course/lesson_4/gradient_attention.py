@@ -123,7 +123,7 @@ def wrong_sign(weights, score):
 
 @mistake(
     "gradient_attention",
-    "This is the gradient of the mean over the scenes: it shrinks with the batch. Differentiate the sum.",
+    "This is the gradient of the mean over the scenes, too small in a batch. Take the gradient of the sum.",
 )
 def gradient_of_the_mean(weights, score):
     return gradient_attention(weights, score) / score.numel()
