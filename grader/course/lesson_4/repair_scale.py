@@ -53,7 +53,7 @@ def scale_still_missing(query, key, value):
 
 @mistake(
     "look_once",
-    "Now the scores are divided by d_k, at once or as √d_k on both sides, and become too small. Their spread is √d_k.",
+    "Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small: their spread is √d_k. The gate is passed, and the fault is another one now.",
 )
 def divided_by_the_width(query, key, value):
     return _seen(_scores(query, key) / query.shape[-1], value)
