@@ -45,7 +45,7 @@ def _scores(query: Tensor, key: Tensor) -> Tensor:
 
 @mistake(
     "look_once",
-    "The scores are as large as before. A sum of d_k products grows with √d_k: what did lesson 1 divide it by?",
+    "The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what lesson 1 divides it by.",
 )
 def scale_still_missing(query, key, value):
     return _seen(_scores(query, key), value)
