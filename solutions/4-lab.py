@@ -642,7 +642,7 @@ show_heads_by_task(
 # 3. **Mend it.** Write the piece anew, with the fault mended and all else as it was.
 #
 # You are judged twice. **The gate**: trained anew with your piece, the model has to give at least .85 right answers, and at
-# least .85 of its maps must be largest on the right patch, on 500 unseen scenes. Over 5 seeds, the mended trainings reach .94 or
+# least .85 of its maps must be largest on the right patch, on 500 unseen scenes. Over 5 seeds, the mended trainings reach .92 or
 # more in both, and each broken one misses the gate every time. **What you changed**: your piece is compared with the right
 # one on inputs that you have not seen. For a model may pass the gate although the fault is still there, or gone together
 # with what it was a fault in. So if the gate is passed and the self-check of your piece is not, you have changed the task.
@@ -733,6 +733,8 @@ print(gate_report(PADDING, mended_padding))
 # *With the mended piece, the solid blue curve and the maps are those of the healthy run.*
 #
 # Leave the mask out altogether, and this training fails as well: nothing tells the 7 of the scene from the 7 in the padding.
+# Paint the padding over with zeros instead, and the gate is passed, because there is no second 7 any more. But the empty cells
+# take their share of the weight: a mask does what it says, and paint only hides.
 
 # %% [markdown]
 # ## Second training: it is sure from the first step
@@ -880,7 +882,8 @@ print(gate_report(ALIGNER, mended_aligner))
 # *With the mended piece, curve and maps are those of the healthy run.*
 #
 # This fault is hard to see because the rest learns around it: the embedding and the projections make the best of eight random
-# directions.
+# directions. Let the encoder learn in the place of the aligner, and the gate is passed, too. That is no mend: an encoder that
+# serves several models must not be changed by one of them.
 
 # %% [markdown]
 # ## Fourth training: it looks at two places
@@ -959,7 +962,7 @@ print(gate_report(MIRROR, mended_mirror))
 # *With the mended piece, curve and maps are those of the healthy run.*
 
 # %% [markdown]
-# ## Fifth training: it always looks at the same place
+# ## Fifth training: it stares at one patch
 #
 # A head that settles on one patch too early never finds out what the others hold. So this training has a **bonus for looking
 # around**: as long as the entropy of the maps is large, the loss is to be smaller. The strength of the bonus fades from 1 to 0
@@ -977,10 +980,14 @@ def broken_loss(logits, answers, weights, strength):
 broken, broken_losses = train_short(BONUS, broken_loss, seed, device)
 show_run(BONUS, {"broken": broken_losses}, broken, "broken")
 print(gate_report(BONUS, broken))
+examples = BONUS.draw(900, torch.Generator().manual_seed(seed), "test", 9, 9).to(device)
+maps = answers_and_maps(broken, *examples.asked)[1]
+print("of all maps, largest on each patch:", (torch.bincount(maps.argmax(-1), minlength=9) / 900).cpu().numpy().round(2))
 
 # %% [markdown]
-# *The loss falls fast at first, and then stays near the dotted line. All maps lie on the same one or two patches, whatever is
-# asked and wherever the orange frame is: the attention has collapsed.*
+# *The loss falls fast at first, and then stays near the dotted line. Each map has all its weight on one patch, seldom on the one
+# with the orange frame. The list counts over 900 questions, about 100 for each place: some patches are looked at again and again,
+# others never. The attention has collapsed.*
 
 # %% [markdown] about="4.9"
 # Write `looking_loss(logits, answers, weights, strength)` → a scalar: the mean cross-entropy of the answers, with the bonus for
@@ -1034,7 +1041,7 @@ print(gate_report(BONUS, mended_bonus))
 # | sharp maps before the first step | scores that are too large |
 # | a loss that falls and then stays, a parameter that never moves | something is cut off from the gradient |
 # | two bright places where one was asked for | pairs that do not belong together |
-# | the same map for every question | a collapse: look at what the loss rewards |
+# | each map on one patch, the same few patches again and again | a collapse: look at what the loss rewards |
 #
 # It would be handy if it were always so. Other faults can look the same, so the table says where to look first, and the gradient,
 # the shapes and the numbers say what it is.

@@ -77,6 +77,9 @@ def test_the_checks_together_decide_the_same_points():
 def test_a_hint_says_that_the_gate_is_passed_where_it_is():
     figures = json.loads(RESULTS.read_text("utf-8").splitlines()[-1])["figures"]
     assert figures["seeds"] >= 5
+    # What the lab says of all seeds.
+    assert ".92 or\n# more in both" in LAB.read_text("utf-8")
+    assert min(figures["mended_right_min"], figures["mended_on_patch_min"]) >= 0.92
     assert figures["broken_gate_passed"] == 0
     assert set(figures["mended_gate_passed"]) == {figures["seeds"]}
     hints = {f"{id} {one.name}": one.hint for id in TRAININGS for one in LESSON.exercise(id).mistakes}

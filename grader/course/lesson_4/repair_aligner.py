@@ -107,7 +107,7 @@ def encoder_learns_too(encoder, aligner, patches):
 
 @mistake(
     "image_tokens",
-    "It is the other way round now: the encoder learns, and the aligner is frozen.",
+    "It is the other way round now: the encoder learns, and the aligner is frozen. The gate is passed, and not by mending the fault.",
 )
 def wrong_one_frozen(encoder, aligner, patches):
     aligner.requires_grad_(False)
@@ -126,7 +126,7 @@ def tokens_made_larger(encoder, aligner, patches):
 
 @mistake(
     "image_tokens",
-    "The features are cut to length 1: that was no part of the task, and it changes what the aligner is given.",
+    "The features are cut to length 1, which changes what the aligner is given. The gate is passed, and this was no part of the task.",
 )
 def features_normalised(encoder, aligner, patches):
     with torch.no_grad():

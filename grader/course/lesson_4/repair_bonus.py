@@ -118,7 +118,7 @@ def entropies_summed(logits, answers, weights, strength):
 
 @mistake(
     "looking_loss",
-    "The mean runs over the patches, too. An entropy is a sum over the patches; the mean is over the maps.",
+    "The mean runs over the patches, too: an entropy is a sum over them, and the mean is over the maps. The gate is passed, and the bonus is smaller than was asked for.",
 )
 def mean_over_the_patches(logits, answers, weights, strength):
     return looking_loss(logits, answers, weights, strength / weights.shape[-1])
@@ -126,7 +126,7 @@ def mean_over_the_patches(logits, answers, weights, strength):
 
 @mistake(
     "looking_loss",
-    "A weight of exactly 0 gives NaN: log 0 is −∞, and 0 · −∞ is NaN. Keep the weights above 0 inside the log.",
+    "A weight of exactly 0 gives NaN, since 0 · log 0 does. The gate is passed, because this training had none: keep the weights above 0 inside the log.",
 )
 def zero_weights_give_nan(logits, answers, weights, strength):
     entropy = -(weights * weights.log()).sum(-1).mean()
@@ -143,7 +143,7 @@ def strength_ignored(logits, answers, weights, strength):
 
 @mistake(
     "looking_loss",
-    "No gradient gets from the bonus to the maps, so it changes nothing but the number. Leave out detach.",
+    "No gradient gets from the bonus to the maps: the gate is passed as if there were none. Leave out detach.",
 )
 def bonus_detached(logits, answers, weights, strength):
     return looking_loss(logits, answers, weights.detach(), strength)
@@ -164,7 +164,7 @@ LOSS_CONDUCT = Check(
 )
 BONUS_REPAIR = Exercise(
     id="4.9",
-    title="Repair: it always looks at the same place",
+    title="Repair: it stares at one patch",
     reference=(looking_loss,),
     points=3,
     difficulty=2,

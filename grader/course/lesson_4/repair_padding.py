@@ -57,7 +57,7 @@ def mask_removed(cross_attn, words, patches, padding):
 
 @mistake(
     "look_past_padding",
-    "The padding is painted over, and the words look at it still: a row of zeros has a key and a value like any other, and its weight is lost to the scene.",
+    "The padding is painted over, and the words look at it still: a row of zeros takes its share of the weight. The gate is passed, and not by mending the fault.",
 )
 def padding_painted_over(cross_attn, words, patches, padding):
     return cross_attn(words, patches.masked_fill(padding.unsqueeze(-1), 0.0))
@@ -98,7 +98,7 @@ def mask_turned_round(cross_attn, words, patches, padding):
 
 @mistake(
     "look_past_padding",
-    "No gradient gets back to the image: without it the aligner cannot learn. Leave out no_grad and detach.",
+    "No gradient gets back to the image, so the aligner cannot learn. The gate is passed all the same, because it was aligned before: leave out no_grad and detach.",
     name="padded_patches_detached",
 )
 def patches_detached(cross_attn, words, patches, padding):

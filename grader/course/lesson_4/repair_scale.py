@@ -45,7 +45,7 @@ def _scores(query: Tensor, key: Tensor) -> Tensor:
 
 @mistake(
     "look_once",
-    "The scores are as large as before. A sum of d_k products grows with √d_k: what did lesson 1 divide it by?",
+    "The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what lesson 1 divides it by.",
 )
 def scale_still_missing(query, key, value):
     return _seen(_scores(query, key), value)
@@ -53,7 +53,7 @@ def scale_still_missing(query, key, value):
 
 @mistake(
     "look_once",
-    "Now the scores are divided by d_k, at once or as √d_k on both sides, and become too small. Their spread is √d_k.",
+    "Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small: their spread is √d_k. The gate is passed, and the fault is another one now.",
 )
 def divided_by_the_width(query, key, value):
     return _seen(_scores(query, key) / query.shape[-1], value)
