@@ -1427,9 +1427,9 @@ compare_predictions(my_ratio, {"dense / tiled, memory": longest["dense"].megabyt
 # attention rises with a slope of 2.0, that of tiled attention with 1.0; the fused kernel needs least.*
 #
 # At n = 4,096 dense attention needs 21 times the memory of tiled attention, and at twice the length twice as many times. The
-# time of all three grows with n² or somewhat more: every query still meets every key. Our own program, a loop in Python that computes some
-# exponentials more, took 0.5 to 0.8 times as long as dense attention. Less is written to memory and read again: that is the point of
-# FlashAttention.
+# time of all three grows with n² or somewhat more: every query still meets every key. Our own program, a loop in Python that
+# computes some exponentials more, took 0.6 to 1.0 times as long as dense attention. Less is written to memory and read
+# again: that is the point of FlashAttention.
 #
 # In *training* your function saves nothing, because autograd keeps every tile for the way back. FlashAttention computes the
 # tiles a second time there.
@@ -1544,7 +1544,7 @@ compare_predictions(my_speed, {"without / with cache, seconds": slow / fast})
 # 32 to 256 words the two lines part.*
 #
 # The longer the text, the more the cache saves: without it the work for one word grows with all words before. At 256 words, over
-# 5 seeds, the answers were the same word for word, and at least 5 times faster with one prompt, and 15 times with eight. One
+# 5 seeds, the answers were the same word for word, and at least 4 times faster with one prompt, and 15 times with eight. One
 # prompt gains less, because calling so many small operations takes time of its own. The price is memory, and that is
 # where grouped queries come in.
 #

@@ -174,7 +174,7 @@ def test_the_speed_of_the_cache():
     """From a committed run: a ratio within one run, at several seeds."""
     one, eight = says("at least # times faster with one prompt, and # times with eight")
     found = MEASURED["cache_speed_up_256_lowest"]
-    assert one <= found["1 prompts"] < one + 1
-    assert eight <= found["8 prompts"] < eight + 1
+    assert one <= found["1 prompts"] < 1.25 * one
+    assert eight <= found["8 prompts"] < 1.25 * eight
     assert one >= 3
     assert MEASURED["cache_same_words"]

@@ -97,7 +97,7 @@ def _in_turns(source: Tensor, times: int) -> Tensor:
 
 @mistake(
     "grouped_attention",
-    "The groups are given to the heads in turns: head h looks at group h mod G. Neighbouring heads share a group: h // (H/G).",
+    "Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).",
 )
 def groups_in_turns(query, key, value, mask=None):
     return _attend(*_shared_out(query, key, value, _in_turns), mask)

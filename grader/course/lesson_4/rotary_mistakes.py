@@ -99,7 +99,9 @@ def halves_come_back(vectors, positions, base=10000.0):
     return torch.cat([turned[..., 0::2], turned[..., 1::2]], dim=-1)
 
 
-@mistake("rotate", "This is a mirror image and not a turn: exactly one of the two lines has a minus.")
+@mistake(
+    "rotate", "Both lines have a plus, and so lengths change. In a turn exactly one of the two has a minus."
+)
 def mirrored(vectors, positions, base=10000.0):
     if vectors.shape[-1] % 2:
         raise ValueError("an odd width")
@@ -177,7 +179,7 @@ def numbered_row_by_row(vectors, rows, columns, base=10000.0):
 
 @mistake(
     "rotate_2d",
-    "The pairs of rows and columns alternate. Here the whole first half belongs to the row.",
+    "Rows and columns have every second pair. Here the whole first half belongs to the row.",
 )
 def pairs_alternate(vectors, rows, columns, base=10000.0):
     pairs = vectors.unflatten(-1, (-1, 2))
