@@ -40,18 +40,18 @@ def measured(
     """Measure every job, and print each result as a line of JSON as soon as it is there.
 
     Args:
-        jobs: what is measured, and the seed.
+        jobs: the name of what is measured, and the seed.
         before: the output of a run that broke off; a job whose line stands there is not repeated.
     """
     lines = before.read_text("utf-8").splitlines() if before else []
     done = {
-        (run["what"], run["seed"]): run
+        (run["job"], run["seed"]): run
         for line in lines
-        if line.startswith('{"what"')
+        if line.startswith('{"job"')
         for run in [json.loads(line)]
     }
-    for what, seed in jobs:
-        run = done.get((what, seed)) or {"what": what, "seed": seed, **measure(what, seed)}
+    for job, seed in jobs:
+        run = done.get((job, seed)) or {"job": job, "seed": seed, **measure(job, seed)}
         print(json.dumps(run), flush=True)
         yield run
 

@@ -3,7 +3,7 @@
 On the lab's small task (`attention.three_ways`): for every way and seed the share of right answers and of maps that are
 largest on the patch in question, on 2,000 full scenes of unseen images; FLOPs for a question and for one batch of training;
 CPU seconds. Then gates that begin open; other numbers of learned queries; all of lesson 3's questions with two blocks; and
-what a new layer does to the answers of lesson 3's trained model before it has learned anything.
+what new layers do to the answers of lesson 3's trained model before they have learned anything.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from attention.three_ways import (
     WAYS,
     WayLayers,
     WayVLM,
-    added_layer,
+    added_layers,
     counted_flops,
+    new_layers,
     over_patches,
     train_way,
     way_scores,
@@ -40,7 +41,14 @@ from benchmarks import measured, publish
 
 LAYERS = WayLayers(ConcatenatedAttention, GatedCrossAttention, LearnedQueries)
 LESSON_SCENES = 1000
-NEW_LAYER = "a new layer in lesson 3's model"
+NEW_LAYER = "new layers in lesson 3's model"
+NEW_LAYERS = {
+    "as it was": (0, 0.0),
+    "32 closed gates": (32, 0.0),
+    "1 open gate": (1, 100.0),
+    "8 open gates": (8, 100.0),
+    "32 open gates": (32, 100.0),
+}
 COUNTED = {f"{count} learned queries": {"way": QUERIES, "num_queries": count} for count in (1, 2, 9, 16)}
 SMALL: dict[str, dict] = {
     **{way: {"way": way} for way in WAYS},
@@ -53,7 +61,10 @@ LONGER = {NEW_LAYER: ""} | {f"lesson 3, {way}": way for way in WAYS}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10, help="of the small task")
-    parser.add_argument("--few", type=int, default=5, help="seeds of the longer comparisons")
+    parser.add_argument("--few", type=int, default=5, help="seeds for the numbers of learned queries")
+    parser.add_argument(
+        "--longer", type=int, default=3, help="seeds of the comparisons on lesson 3's questions"
+    )
     parser.add_argument(
         "--resume", type=Path, help="output of a run that broke off: its runs are not repeated"
     )
@@ -65,14 +76,22 @@ def main() -> None:
         for what in SMALL
         if seed < options.few or what not in COUNTED
     ]
-    jobs += [(what, seed) for seed in range(options.few) for what in LONGER]
+    jobs += [(what, seed) for seed in range(options.longer) for what in LONGER]
     runs = list(measured(jobs, one_run, options.resume))
-    found = {what: [run for run in runs if run["what"] == what] for what in (*SMALL, *LONGER)}
+    found = {what: [run for run in runs if run["job"] == what] for what in (*SMALL, *LONGER)}
     rows = [row(what, found[what]) for what in SMALL]
     rows += [lesson_row(what, found[what]) for what in LONGER if what != NEW_LAYER]
-    for name in ("as it was", "with a closed gate", "with an open gate"):
-        rows.append({"what": f"lesson 3's model {name}", **spread([run[name] for run in found[NEW_LAYER]])})
-    publish("three_ways", {"runs": found, "seeds": options.seeds, "few": options.few}, rows)
+    for name in NEW_LAYERS:
+        rows.append(
+            {
+                "what": f"lesson 3's model, new layers: {name}",
+                **spread([run[name] for run in found[NEW_LAYER]]),
+            }
+        )
+    figures = {what: {"right": [run["right"] for run in found[what]]} for what in SMALL}
+    publish(
+        "three_ways", {**figures, "seeds": options.seeds, "few": options.few, "longer": options.longer}, rows
+    )
 
 
 def one_run(what: str, seed: int) -> dict[str, object]:
@@ -170,17 +189,15 @@ def lesson_task(way: str, seed: int) -> dict[str, float]:
 
 
 def new_layer(seed: int) -> dict[str, float]:
-    """The share of right answers to "what" before and after a layer that has learned nothing is put into the model."""
+    """The shares of right answers to "read" with layers that have learned nothing in front of lesson 3's trained model."""
     model = OpenVLM(**recipe.MODEL)
     recipe.train(model, answer_step, seed)
-    asked = held_out("what", LESSON_SCENES, seed=101)
-    torch.manual_seed(seed)
-    layer = GatedCrossAttention(recipe.MODEL["d_model"], recipe.MODEL["num_heads"])
-    shares = {"as it was": accuracy(model, generate, "what", asked)}
-    for name, gate in (("with a closed gate", 0.0), ("with an open gate", 100.0)):
-        nn.init.constant_(layer.gate, gate)
-        with added_layer(model, layer):
-            shares[name] = accuracy(model, generate, "what", asked)
+    asked = held_out("read", LESSON_SCENES, seed=102)
+    shares = {}
+    for name, (count, gate) in NEW_LAYERS.items():
+        torch.manual_seed(seed)
+        with added_layers(model, new_layers(GatedCrossAttention, count, gate)):
+            shares[name] = round(accuracy(model, generate, "read", asked), 4)
     return shares
 
 

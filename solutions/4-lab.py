@@ -1625,7 +1625,7 @@ else:
 # `torch.cat([image_tokens, text_tokens], dim=-2)`.
 # </details>
 #
-# Expected below: three pictures of who sees whom. In the left one a patch sees four patches and no word.
+# Expected below: two pictures of who sees whom. In the left one a patch sees four patches and no word.
 
 
 # %% exercise="4.15"
@@ -1664,8 +1664,8 @@ class ConcatenatedAttention(nn.Module):
 # ## Gated cross-attention: a door that begins closed
 #
 # Flamingo takes a language model that is trained already, freezes it, and puts new layers between the old ones. A new
-# layer has random weights. If it spoke at once, it would shout into every sentence. So each new layer has a gate g, one
-# learned number that begins at 0:
+# layer has random weights, and what it adds to the words is noise. So that the model begins as good as it was, each new
+# layer has a gate g, one learned number that begins at 0:
 #
 # $$x \leftarrow x + \tanh(g) \cdot \mathrm{CrossAttn}(\mathrm{norm}(x),\ \text{image})$$
 #
@@ -1692,7 +1692,7 @@ class ConcatenatedAttention(nn.Module):
 # `self.gate = nn.Parameter(torch.zeros(1))`. The weights come back as the cross-attention gives them, without the gate.
 # </details>
 #
-# Expected below: put into your trained model, the new layer changes no answer while its gate is closed.
+# Expected below: in your trained model, new layers change no answer while their gates are closed. And if they are open?
 
 
 # %% exercise="4.16"
@@ -1784,19 +1784,17 @@ show_sights(sights, patches=4)
 
 # %% id="try-gate" draws="1"
 need("GatedCrossAttention", "4.16")
-new = GatedCrossAttention(MODEL["d_model"], MODEL["num_heads"]).to(device)
-cell_questions = draw_questions(1000, torch.Generator().manual_seed(7), "test", ("what",), fewest=9)
-with torch.no_grad():
-    for name, gate in (("without the new layer", None), ("gate closed, g = 0", 0.0), ("gate half open, g = 0.5", 0.5),
-                       ("gate open, g = 100", 100.0)):
-        nn.init.constant_(new.gate, gate or 0.0)
-        with added_layer(model, new if gate is not None else lambda text, image: (text, None)):
-            logits, _ = model(cell_questions.token_ids[:, :6].to(device), cell_questions.image_patches.to(device))
-        right = (logits[:, -1].argmax(-1).cpu() == cell_questions.token_ids[:, 6]).float().mean()
-        print(f"{name:24} {right:.3f} of the answers to “what is at …” are right")
+rows = draw_questions(1000, torch.Generator().manual_seed(7), "test", ("read",), fewest=9)
+for count, gate in ((0, 0.0), (32, 0.0), (1, 100.0), (32, 100.0)):
+    torch.manual_seed(seed)
+    with torch.no_grad(), added_layers(model, new_layers(GatedCrossAttention, count, gate).to(device)):
+        logits, _ = model(rows.token_ids[:, :7].to(device), rows.image_patches.to(device))
+    right = (logits[:, 4:7].argmax(-1).cpu() == rows.token_ids[:, 5:8]).all(1).float().mean()
+    print(f"{count:2} new layers, gate {'open' if gate else 'closed':6}  {right:.3f} of the rows are read right")
 
 # %% id="try-queries" draws="1"
 need("LearnedQueries", "4.17")
+generator = torch.Generator().manual_seed(seed)
 for name, start in (("drawn apart", torch.randn(4, 8, generator=generator)), ("all alike", torch.zeros(4, 8))):
     layer = LearnedQueries(4, 8, 1)
     layer.queries.data.copy_(start)
@@ -1818,13 +1816,14 @@ my_ways = {"concatenation": None, "gated cross-attention": None, "learned querie
 # %% id="train-ways" draws="1"
 need("LearnedQueries", "4.17")
 layers = WayLayers(ConcatenatedAttention, GatedCrossAttention, LearnedQueries)
-ways = {}
+trained_ways = {}
 for way in WAYS:
     started = time.process_time()
     way_model, _ = train_way(way, layers, seed, steps=WAY_STEPS if train_steps is None else train_steps, device=device)
-    ways[way] = {**way_scores(way_model), "model": way_model, "seconds": time.process_time() - started}
-    print(f"{way:22} right {ways[way]['right']:.3f}, map on the patch {ways[way]['on the patch']:.3f}, "
-          f"{counted_flops(way_model):,} FLOPs a question, {ways[way]['seconds']:.1f} s of training")
+    trained_ways[way] = {**way_scores(way_model), "model": way_model, "seconds": time.process_time() - started}
+    print(f"{way:22} right {trained_ways[way]['right']:.3f}, map on the patch {trained_ways[way]['on the patch']:.3f}, "
+          f"{counted_flops(way_model):,} FLOPs a question, {trained_ways[way]['seconds']:.1f} s of training")
+ways = trained_ways
 
 # %% id="compare-ways" draws="1"
 need("ways", "4.17")
@@ -1848,10 +1847,30 @@ with torch.no_grad():
 show_squares({f"query {number}": look for number, look in enumerate(looks)}, "weight")
 
 # %% [markdown]
-# *Four maps of 3×3 patches, averaged over 500 scenes. Where a query rests on one place, that place was bright in the map
-# before; where it spreads over several, their digits are blended into one vector.*
+# *Four maps of 3×3 patches, averaged over 500 scenes. One query rests on a single place; the others spread over two or three.
+# No place belongs to two queries. Compare with the map before: the place that one query has for itself is the bright one.*
 #
-# === WAYS RESULTS ===
+# One training is one throw of the dice. `python -m benchmarks.three_ways` repeats it over ten seeds:
+#
+# | way | right, from the worst seed to the best | below 0.9 | FLOPs a question |
+# |---|---|---|---|
+# | concatenation | 0.781 to 0.974 | 1 of 10 | 215,680 |
+# | gated cross-attention | 0.152 to 0.976 | 1 of 10 | 97,664 |
+# | the same, with a gate that begins open (g = 1) | 0.964 to 0.976 | 0 of 10 | 97,664 |
+# | four learned queries | 0.199 to 0.386 | 10 of 10 | 182,016 |
+#
+# Four things that we did not expect:
+#
+# - **Queries share the places out.** Each query rests on one place, or blends a few. A blend of two digits is neither. So more
+#   queries keep more: the mean over five seeds is 0.11 with one query, 0.20 with two, 0.64 with nine, 0.83 with sixteen.
+#   Nine queries for nine patches would be enough, if somebody told each query where to look.
+# - **The closed gate is no help here.** It protects a text model that knows something. Ours knows nothing yet, and at 1 of 10
+#   seeds it never learns to look. With gates that begin open all ten do.
+# - **The noise that the gate keeps out is small.** You saw it above: 32 open layers with random weights, and most rows are
+#   still read right. Over three trained models 0.949 to 0.952 become 0.927 to 0.937.
+# - **The most common way was the hardest to train.** On all of lesson 3's questions, with two blocks and lesson 3's recipe,
+#   over three seeds: gated cross-attention answers "where" at 0.925 to 0.988, concatenation at 0.090 to 0.106, which is
+#   chance. LLaVA begins with a text model whose attention has been trained; ours learns words, patches and looking at once.
 
 # %% [markdown]
 # ## What they cost
@@ -1872,9 +1891,9 @@ show_costs(sizes, {way: [way_flops(way, size, 100, 32, 768, 12) for size in size
 # *Lines over the number of patches, both axes logarithmic. Learned queries stay nearly flat, gated cross-attention rises
 # slowly, concatenation rises fastest: every patch goes through every block.*
 #
-# With nine patches 32 queries are dearer than the patches themselves. At 576 patches, as in LLaVA-1.5, concatenation takes
-# === COSTS ===
-# Real systems cache the image's keys and values, so that later words of an answer do not pay again.
+# With nine patches, 32 queries are dearer than the patches themselves. At 576 patches, as many as LLaVA-1.5 has, concatenation
+# takes 93.4 · 10⁹ FLOPs for a question, gated cross-attention 33.0 and learned queries 17.1. What they are cheap for is what
+# they lose.
 
 # %% [markdown]
 # # A richer world
@@ -1895,7 +1914,7 @@ show_costs(sizes, {way: [way_flops(way, size, 100, 32, 768, 12) for size in size
 # %% provided="attention.compositional"
 
 # %% id="coloured-world" draws="1"
-scenes = [held_out_coloured(task, 1, unseen=True, seed=seed + 3) for task in COLOURED_TASKS]
+scenes = [held_out_coloured(task, 1, unseen=True, seed=seed + n) for n, task in enumerate(COLOURED_TASKS, 3)]
 sentences = [" ".join(COLOURED_WORDS[token] for token in scene.token_ids[0].tolist() if token > 2) for scene in scenes]
 show_pictures(
     torch.cat([to_pictures(scene.image_patches) for scene in scenes]),
@@ -1944,8 +1963,8 @@ compare_predictions(
 show_gap(shares["seen pairs"], shares["unseen pairs"], {"colour": 1 / 5, "at": 1 / 5, "where": 1 / 9, "left": 1 / 10})
 
 # %% [markdown]
-# *Bars in twos, seen pairs beside unseen pairs, for the four kinds of question; dotted lines: chance. All are far above
-# chance. The gap is widest for "colour".*
+# *Bars in twos, seen pairs beside unseen pairs, for the four kinds of question; dotted lines: chance. The gap is widest for
+# "colour" and hardly there for "at". "left" is low for both.*
 
 # %% id="draw-pairs" draws="1"
 need("pair_scores", "4.17")
@@ -1959,10 +1978,31 @@ show_pairs(
 )
 
 # %% [markdown]
-# *A map of five colours by ten digits, the share of right answers. Seen pairs are bright. Among the ten framed ones some are
-# as bright, and a few are dark.*
+# *A map of five colours by ten digits, the share of right answers. Seen pairs are bright. Of the ten framed ones, on two
+# diagonals, some are as bright, and some are much darker.*
 #
-# === PAIRS RESULTS ===
+# `python -m benchmarks.compositional` repeats it over five seeds. Means:
+#
+# | question | seen pairs | unseen pairs | gap |
+# |---|---|---|---|
+# | `which colour has the 3 ?` | 0.985 | 0.618 | 0.368 |
+# | `which colour is at center ?` | 0.991 | 0.971 | 0.020 |
+# | `where is the red 7 ?` | 0.976 | 0.847 | 0.129 |
+# | `what is left of the red 7 ?` | 0.312 | 0.309 | 0.003 |
+#
+# **The eyes are not to blame.** The first two questions are about the same patches and have the same answers. Asked by place,
+# the model names the colour of a pair that it has never seen. Asked by digit, it fails in more than a third of the cases. What
+# differs is the question: it names the digit. In training no sentence `which colour has the 9 ? purple` ever stood, and the
+# model has learned from its *sentences* what is never said. It believes them more than the image. Large models do this,
+# too: [Agrawal et al. 2018](https://arxiv.org/abs/1712.00377) changed which answers go with which questions between training
+# and test, and models that had seemed to look fell far.
+#
+# **It grows with what is missing.** Where each digit has one colour only in training, the answers to the first question fall
+# to 0.002 for unseen pairs, those to "where" to 0.074, and those to the second stay at 0.927.
+#
+# **A gap of zero can mean that nothing was learned.** The relation "left of" has hardly a gap, because it is hardly
+# learned: 0.273 to 0.407 at the five seeds, with seen pairs. Where each digit has only one colour, so that the digit alone
+# finds the patch, 3 of 5 seeds learn it (0.994 to 0.996).
 
 # %% [markdown]
 # ## What you have now

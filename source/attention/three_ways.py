@@ -213,18 +213,35 @@ def way_scores(model: WayVLM, count: int = 2000, seed: int = 7) -> dict[str, obj
     }
 
 
+def new_layers(
+    gated: Callable, count: int, gate: float, width: int = 64, num_heads: int = 4
+) -> nn.ModuleList:
+    """Layers of gated cross-attention that have learned nothing, their gates at `gate`; at 100 they are open, tanh is 1."""
+    layers = nn.ModuleList(gated(width, num_heads) for _ in range(count))
+    for layer in layers:
+        nn.init.constant_(layer.gate, gate)
+    return layers
+
+
 @contextmanager
-def added_layer(model: nn.Module, layer: nn.Module) -> Iterator[None]:
-    """Put a new layer in front of the first block of lesson 3's model, for a while.
+def added_layers(model: nn.Module, layers: nn.ModuleList) -> Iterator[None]:
+    """Put new layers in front of the first block of lesson 3's model, for a while.
 
     Args:
-        model: an OpenVLM; its words go through the layer, which also gets the image tokens.
-        layer: called with text, image → tokens, weights.
+        model: an OpenVLM; its words go through the layers, which also get the image tokens.
+        layers: each called with text, image → tokens, weights.
     """
     image: list[Tensor] = []  # the model makes its image tokens before it reads the words
+
+    def through(part: nn.Module, given: tuple, text: Tensor) -> Tensor:
+        tokens = image.pop()
+        for layer in layers:
+            text, _ = layer(text, tokens)
+        return text
+
     hooks = [
         model.image_norm.register_forward_hook(lambda part, given, made: image.append(made)),
-        model.text_positions.register_forward_hook(lambda part, given, made: layer(made, image.pop())[0]),
+        model.text_positions.register_forward_hook(through),
     ]
     try:
         yield

@@ -38,10 +38,10 @@ def show_sights(sights: Mapping[str, Tensor], patches: int) -> None:
     )
     for ax, (title, allowed) in zip(axes[0], sights.items(), strict=True):
         rows, columns = allowed.shape
-        names = [f"patch {n}" if n < patches else f"word {n - patches}" for n in range(max(rows, columns))]
+        tokens = [f"patch {n}" if n < patches else f"word {n - patches}" for n in range(patches + rows)]
         ax.imshow(allowed.cpu().numpy(), cmap="cividis", vmin=0, vmax=1)
-        ax.set_xticks(range(columns), names[:columns], rotation=90, fontsize=8)
-        ax.set_yticks(range(rows), names[max(rows, columns) - rows :], fontsize=8)
+        ax.set_xticks(range(columns), tokens[:columns], rotation=90, fontsize=8)
+        ax.set_yticks(range(rows), tokens[:rows] if rows == columns else tokens[patches:], fontsize=8)
         ax.set_title(title, fontsize=9)
         ax.axvline(patches - 0.5, color="white", linewidth=1.5)
         if rows == columns:
@@ -53,8 +53,17 @@ def show_costs(sizes: Sequence[int], costs: Mapping[str, Sequence[float]], here:
     """Lines over the number of patches, both axes logarithmic, by name."""
     _, ax = plt.subplots(figsize=(6.2, 3.0), layout="constrained")
     for (name, values), (colour, dash, mark) in zip(costs.items(), _STYLES, strict=True):
-        ax.plot(sizes, values, color=colour, linestyle=dash, marker=mark, markersize=4, label=name)
-    ax.set(xscale="log", yscale="log", xlabel="patches", ylabel="FLOPs for a question", title=here)
+        ax.plot(
+            sizes,
+            [value / 1e9 for value in values],
+            color=colour,
+            linestyle=dash,
+            marker=mark,
+            markersize=4,
+            label=name,
+        )
+    ax.set(xscale="log", yscale="log", xlabel="patches", ylabel="10⁹ FLOPs for a question", title=here)
+    ax.set_yticks(heights := (10, 30, 100, 300), [str(height) for height in heights])
     ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
     ax.minorticks_off()
     ax.legend(frameon=False, fontsize=9)
@@ -113,7 +122,7 @@ def show_pairs(shares: Tensor, seen: Tensor, rows: Sequence[str], columns: Seque
         _write_share(ax, column, row, shares[row, column].item(), 1.0)
         if not seen[row, column]:
             corner = (column - 0.46, row - 0.46)
-            ax.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor=_ORANGE, linewidth=2.5))
+            ax.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor="black", linewidth=2.5))
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.set_title(title, fontsize=10)

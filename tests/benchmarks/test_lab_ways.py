@@ -1,0 +1,80 @@
+"""The numbers that the lab's prose quotes from benchmarks/results/three_ways.txt and compositional.txt."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from attention.three_ways import WAYS, way_flops
+
+ROOT = Path(__file__).parents[2]
+PROSE = re.sub(
+    r"\s+", " ", re.sub(r"^# ?", "", (ROOT / "solutions" / "4-lab.py").read_text("utf-8"), flags=re.M)
+)
+
+
+def runs(program: str, job: str) -> list[dict]:
+    lines = (ROOT / "benchmarks" / "results" / f"{program}.txt").read_text("utf-8").splitlines()
+    return [
+        run
+        for run in map(json.loads, (line for line in lines if line.startswith('{"job"')))
+        if run["job"] == job
+    ]
+
+
+def between(shares: list[float]) -> str:
+    return f"{min(shares):.3f} to {max(shares):.3f}"
+
+
+def quoted() -> Iterator[str]:
+    for job, name in (
+        *((way, f"four {way}" if way == WAYS[2] else way) for way in WAYS),
+        ("gate open at the start", "the same, with a gate that begins open (g = 1)"),
+    ):
+        found = runs("three_ways", job)
+        right = [run["right"] for run in found]
+        low = sum(share < 0.9 for share in right)
+        yield f"| {name} | {between(right)} | {low} of {len(right)} | {found[0]['flops']:,} |"
+    means = [
+        mean(run["right"] for run in runs("three_ways", f"{count} learned queries"))
+        for count in (1, 2, 9, 16)
+    ]
+    yield "{:.2f} with one query, {:.2f} with two, {:.2f} with nine, {:.2f} with sixteen".format(*means)
+    layers = runs("three_ways", "new layers in lesson 3's model")
+    before, after = (between([run[name] for run in layers]) for name in ("as it was", "32 open gates"))
+    yield f"{before} become {after}"
+    gated, joined = (runs("three_ways", f"lesson 3, {way}") for way in (WAYS[1], WAYS[0]))
+    yield f'answers "where" at {between([run["where"] for run in gated])}, concatenation at {between([run["where"] for run in joined])}'
+    costs = [way_flops(way, 576, 100, 32, 768, 12) / 1e9 for way in WAYS]
+    yield "{:.1f} · 10⁹ FLOPs for a question, gated cross-attention {:.1f} and learned queries {:.1f}".format(
+        *costs
+    )
+    yield from quoted_pairs()
+
+
+def quoted_pairs() -> Iterator[str]:
+    def share(missing: int, pairs: str, task: str) -> float:
+        found = runs("compositional", f"{missing} of 5 colours missing")
+        return mean(run["scores"][pairs][task]["right"] for run in found)
+
+    for task in ("colour", "at", "where", "left"):
+        seen, unseen = share(1, "seen pairs", task), share(1, "unseen pairs", task)
+        yield f"| {seen:.3f} | {unseen:.3f} | {seen - unseen:.3f} |"
+    left, where, place = (share(4, "unseen pairs", task) for task in ("colour", "where", "at"))
+    yield f'fall to {left:.3f} for unseen pairs, those to "where" to {where:.3f}, and those to the second stay at {place:.3f}'
+    relation = {
+        missing: [run["scores"]["seen pairs"]["left"]["right"] for run in runs("compositional", f"{missing} of 5 colours missing")]
+        for missing in (1, 4)
+    }  # fmt: skip
+    yield f"{between(relation[1])} at the five seeds"
+    learned = [value for value in relation[4] if value > 0.9]
+    yield f"{len(learned)} of 5 seeds learn it ({between(learned)})"
+
+
+@pytest.mark.parametrize("words", quoted())
+def test_the_lab_quotes_what_was_measured(words: str) -> None:
+    assert words in PROSE
