@@ -32,6 +32,7 @@ from grader.report.text import (
     number,
     said_once,
     summary,
+    who,
 )
 
 COLOURS = {
@@ -74,7 +75,9 @@ def _assignment(assignment: str, entries: Sequence[GradebookEntry]) -> Table:
     for entry in entries:
         if entry.status != "missing":
             symbols = _symbols(entry.grade, ids)
-            shown.add_row(Text(_short(entry.student.id, 32)), _score(entry), symbols, Text(_notes(entry)))
+            longest = 24 if entry.student.name else 32  # a name leaves room for the notes
+            name = Text(_short(who(entry.student), longest))
+            shown.add_row(name, _score(entry), symbols, Text(_notes(entry)))
     return shown
 
 
