@@ -17,9 +17,13 @@ from grader.declaration.exercise import Check, Exercise, Mistake
 from grader.declaration.lesson import Lesson
 from grader.declaration.sampler import InputSampler
 from grader.diagnosis.diagnose import diagnose, wrong_answer
-from grader.records import Evidence, Outcome, Verdict
+from grader.records import Evidence, Outcome
 
-DRAWS = ("one", "two", "three")  # hidden inputs are drawn so often: a mistake may hide from one draw
+DRAWS = (
+    "one",
+    "two",
+    "three",
+)  # hidden inputs are drawn so often: a mistake may pass on one draw and not on another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,51 +31,66 @@ class Proof:
     """What was found of one exercise."""
 
     exercise: Exercise
-    problems: tuple[str, ...]
+    problems: tuple[str, ...]  # the reference fails, or a mistake passes
+    remarks: tuple[str, ...]  # a mistake fails, and its hint is not the one that students read
     left_out: tuple[str, ...]  # checks of what the notebook's own cells make, such as a trained model
 
 
-def prove(lesson: Lesson) -> Iterator[Proof]:
-    """Yield a proof for each exercise of a lesson."""
+def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:
+    """Yield a proof for each exercise of a lesson, or for the only one with this id."""
     for exercise in lesson.exercises:
+        if only not in (None, exercise.id):
+            continue
         kept = [check for check in exercise.checks if _stands_alone(lesson, check)]
         names = {check.name for check in kept}
         kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
         part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
         problems = dict.fromkeys(problem for draw in DRAWS for problem in _problems(lesson, part, draw))
-        left_out = tuple(check.title for check in exercise.checks if check.name not in names)
-        yield Proof(exercise=exercise, problems=tuple(problems), left_out=left_out)
+        yield Proof(
+            exercise=exercise,
+            problems=tuple(problems),
+            remarks=() if problems else tuple(_other_hints(lesson, part)),
+            left_out=tuple(check.title for check in exercise.checks if check.name not in names),
+        )
 
 
 def _problems(lesson: Lesson, exercise: Exercise, draw: str) -> Iterator[str]:
     """Yield what is wrong with an exercise on one draw of its hidden inputs."""
-    if not exercise.checks:
-        return
-    planned = plan_exercise(exercise, "proof", draw)
-    ours = ReferenceResults(lesson.reference)
+    planned, ours = plan_exercise(exercise, "proof", draw), ReferenceResults(lesson.reference)
     right = judge(exercise, planned, {one.key: ours.right(one) for one in planned}, ours)
     if right.outcome is not Outcome.PASSED:
         yield f"the reference does not pass: {right.message}"
         return
     for wrong in exercise.mistakes:
-        verdict = _verdict(exercise, planned, ours, wrong)
-        if verdict.outcome is Outcome.PASSED:
-            yield f"{wrong.name} passes every check: no trial tells it from the right answer. Add a trial that does"
-        elif verdict.mistake != wrong.name:
-            told = f"students read the hint of {verdict.mistake}" if verdict.mistake else "its hint is not shown"
-            yield f"{wrong.name} fails, but {told}. Add a trial on which the two differ, or drop one"
+        if judge(exercise, planned, _evidence(planned, ours, wrong), ours).outcome is Outcome.PASSED:
+            yield f"{wrong.name} passes every check: no trial tells it from the right answer. Add one that does"
 
 
-def _verdict(
-    exercise: Exercise, planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mistake
-) -> Verdict:
-    """Judge and explain an answer that makes a declared mistake, and is right otherwise."""
-    evidence: dict[str, Evidence] = {one.key: ours.wrong(one, wrong) for one in planned}
-    verdict = judge(exercise, planned, evidence, ours)
-    return diagnose(verdict, wrong_answer(exercise, verdict, planned, evidence, ours), lambda: None)
+def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
+    """Yield the mistakes that fail, and whose hint students do not read: another explanation is simpler, or fits better."""
+    planned, ours = plan_exercise(exercise, "proof", DRAWS[0]), ReferenceResults(lesson.reference)
+    for wrong in exercise.mistakes:
+        evidence = _evidence(planned, ours, wrong)
+        verdict = judge(exercise, planned, evidence, ours)
+        told = diagnose(verdict, wrong_answer(exercise, verdict, planned, evidence, ours))
+        if told.mistake != wrong.name:
+            instead = (
+                f"the hint of {told.mistake}"
+                if told.mistake
+                else f"{told.hint!r}"
+                if told.hint
+                else "no hint"
+            )
+            yield f"{wrong.name} fails, and students read {instead}"
+
+
+def _evidence(planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mistake) -> dict[str, Evidence]:
+    """Return what an answer gives that makes a declared mistake, and is right otherwise."""
+    return {one.key: ours.wrong(one, wrong) for one in planned}
 
 
 def _stands_alone(lesson: Lesson, check: Check) -> bool:
-    """Tell whether a check needs nothing but the reference and its inputs."""
-    there = lesson.reference.keys() | check.trials[0].draw(InputSampler("proof")).keys() if check.trials else set()
+    """Tell whether a check needs nothing but its inputs and what the reference defines; None stands for a trained model."""
+    given = check.trials[0].draw(InputSampler("proof")) if check.trials else {}
+    there = {*given, *(name for name, value in lesson.reference.items() if value is not None)}
     return {check.names.get(name, name) for name in parameters(check.probe)} <= there

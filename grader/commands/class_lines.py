@@ -1,4 +1,4 @@
-"""The command lines about the people of a class: what they get, who they are, and how late they were."""
+"""Command lines about a lesson and a class: its proof, the zip for students, who they are, and how late they were."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from grader.commands.console import Terminal
 from grader.commands.options import GradebookOption, RosterArgument
 
 StudentArgument = Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")]
+ExerciseArgument = Annotated[str | None, typer.Argument(help="This exercise alone, as in 1.4.")]
 HoursArgument = Annotated[
     float, typer.Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")
 ]
@@ -25,6 +26,14 @@ def add_class_commands(app: typer.Typer, root: Callable[[], Path], terminal: Ter
     Args:
         root: returns the course's folder, or ends the command.
     """
+
+    @app.command()
+    def prove(exercise: ExerciseArgument = None) -> None:
+        """Show that each mistake that a lesson declares fails its checks, and that the reference passes."""
+        from grader.commands.prove import run
+
+        root()
+        raise typer.Exit(run(exercise, terminal))
 
     @app.command()
     def students(to: ZipOption = None) -> None:

@@ -17,14 +17,14 @@ ZIP = {
     "4712": "Grace Hopper_4712_assignsubmission_file/my homework.ipynb",
     "4713": "Carl Gauß_4713_assignsubmission_file/1-attention.ipynb",
 }
-WORKSHEET = '''\
+WORKSHEET = """\
 "Identifier","Full name","Email address","Status","Grade","Maximum Grade","Grade can be changed",\
 "Last modified (submission)","Last modified (grade)","Feedback comments"
 "Participant 4711","Ada Lovelace","ada@example.org","Submitted for grading","","100.00","Yes","Friday","-",""
 "Participant 4712","Grace Hopper","grace@example.org","Submitted for grading - 1 day 2 hours late","","100.00","Yes","Saturday","-",""
 "Participant 4713","Carl Gauß","carl@example.org","Submitted for grading","","100.00","Yes","Friday","-",""
 "Participant 4714","Emmy Noether","emmy@example.org","No submission","","100.00","Yes","-","-",""
-'''
+"""
 PENALTY = """
 c.AssignLatePenalties.plugin_class = "grader.nbgrader_plugins.late.PointsPerDay"
 c.PointsPerDay.points = 2
