@@ -9,10 +9,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import PdfMargins
 
 SYSTEM = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
-MARGIN = {"top": "15mm", "bottom": "15mm", "left": "12mm", "right": "12mm"}
 NO_PLAYWRIGHT = (
     "a PDF needs Playwright, which is not installed. Run: pip install 'attention-course[pdf]'. Or print the HTML page "
     "from a browser."
@@ -52,7 +55,8 @@ def pdf_printer() -> Iterator[Callable[[str], bytes]]:
         def printed(html: str) -> bytes:
             # Whatever a student wrote is escaped, so this tag is always the template's.
             page.set_content(html.replace("<details", "<details open"))
-            return page.pdf(format="A4", margin=MARGIN, print_background=True, tagged=True)
+            margin: PdfMargins = {"top": "15mm", "bottom": "15mm", "left": "12mm", "right": "12mm"}
+            return page.pdf(format="A4", margin=margin, print_background=True, tagged=True)
 
         try:
             yield printed

@@ -72,8 +72,11 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> Term:
     return course
 
 
-def test_a_term(term: Term) -> None:
+def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     assert term.scores() == {"4711": 10.0, "4712": 10.0, "4713": 10.0}
+
+    page = term.root / "feedback" / "class.html"
+    assert "<summary>Each check</summary>" in page.read_text("utf-8")
 
     # One was late: Moodle's worksheet says so, and its zip does not.
     assert "26 hours late; 4 points taken off; score 10 → 6" in term.grader("late", "4712", "26")
@@ -106,7 +109,9 @@ def test_a_term(term: Term) -> None:
     term.grader("grade", str(term.zipped), "--force")
     assert term.scores() == {"4711": 10.0, "4712": 6.0, "4713": 15.0}
     assert "in time; score 6 → 10" in term.grader("late", "4712", "0")
+    monkeypatch.setattr("grader.commands.grade.MOST_WITH_CHECKS", 2)
     term.grader("grade", str(term.zipped))
+    assert "Each check" not in page.read_text("utf-8")  # of a class that is too large for it
     assert term.scores()["4712"] == 10.0
 
 
