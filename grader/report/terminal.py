@@ -31,6 +31,7 @@ from grader.report.text import (
     kind,
     number,
     said_once,
+    some,
     summary,
     who,
 )
@@ -53,7 +54,10 @@ def table(entries: Sequence[GradebookEntry]) -> RenderableType:
     """
     parts: list[RenderableType] = []
     for assignment, group in assignments(entries).items():
-        parts += [_assignment(assignment, group), Text(summary(group)), Text()]
+        parts += [_assignment(assignment, group), Text(summary(group))]
+        if missing := [who(entry.student) for entry in group if entry.status == "missing"]:
+            parts.append(Text(f"handed in nothing: {some(missing)}"))
+        parts.append(Text())
     used = {kind(verdict) for entry in entries for verdict in entry.grade.verdicts}
     legend = Text(style="dim")
     for name in (name for name in SYMBOLS if name in used):

@@ -105,6 +105,8 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "4 points were taken off" in pages["4712"]
     assert "So you did." in pages["4713"]
 
+    assert "handed in nothing: 4714 Emmy Noether" in term.grader("report")
+
     # Grading the same zip again forgets none of it, and an excuse counts.
     term.grader("grade", str(term.zipped), "--force")
     assert term.scores() == {"4711": 10.0, "4712": 6.0, "4713": 15.0}
