@@ -35,7 +35,7 @@ def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
         name: the zip's name; "" for the project's. The students' page then calls the zip so, too.
 
     Raises:
-        BuildError: there is no lesson, a notebook is not built, or pyproject.toml does not say what students install.
+        BuildError: a notebook is not built, or pyproject.toml does not say what students install.
     """
     # A course that `grader init` made has no such files: those that came with the grader hold for it.
     of_project = root if (root / "pyproject.toml").is_file() else shipped_root()
@@ -49,8 +49,6 @@ def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
     if (page := root / "docs" / "students.md").is_file():  # a course without copied lessons has none
         own_name = page.read_text("utf-8").replace(f"{project['project']['name']}.zip", f"{name}.zip")
         files["README.md"] = own_name.encode()
-    if not lessons():
-        raise BuildError(f"{root} has no lesson yet; declare one and run: grader build")
     for lesson in lessons().values():
         notebook = notebook_path(root, lesson.assignment)
         if not notebook.is_file():

@@ -250,10 +250,3 @@ def test_the_zip_for_students_has_the_course_s_name_and_no_answer(course: Path) 
     assert "my-course.zip" in page
     assert "attention-course.zip" not in page
     assert not [name for name in names if "solutions" in name or "lessons" in name]
-
-
-def test_a_course_without_lessons_has_no_zip_for_students(tmp_path: Path) -> None:
-    init(tmp_path / "empty", "--empty")
-    program = "from grader.__main__ import main; import sys; sys.argv = ['grader', 'students']; main()"
-    with pytest.raises(AssertionError, match=r"has no lesson yet|there is no lesson"):
-        in_course(tmp_path / "empty", program)
