@@ -1,4 +1,4 @@
-"""The command line: grader init, build, grade, regrade, check, report, similar, export, appeal, roster, doctor."""
+"""The command line: each command of `grader`, its options, and what ends it; `grader --help` lists them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 import grader
 from grader.commands import stopping
 from grader.commands.appeal_line import appeals
+from grader.commands.class_lines import add_class_commands
 from grader.commands.console import Terminal
 from grader.commands.options import (
     AssignmentOption,
@@ -34,11 +35,13 @@ from grader.commands.options import (
     HtmlOption,
     Isolation,
     IsolationOption,
+    ItemsOption,
     JobsOption,
     JsonLinesOption,
     JsonOption,
+    LatePerDayOption,
     LessonsOption,
-    RosterArgument,
+    PdfOption,
     RunAllOption,
     SchedulerOption,
     Service,
@@ -115,11 +118,18 @@ def _options(
 
 
 @app.command()
-def init(folder: FolderArgument, lesson: LessonsOption = None, empty: EmptyOption = False) -> None:
+def init(
+    folder: FolderArgument,
+    lesson: LessonsOption = None,
+    empty: EmptyOption = False,
+    late_per_day: LatePerDayOption = 0.0,
+) -> None:
     """Make a course of your own: its lessons, secret and gradebook in one folder."""
     from grader.commands.init import run
 
-    raise typer.Exit(run(folder, chosen=lesson or (), empty=empty, terminal=terminal))
+    raise typer.Exit(
+        run(folder, chosen=lesson or (), empty=empty, late_per_day=late_per_day, terminal=terminal)
+    )
 
 
 @app.command()
@@ -271,18 +281,16 @@ def regrade(
 @app.command()
 def report(
     html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None,
-    items: Annotated[
-        Path | None,
-        typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV."),
-    ] = None,
+    items: ItemsOption = None,
     gradebook: GradebookOption = None,
     json: JsonLinesOption = None,
+    pdf: PdfOption = None,
 ) -> None:
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
     from grader.commands.report import run
 
     raise typer.Exit(
-        run(root=_root(), gradebook=gradebook, html=html, items=items, json=json, terminal=terminal)
+        run(root=_root(), gradebook=gradebook, html=html, items=items, json=json, pdf=pdf, terminal=terminal)
     )
 
 
@@ -353,17 +361,6 @@ def export(
 
 
 @app.command()
-def roster(
-    file: RosterArgument,
-    gradebook: GradebookOption = None,
-) -> None:
-    """Take the students' names from the platform's own list, and add who handed in nothing."""
-    from grader.commands.roster import run
-
-    raise typer.Exit(run(file, root=_root(), gradebook=gradebook, terminal=terminal))
-
-
-@app.command()
 def doctor(json: JsonLinesOption = None) -> None:
     """Isolation tier, device and versions; what is missing, and how to get it."""
     from grader.commands.doctor import run
@@ -386,6 +383,7 @@ def _stop(message: str) -> NoReturn:
 
 
 app.add_typer(appeals(_root, terminal), name="appeal")
+add_class_commands(app, _root, terminal)
 
 if __name__ == "__main__":
     main()

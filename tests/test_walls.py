@@ -181,6 +181,7 @@ def test_there_are_few_layers() -> None:
     assert layer[top] <= MOST_LAYERS, (
         f"{top} stands on layer {layer[top]}; see `python -m tests.import_graph`"
     )
+    assert f"at most {MOST_LAYERS} layers" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
 def test_few_modules_lie_directly_in_grader() -> None:

@@ -34,7 +34,7 @@ class Installed:
         """Run a program of Python in the course; return what it said."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GRADER_")}
         ran = subprocess.run(
-            [sys.executable, "-W", "ignore", "-P", "-m", *arguments],
+            [sys.executable, "-W", "error", "-P", "-m", *arguments],
             cwd=self.course,
             env={**environment, "PYTHONPATH": str(self.packages)},
             capture_output=True,

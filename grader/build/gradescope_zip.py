@@ -26,7 +26,7 @@ root="${AUTOGRADER_ROOT:-/autograder}"
 course="$root/source/course"
 
 find_python() {
-    for name in python3.13 python3.12 python3.11 python3; do
+    for name in python3.14 python3.13 python3.12 python3.11 python3; do
         if "$name" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             echo "$name"
             return

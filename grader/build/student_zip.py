@@ -1,4 +1,4 @@
-"""Makes the zip that students get: `make release`, or `python -m grader.build.student_zip dist`.
+"""Makes the zip that students get: `grader students`, `make release`, or `python -m grader.build.student_zip dist`.
 
 The same files give the same bytes on every machine: the members are sorted, have one fixed date, and are not
 compressed, because compressed bytes depend on the library.
@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from grader.build.errors import BuildError
 from grader.build.links import linked_pages, repository_of, setting_of, with_pages_beside
 from grader.course import lessons
-from grader.paths import course_root, notebook_path, write_atomically
+from grader.paths import course_root, notebook_path, shipped_root, write_atomically
 
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
 NO_REPOSITORY = (
@@ -28,23 +28,29 @@ NO_REPOSITORY = (
 FIGURES = ("*.svg", "*.png")
 
 
-def student_zip(root: Path) -> tuple[str, bytes]:
+def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
     """Make the zip, without optional lessons; return its name without suffix, and its bytes.
+
+    Args:
+        name: the zip's name; "" for the project's. The students' page then calls the zip so, too.
 
     Raises:
         BuildError: a notebook is not built, or pyproject.toml does not say what students install.
     """
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
-    name = project["project"]["name"]
+    # A course that `grader init` made has no such files: those that came with the grader hold for it.
+    of_project = root if (root / "pyproject.toml").is_file() else shipped_root()
+    project = tomllib.loads((of_project / "pyproject.toml").read_text("utf-8"))
+    name = name or project["project"]["name"]
     files = {
-        "README.md": (root / "docs" / "students.md").read_bytes(),
         "requirements.txt": _requirements(project).encode(),
         "environment.yml": _environment(project).encode(),
-        "LICENSE": (root / "LICENSE").read_bytes(),
+        "LICENSE": (of_project / "LICENSE").read_bytes(),
     }
-    for lesson in lessons().values():
-        if lesson.optional:
-            continue
+    if (page := root / "docs" / "students.md").is_file():  # a course without copied lessons has none
+        own_name = page.read_text("utf-8").replace(f"{project['project']['name']}.zip", f"{name}.zip")
+        files["README.md"] = own_name.encode()
+    declared = lessons().values()
+    for lesson in [one for one in declared if not one.optional] or declared:
         notebook = notebook_path(root, lesson.assignment)
         if not notebook.is_file():
             raise BuildError(f"{notebook} is missing; run: grader build")
@@ -54,6 +60,17 @@ def student_zip(root: Path) -> tuple[str, bytes]:
     for pattern in FIGURES:
         files |= {f"assets/{path.name}": path.read_bytes() for path in (root / "assets").glob(pattern)}
     return name, pack({f"{name}/{path}": content for path, content in files.items()})
+
+
+def handed_out(root: Path, name: str = "") -> tuple[str, bytes]:
+    """Make the zip as `student_zip` does, if it is known whether the notebooks have links to Colab.
+
+    Raises:
+        BuildError: as there, or nobody has said yet whether the course is on GitHub.
+    """
+    if repository_of(root) is None and not setting_of(root).is_none:
+        raise BuildError(NO_REPOSITORY)
+    return student_zip(root, name)
 
 
 def pack(files: dict[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
@@ -105,10 +122,7 @@ def main() -> None:
     """Write the zip into the folder that the first argument names, or into dist, and print its path."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
     try:
-        root = course_root()
-        if repository_of(root) is None and not setting_of(root).is_none:
-            raise BuildError(NO_REPOSITORY)
-        name, content = student_zip(root)
+        name, content = handed_out(course_root())
     except (BuildError, FileNotFoundError) as error:
         sys.exit(f"release: {error}")
     path = folder / f"{name}.zip"

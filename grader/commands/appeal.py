@@ -11,16 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.commands.console import Terminal
-from grader.commands.from_gradebook import entries_or_complain
+from grader.commands.from_gradebook import entries_or_complain, write_page
 from grader.commands.output_file import CannotWrite, write_lines
 from grader.gradebook.config import CourseConfig, read_config
 from grader.gradebook.errors import RecordError
 from grader.gradebook.hear_appeals import add_appeal, decide_appeal, submission_of
 from grader.gradebook.reader import read_entry
 from grader.records import Appeal, GradebookEntry
-from grader.report.text import clean, number
-from grader.results.folders import autograded_notebook, write_feedback
-from grader.results.pages import page_of
+from grader.report.text import clean, number, who
 
 OUTCOMES = {"": "waits", "points": "points set", "keep": "points kept"}
 
@@ -49,11 +47,11 @@ def add(
         config, url = _gradebook(options)
         entry = submission_of(list(entries), submission, student)
         appeal = add_appeal(url, config.course_id, entry, exercise, text)
-        page = _write_page(config, url, entry)
+        page = write_page(config, url, entry)
     except RecordError as error:
         terminal.complain(error)
         return 2
-    terminal.say(f"appeal {appeal.number}: {clean(entry.student.id)}, {entry.assignment}, {exercise}")
+    terminal.say(f"appeal {appeal.number}: {who(entry.student)}, {entry.assignment}, {exercise}")
     terminal.say(f"page  {page}")
     return 0
 
@@ -101,15 +99,15 @@ def decide(
         config, url = _gradebook(options)
         decide_appeal(url, config.course_id, entry, appeal, points, comment)
         after = read_entry(url, config.course_id, entry.student.id, entry.assignment) or entry
-        page = _write_page(config, url, entry)
+        page = write_page(config, url, entry)
     except RecordError as error:
         terminal.complain(error)
         return 2
     change = (
         f"{_points(entry, appeal)} → {_points(after, appeal)}" if points is not None else "the points stay"
     )
-    who = f"{clean(entry.student.id)}, {entry.assignment}, {appeal.exercise}"
-    terminal.say(f"{who}: {change}; score {_score(entry)} → {_score(after)}")
+    about = f"{who(entry.student)}, {entry.assignment}, {appeal.exercise}"
+    terminal.say(f"{about}: {change}; score {_score(entry)} → {_score(after)}")
     terminal.say(f"page  {page}")
     return 0
 
@@ -117,19 +115,6 @@ def decide(
 def _gradebook(options: AppealOptions) -> tuple[CourseConfig, str]:
     config = read_config(options.root)
     return config, options.gradebook or config.gradebook
-
-
-def _write_page(config: CourseConfig, url: str, entry: GradebookEntry) -> Path:
-    """Write the student's page, as the gradebook has it now; return its path.
-
-    Raises:
-        RecordError: it cannot be written.
-    """
-    student, assignment = entry.student.id, entry.assignment
-    whole = read_entry(url, config.course_id, student, assignment)
-    folder = config.results_folder(url)
-    page = page_of(whole or entry, autograded_notebook(folder / "autograded", student, assignment))
-    return write_feedback(folder / "feedback", student, assignment, page)
 
 
 def _table(found: Sequence[tuple[GradebookEntry, Appeal]]) -> Table:
@@ -141,7 +126,7 @@ def _table(found: Sequence[tuple[GradebookEntry, Appeal]]) -> Table:
         row = (
             str(appeal.number),
             appeal.made,
-            clean(entry.student.id),
+            who(entry.student),
             f"{entry.assignment} {appeal.exercise}",
             _points(entry, appeal),
             clean(appeal.text),
@@ -155,8 +140,8 @@ def _line(entry: GradebookEntry, appeal: Appeal) -> str:
     """Return an appeal as a line of JSON."""
     cell = entry.cells.get(appeal.exercise)
     said = {"points": cell.points, "max_points": cell.max_points} if cell else {}
-    who = {"student": entry.student.id, "assignment": entry.assignment}
-    return json_format.dumps({**asdict(appeal), **who, **said})
+    of = {"student": entry.student.id, "assignment": entry.assignment}
+    return json_format.dumps({**asdict(appeal), **of, **said})
 
 
 def _points(entry: GradebookEntry, appeal: Appeal) -> str:

@@ -1,4 +1,4 @@
-"""Read the class from the gradebook, for the commands that only show it or hand it on."""
+"""Read the class from the gradebook, for the commands that only show it or hand it on; write a page of it anew."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.commands.console import Terminal
-from grader.gradebook.config import read_config
+from grader.gradebook.config import CourseConfig, read_config
 from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import read_class, read_whole_grades
+from grader.gradebook.reader import read_class, read_entry, read_whole_grades
 from grader.records import GradebookEntry
+from grader.results.folders import autograded_notebook, write_feedback
+from grader.results.pages import page_of
 
 
 def entries_or_complain(
@@ -59,3 +61,16 @@ def with_checks(
         replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade))
         for entry in entries
     ]
+
+
+def write_page(config: CourseConfig, url: str, entry: GradebookEntry) -> Path:
+    """Write the student's page, as the gradebook has it now; return its path.
+
+    Raises:
+        RecordError: it cannot be written.
+    """
+    student, assignment = entry.student.id, entry.assignment
+    whole = read_entry(url, config.course_id, student, assignment)
+    folder = config.results_folder(url)
+    page = page_of(whole or entry, autograded_notebook(folder / "autograded", student, assignment))
+    return write_feedback(folder / "feedback", student, assignment, page)

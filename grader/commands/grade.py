@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from grader.results.writer import ResultsWriter
 
 GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2  # exit statuses
+# The class page shows each check up to so many submissions: to read the checks of one takes 1.3 ms and some 30 KB.
+MOST_WITH_CHECKS = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,11 +269,12 @@ def _grade(
             if options.json:
                 outputs.write_line(outputs.results.line(graded))
             advance(graded.grade)
-    return _results(outputs, files, done, others)
+    return _results(outputs, options.root, files, done, others)
 
 
 def _results(
     outputs: _Outputs,
+    root: Path,
     files: Sequence[SubmissionFile],
     done: Set[tuple[str, str]],
     others: Sequence[GradebookEntry],
@@ -283,15 +286,19 @@ def _results(
         done: student and assignment of those that are in the gradebook.
         others: what to show of those that are not.
     """
+    from grader.commands.from_gradebook import with_checks
     from grader.gradebook.reader import read_class
 
     everybody = read_class(outputs.gradebook, outputs.course)
     ours = [entry for entry in everybody if (entry.student.id, entry.assignment) in done]
     late = {(file.student, file.assignment) for file in files if file.late}
+    shown = (
+        with_checks(everybody, root, outputs.gradebook) if len(everybody) <= MOST_WITH_CHECKS else everybody
+    )
     return Results(
         entries=sorted([*ours, *others], key=lambda entry: (entry.assignment, entry.student.id)),
         gradebook=outputs.gradebook,
-        class_page=_write_class_page(outputs.pages, everybody),
+        class_page=_write_class_page(outputs.pages, shown),
         not_counted_late=[
             entry
             for entry in ours

@@ -30,6 +30,10 @@ from grader.nbgrader_plugins.settings import settings
 c = get_config()  # noqa: F821  (nbgrader defines it)
 c.merge(settings(Path(__file__).resolve().parent))
 c.CourseDirectory.course_id = "{course}"
+
+# What each day after the due date costs: nbgrader db assignment add ASSIGNMENT --duedate='2030-01-31 18:00:00 UTC'
+c.AssignLatePenalties.plugin_class = "grader.nbgrader_plugins.late.PointsPerDay"
+c.PointsPerDay.points = {points}
 '''
 IGNORED = """\
 # Secrets, and what students handed in, stay out of git.
@@ -47,12 +51,13 @@ PAGES = ("glossary.md", "students.md")  # of docs/; the first is put into the no
 PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
 
 
-def run(folder: Path, *, chosen: Sequence[str], empty: bool, terminal: Terminal) -> int:
+def run(folder: Path, *, chosen: Sequence[str], empty: bool, late_per_day: float, terminal: Terminal) -> int:
     """Make the course; say what it holds and what comes next. Return the exit status.
 
     Args:
         chosen: the assignments to copy; all that come with the grader if there is none.
         empty: whether to copy no lesson.
+        late_per_day: the points that each day costs by which a submission is late.
     """
     known = shipped_lessons()
     for assignment in chosen:
@@ -64,7 +69,7 @@ def run(folder: Path, *, chosen: Sequence[str], empty: bool, terminal: Terminal)
         return 2
     lessons = {} if empty else {name: known[name] for name in known if not chosen or name in chosen}
     try:
-        make_course(folder, lessons)
+        make_course(folder, lessons, late_per_day)
     except (FolderInUse, RecordError, SecretError) as error:
         terminal.complain(error)
         return 2
@@ -77,7 +82,7 @@ class FolderInUse(Exception):
     """There is something at the path of the new course."""
 
 
-def make_course(folder: Path, lessons: Mapping[str, Lesson]) -> None:
+def make_course(folder: Path, lessons: Mapping[str, Lesson], late_per_day: float = 0.0) -> None:
     """Make a course with copies of these lessons. Whatever goes wrong, there is no half-made course.
 
     Raises:
@@ -92,7 +97,7 @@ def make_course(folder: Path, lessons: Mapping[str, Lesson]) -> None:
     # In the folder itself if it is there: somebody may stand in it, and may not be allowed to write beside it.
     with TemporaryDirectory(dir=folder if there else folder.parent, prefix=".grader-init-") as temporary:
         made = Path(temporary, "course")
-        _write(made, lessons, name=folder.resolve().name)
+        _write(made, lessons, folder.resolve().name, late_per_day)
         if there:
             for child in list(made.iterdir()):
                 child.rename(folder / child.name)
@@ -100,7 +105,7 @@ def make_course(folder: Path, lessons: Mapping[str, Lesson]) -> None:
             made.rename(folder)
 
 
-def _write(course: Path, lessons: Mapping[str, Lesson], name: str) -> None:
+def _write(course: Path, lessons: Mapping[str, Lesson], name: str, late_per_day: float) -> None:
     """Write all files of a course with this name."""
     for part in ("submitted", "solutions", "notebooks", OWN_LESSONS):
         (course / part).mkdir(parents=True)
@@ -110,7 +115,7 @@ def _write(course: Path, lessons: Mapping[str, Lesson], name: str) -> None:
     if lessons:
         _copy_pages(course, lessons.values())
     safe = re.sub(r"[^\w.-]+", "-", name) or "course"
-    (course / "nbgrader_config.py").write_text(CONFIG.format(course=safe), "utf-8")
+    (course / "nbgrader_config.py").write_text(CONFIG.format(course=safe, points=late_per_day), "utf-8")
     (course / ".gitignore").write_text(IGNORED, "utf-8")
     kept_secret(course)
     config = read_config(course)
@@ -166,6 +171,7 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
     if lessons:
         commands = [
             ("grader doctor", "can this machine grade?"),
+            ("grader students", "the zip that students get"),
             ("grader grade submitted/", "or the zip from Canvas or Moodle"),
             ("grader build", "after you changed a lesson"),
         ]

@@ -62,6 +62,19 @@ EmptyOption = Annotated[
     bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")
 ]
 
+LatePerDayOption = Annotated[
+    float, typer.Option(min=0.0, help="The points that each day after the due date costs.")
+]
+
+ItemsOption = Annotated[
+    Path | None,
+    typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV."),
+]
+PdfOption = Annotated[
+    Path | None,
+    typer.Option(help="Print every feedback page, and that of the class, as PDF into this folder."),
+]
+
 ColumnOption = Annotated[
     str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
 ]

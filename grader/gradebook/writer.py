@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, cast
 
 from nbformat import NotebookNode
@@ -34,6 +34,7 @@ from grader.gradebook.connection import attempt, connect
 from grader.gradebook.details import DETAILS, grade_in, make_tables, row_of
 from grader.gradebook.entries import entry_of, seconds_late, whole_entry
 from grader.gradebook.errors import RecordError, StudentNameError
+from grader.gradebook.lateness import in_utc, set_penalty, time_to_store
 from grader.gradebook.rows import begin_to_write, fill, insert_once, is_filled, set_columns, set_if_empty
 from grader.gradebook.scores_and_comments import scores_and_comments
 from grader.gradebook.stored import Stored, load_line, load_one
@@ -189,7 +190,7 @@ class GradeWriter:
 
     def _set_timestamp(self, submission: str, timestamp: datetime | None) -> None:
         set_columns(
-            self.gradebook.db, api.SubmittedAssignment.__table__, submission, timestamp=_utc(timestamp)
+            self.gradebook.db, api.SubmittedAssignment.__table__, submission, timestamp=in_utc(timestamp)
         )
         self.gradebook.db.commit()
 
@@ -222,12 +223,12 @@ class GradeWriter:
         fault = grade.status == "fault"
         submission, notebook, new = self._insert_submission(came_in.student, cells)
         if new or not fault:
-            time = _submitted(came_in, cells)
+            time = _time_to_store(came_in, cells, before.submission.timestamp if before else None)
             set_columns(db, api.SubmittedAssignment.__table__, submission, timestamp=time)
         self._write_cells(grade, cells, notebook, before, same=details is None)
         self._write_details(notebook, before, details, grade.fault)
         if self.late_penalty and not fault:
-            self._set_penalty(self.late_penalty, came_in.student.id, grade.assignment)
+            set_penalty(db, self._written(came_in.student.id, grade.assignment), self.late_penalty)
         entry = entry_of([self._written(grade.student, grade.assignment)])
         db.commit()
         return entry
@@ -290,7 +291,7 @@ class GradeWriter:
         The answer is no for a submission that is late or has a penalty, which may have changed.
         """
         row = before.submission
-        if row.fault or row.timestamp != _submitted(came_in, cells):
+        if row.fault or row.timestamp != _time_to_store(came_in, cells, row.timestamp):
             return False
         if seconds_late(row) or row.penalty is not None:
             return False
@@ -299,25 +300,6 @@ class GradeWriter:
         grades = {each.cell_id: each for each in before.grades}
         scores, texts = scores_and_comments(grade, cells, grades, same=True)
         return is_filled(before.grades, scores) and is_filled(before.comments, texts)
-
-    def _set_penalty(self, late_penalty: LatePenalty, student: str, assignment: str) -> None:
-        """Set the penalty as nbgrader's AssignLatePenalties does.
-
-        A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
-        and at most the score. Any other submission gets no penalty.
-        """
-        stored = self._written(student, assignment)
-        entry = entry_of([stored])
-        penalty = None
-        if entry.seconds_late:
-            penalty = late_penalty(student, entry.raw_score, entry.seconds_late)
-            penalty = None if penalty is None else min(max(penalty, 0.0), entry.raw_score)
-        set_columns(
-            self.gradebook.db,
-            api.SubmittedNotebook.__table__,
-            stored.submission.submitted_notebook,
-            late_submission_penalty=penalty,
-        )
 
 
 def add_students(url: str, course: str, students: Iterable[Student]) -> None:
@@ -349,15 +331,8 @@ def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | 
     return {(student, name): timestamp for student, name, timestamp in rows}
 
 
-def _submitted(came_in: Handover, cells: Cells) -> datetime | None:
-    """Return the time of submission to store.
-
-    A platform that marks a submission as late does not say how late. With a due date it counts as one second
-    late, which no extension leaves late.
-    """
-    if came_in.submitted is None and came_in.late and cells.duedate is not None:
-        return cells.duedate + timedelta(seconds=1)
-    return _utc(came_in.submitted)
+def _time_to_store(came_in: Handover, cells: Cells, stored: datetime | None) -> datetime | None:
+    return time_to_store(came_in.submitted, marked_late=came_in.late, duedate=cells.duedate, stored=stored)
 
 
 def _columns_of(student: Student) -> dict[str, str]:
@@ -380,8 +355,3 @@ def _is_same_submission(grade: Grade, before: Stored | None) -> bool:
     """Tell whether the recorded grade is one of the same file."""
     earlier = grade_in(before.submission.summary) if before else None
     return earlier is not None and earlier.submission_sha256 == grade.submission_sha256
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    """Convert a time to UTC without a zone, as nbgrader stores it; a time without a zone is UTC already."""
-    return moment if moment is None or moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)

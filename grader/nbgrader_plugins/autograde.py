@@ -32,6 +32,7 @@ from grader.gradebook.config import LatePenalty, penalty_plugin
 from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import GradeWriter, open_gradebook, submission_times
 from grader.grading.grade import Graded
+from grader.nbgrader_plugins.add_submission import flush_last
 from grader.paths import notebook_path
 from grader.records import GradingSettings
 from grader.results.folders import unreadable_notebook
@@ -65,6 +66,7 @@ class SubmissionExporter(NotebookExporter):
         super().__init__(*arguments, parent=parent, **options)
         if parent is None:  # nbgrader made this instance only to list the settings of the class
             return
+        flush_last()
         self.coursedir = parent.coursedir
         root = Path(self.coursedir.root)
         try:

@@ -31,7 +31,9 @@ from grader.report.text import (
     kind,
     number,
     said_once,
+    some,
     summary,
+    who,
 )
 
 COLOURS = {
@@ -52,7 +54,10 @@ def table(entries: Sequence[GradebookEntry]) -> RenderableType:
     """
     parts: list[RenderableType] = []
     for assignment, group in assignments(entries).items():
-        parts += [_assignment(assignment, group), Text(summary(group)), Text()]
+        parts += [_assignment(assignment, group), Text(summary(group))]
+        if missing := [who(entry.student) for entry in group if entry.status == "missing"]:
+            parts.append(Text(f"handed in nothing: {some(missing)}"))
+        parts.append(Text())
     used = {kind(verdict) for entry in entries for verdict in entry.grade.verdicts}
     legend = Text(style="dim")
     for name in (name for name in SYMBOLS if name in used):
@@ -74,7 +79,9 @@ def _assignment(assignment: str, entries: Sequence[GradebookEntry]) -> Table:
     for entry in entries:
         if entry.status != "missing":
             symbols = _symbols(entry.grade, ids)
-            shown.add_row(Text(_short(entry.student.id, 32)), _score(entry), symbols, Text(_notes(entry)))
+            longest = 24 if entry.student.name else 32  # a name leaves room for the notes
+            name = Text(_short(who(entry.student), longest))
+            shown.add_row(name, _score(entry), symbols, Text(_notes(entry)))
     return shown
 
 

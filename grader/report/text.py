@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
-from grader.records import Appeal, GradebookEntry, Outcome, Verdict
+from grader.records import Appeal, GradebookEntry, Outcome, Student, Verdict
 
 CODE = re.compile(r"`([^`]+)`")  # in a message: what is shown as code
 # How an exercise ended: one character, which is distinct without colour, and the words for it.
@@ -29,6 +29,11 @@ def clean(text: object) -> str:
     """
     lines = " ".join(str(text).split())
     return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in lines)
+
+
+def who(student: Student) -> str:
+    """Return the student's id, and the name where one is known, on one line."""
+    return clean(f"{student.id} {student.name}")
 
 
 def clean_lines(text: str) -> str:

@@ -89,6 +89,11 @@ def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path
     return _write(folder / f"{assignment}.html", page)
 
 
+def write_pdf(root: Path, student: str, assignment: str, content: bytes) -> Path:
+    """Write <student>/<assignment>/<assignment>.pdf, and return its path; errors are those of `write_feedback`."""
+    return _write(_make_folder(root, student, assignment) / f"{assignment}.pdf", content)
+
+
 def unreadable_notebook(message: str) -> NotebookNode:
     """Make a notebook that shows why a submission could not be read.
 
@@ -151,11 +156,12 @@ def _tells_names_apart(root: Path) -> bool:
         return not any((root / other).exists() for other in alike)
 
 
-def _write(path: Path, text: str) -> Path:
-    """Write a text file in one atomic step, readable for everybody; return its path, or raise RecordError."""
+def _write(path: Path, content: str | bytes) -> Path:
+    """Write a file in one atomic step, readable for everybody; return its path, or raise RecordError."""
     try:
         # A lone surrogate in a student's output cannot be encoded.
-        write_atomically(path, text.encode("utf-8", "replace"))
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        write_atomically(path, data)
         path.chmod(0o644)  # whatever the umask is: other users copy the students' pages
     except OSError as error:
         reason = error.strerror or error

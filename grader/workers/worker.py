@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from grader.grading import grade as grading
 from grader.grading.grade import Graded
+from grader.paths import own_lessons
 from grader.workers.affinity import reserve_core
 from grader.workers.grade_key import code_digest
 from grader.workers.job import Job
@@ -30,9 +31,12 @@ def run(job: Job) -> Graded:
         IsolationError: this machine does not reach the tier of the settings.
     """
     if _digest(job.released) != job.code:
+        here = own_lessons()
+        lessons = f"the lessons of {here}" if here else "the lessons that come with the grader"
         raise OtherVersion(
-            f"{platform.node()} has another grader, course or Python packages than the machine that hands out the "
-            "work. Install the same on both"
+            f"{platform.node()} has another grader, other lessons or other Python packages than the machine that hands "
+            f"out the work. Install the same on both. This worker has {lessons}: for a course with lessons of its own, "
+            "start the workers with GRADER_COURSE set to a copy of it"
         )
     settings = job.settings
     server = thread_server(settings.tier, settings.device)

@@ -6,16 +6,18 @@ Gradescope itself is not here: /autograder is a temporary folder, and what setup
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from grader.build.gradescope_zip import autograder
+from grader.build.gradescope_zip import SETUP, autograder
 from grader.cli import app
 from grader.commands.gradescope import find_one, main
 from grader.course import lessons
@@ -164,3 +166,10 @@ def test_wrong_use_is_named_and_nothing_is_written(
     assert ran.exit_code == 2
     assert said in ran.stderr
     assert not target.exists()
+
+
+def test_setup_looks_for_every_python_that_the_project_names_newest_first() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = re.findall(r":: (3\.[0-9]+)", " ".join(project["classifiers"]))
+    (tried,) = re.findall(r"for name in (.+) python3; do", SETUP)
+    assert tried.split() == [f"python{version}" for version in reversed(named)]

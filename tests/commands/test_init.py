@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import zipfile
 from contextlib import chdir
 from importlib.metadata import version
 from pathlib import Path
@@ -229,3 +230,23 @@ def test_the_shell_completes_commands_and_options(words: str, completed: str) ->
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert ran.stdout.split() == [completed], ran.stderr
+
+
+def test_a_day_late_costs_what_init_was_told(course: Path, tmp_path: Path) -> None:
+    init(tmp_path / "strict", "--empty", "--late-per-day", "2.5")
+    strict, lenient = read_config(tmp_path / "strict").late_penalty, read_config(course).late_penalty
+    assert [strict("ada", 10.0, seconds) for seconds in (1.0, 86400.0, 86401.0)] == [2.5, 2.5, 5.0]
+    assert strict("ada", 4.0, 10 * 86400.0) == 4.0  # never more than there is
+    assert lenient("ada", 10.0, 86401.0) == 0.0
+
+
+def test_the_zip_for_students_has_the_course_s_name_and_no_answer(course: Path) -> None:
+    program = "from grader.__main__ import main; import sys; sys.argv = ['grader', 'students']; main()"
+    in_course(course, program)
+    with zipfile.ZipFile(course / "dist" / "my-course.zip") as archive:
+        names = archive.namelist()
+        page = archive.read("my-course/README.md").decode("utf-8")
+    assert {f"my-course/{name}.ipynb" for name in LESSONS} | {"my-course/requirements.txt"} <= set(names)
+    assert "my-course.zip" in page
+    assert "attention-course.zip" not in page
+    assert not [name for name in names if "solutions" in name or "lessons" in name]

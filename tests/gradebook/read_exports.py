@@ -91,7 +91,8 @@ READ = {"canvas": _canvas, "moodle": _moodle, "csv": _csv, "gradescope": _grades
 
 def read_table(printed: str) -> Scores:
     """Read the students' scores from the table on the terminal."""
-    rows = re.findall(r"^(\S+) +(-?[0-9.]+|–)(?: / [0-9.]+)? ", printed, re.MULTILINE)
+    # A name may follow the id; between two columns are two spaces at least.
+    rows = re.findall(r"^(\S+)(?: \S+)* {2,}(-?[0-9.]+|–)(?: / [0-9.]+)? ", printed, re.MULTILINE)
     return {student: score.replace("–", "") for student, score in rows}
 
 

@@ -116,7 +116,7 @@ class SmallCourse:
     def nbgrader(self, *commands: tuple[str, ...], status: int = 0) -> str:
         """Run nbgrader's command lines, all in one process: each alone takes seconds to start."""
         told = json.dumps([(str(self.root), command) for command in commands])
-        return self.run(sys.executable, "-W", "ignore", str(NBGRADER_COMMANDS), told=told, status=status)
+        return self.run(sys.executable, "-W", "error", str(NBGRADER_COMMANDS), told=told, status=status)
 
     def run(self, *command: str, status: int = 0, told: str = "") -> str:
         """Run a program in the course's folder; return what it printed."""

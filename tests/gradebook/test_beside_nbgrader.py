@@ -133,7 +133,10 @@ def made_by_nbgrader_alone(course: SmallCourse) -> None:
             gradebook.add_solution_cell(f"exercise-1-{number}", NAME, NAME)
         for student, points in (("s1", 5.0), ("s2", 2.0)):
             gradebook.add_student(student)
-            gradebook.add_submission(NAME, student)
+            with (
+                gradebook.db.no_autoflush
+            ):  # nbgrader's function would flush rows that are not in the session yet
+                gradebook.add_submission(NAME, student)
             grade = gradebook.find_grade("check-1-1", NAME, NAME, student)
             grade.auto_score, grade.needs_manual_grade = points, False
         gradebook.find_comment("exercise-1-1", NAME, NAME, "s2").manual_comment = "By hand."
@@ -141,7 +144,6 @@ def made_by_nbgrader_alone(course: SmallCourse) -> None:
         gradebook.db.commit()
 
 
-@pytest.mark.filterwarnings("ignore:Object of type <Submitted")  # nbgrader's own
 def test_a_gradebook_that_nbgrader_alone_has_made(course: SmallCourse, tmp_path: Path) -> None:
     made_by_nbgrader_alone(course)
     before = course.file.read_bytes()
@@ -153,7 +155,6 @@ def test_a_gradebook_that_nbgrader_alone_has_made(course: SmallCourse, tmp_path:
     assert "By hand." in course.page("s2")
 
 
-@pytest.mark.filterwarnings("ignore:Object of type <Submitted")  # nbgrader's own
 def test_feedback_of_a_submission_that_another_grader_graded(course: SmallCourse) -> None:
     made_by_nbgrader_alone(course)
     said = course.nbgrader(("generate_feedback", NAME), status=1)

@@ -54,7 +54,7 @@ def run(folder: Path, program: str, *arguments: str, status: int = 0) -> str:
 def run_all(*commands: tuple[Path, tuple[str, ...]]) -> str:
     """Several nbgrader commands in one process: each alone takes seconds to start."""
     ran = subprocess.run(
-        [sys.executable, "-W", "ignore", Path(__file__).with_name("nbgrader_commands.py")],
+        [sys.executable, "-W", "error", Path(__file__).with_name("nbgrader_commands.py")],
         input=json.dumps([(str(folder), arguments) for folder, arguments in commands]),
         env=ENVIRONMENT,
         capture_output=True,

@@ -1,0 +1,96 @@
+"""Prove a lesson's declarations: the reference passes its own checks, and each declared mistake fails them and is named.
+
+Only the author's own code runs here, so no sandbox is needed. That the solution in the notebook passes, too, is seen by
+`grader check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from grader.checks.judge import judge
+from grader.checks.plan import plan_exercise
+from grader.checks.planned_trial import PlannedTrial, parameters
+from grader.checks.reference_results import ReferenceResults
+from grader.declaration.exercise import Check, Exercise, Mistake
+from grader.declaration.lesson import Lesson
+from grader.declaration.sampler import InputSampler
+from grader.diagnosis.diagnose import diagnose, wrong_answer
+from grader.records import Evidence, Outcome
+
+DRAWS = (
+    "one",
+    "two",
+    "three",
+)  # hidden inputs are drawn so often: a mistake may pass on one draw and not on another
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """What was found of one exercise."""
+
+    exercise: Exercise
+    problems: tuple[str, ...]  # the reference fails, or a mistake passes
+    remarks: tuple[str, ...]  # a mistake fails, and its hint is not the one that students read
+    left_out: tuple[str, ...]  # checks of what the notebook's own cells make, such as a trained model
+
+
+def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:
+    """Yield a proof for each exercise of a lesson, or for the only one with this id."""
+    for exercise in lesson.exercises:
+        if only not in (None, exercise.id):
+            continue
+        kept = [check for check in exercise.checks if _stands_alone(lesson, check)]
+        names = {check.name for check in kept}
+        kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
+        part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
+        problems = dict.fromkeys(problem for draw in DRAWS for problem in _problems(lesson, part, draw))
+        yield Proof(
+            exercise=exercise,
+            problems=tuple(problems),
+            remarks=() if problems else tuple(_other_hints(lesson, part)),
+            left_out=tuple(check.title for check in exercise.checks if check.name not in names),
+        )
+
+
+def _problems(lesson: Lesson, exercise: Exercise, draw: str) -> Iterator[str]:
+    """Yield what is wrong with an exercise on one draw of its hidden inputs."""
+    planned, ours = plan_exercise(exercise, "proof", draw), ReferenceResults(lesson.reference)
+    right = judge(exercise, planned, {one.key: ours.right(one) for one in planned}, ours)
+    if right.outcome is not Outcome.PASSED:
+        yield f"the reference does not pass: {right.message}"
+        return
+    for wrong in exercise.mistakes:
+        if judge(exercise, planned, _evidence(planned, ours, wrong), ours).outcome is Outcome.PASSED:
+            yield f"{wrong.name} passes every check: no trial tells it from the right answer. Add one that does"
+
+
+def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
+    """Yield the mistakes that fail, and whose hint students do not read: another explanation is simpler, or fits better."""
+    planned, ours = plan_exercise(exercise, "proof", DRAWS[0]), ReferenceResults(lesson.reference)
+    for wrong in exercise.mistakes:
+        evidence = _evidence(planned, ours, wrong)
+        verdict = judge(exercise, planned, evidence, ours)
+        told = diagnose(verdict, wrong_answer(exercise, verdict, planned, evidence, ours))
+        if told.mistake != wrong.name:
+            instead = (
+                f"the hint of {told.mistake}"
+                if told.mistake
+                else f"{told.hint!r}"
+                if told.hint
+                else "no hint"
+            )
+            yield f"{wrong.name} fails, and students read {instead}"
+
+
+def _evidence(planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mistake) -> dict[str, Evidence]:
+    """Return what an answer gives that makes a declared mistake, and is right otherwise."""
+    return {one.key: ours.wrong(one, wrong) for one in planned}
+
+
+def _stands_alone(lesson: Lesson, check: Check) -> bool:
+    """Tell whether a check needs nothing but its inputs and what the reference defines; None stands for a trained model."""
+    given = check.trials[0].draw(InputSampler("proof")) if check.trials else {}
+    there = {*given, *(name for name, value in lesson.reference.items() if value is not None)}
+    return {check.names.get(name, name) for name in parameters(check.probe)} <= there

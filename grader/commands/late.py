@@ -1,0 +1,78 @@
+"""`grader late`: say how late a student's submission was, where no platform says it, or that it counts as in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.commands.console import Terminal
+from grader.commands.from_gradebook import write_page
+from grader.gradebook.config import read_config
+from grader.gradebook.errors import RecordError
+from grader.gradebook.lateness import set_lateness
+from grader.gradebook.reader import read_class
+from grader.records import GradebookEntry
+from grader.report.text import clean, number, who
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateOptions:
+    """The options of `grader late`, as they were given."""
+
+    student: str
+    hours: float
+    root: Path  # the course's folder
+    assignment: str | None = None  # None for the only one that the student handed in
+    gradebook: str | None = None  # URL; None for the course's own
+
+
+def run(options: LateOptions, terminal: Terminal) -> int:
+    """Write it into the gradebook and onto the student's page; return the exit status."""
+    try:
+        config = read_config(options.root)
+        url = options.gradebook or config.gradebook
+        before = _submission(options, read_class(url, config.course_id, options.assignment))
+        after = set_lateness(
+            url,
+            config.course_id,
+            options.student,
+            before.assignment,
+            options.hours,
+            config.late_penalty,
+        )
+        page = write_page(config, url, after)
+    except RecordError as error:
+        terminal.complain(error)
+        return 2
+    late = f"{number(options.hours)} hours late" if options.hours else "in time"
+    cost = f"{number(after.penalty)} points taken off; " if after.penalty else ""
+    scores = f"score {_score(before)} → {_score(after)}"
+    terminal.say(f"{who(after.student)}, {after.assignment}: {late}; {cost}{scores}")
+    if options.hours and not after.penalty:
+        terminal.complain(
+            "no points are taken off: nbgrader_config.py sets no penalty. One by the day is set there with "
+            "c.AssignLatePenalties.plugin_class = 'grader.nbgrader_plugins.late.PointsPerDay' and c.PointsPerDay.points"
+        )
+    terminal.say(f"page  {page}")
+    return 0
+
+
+def _submission(options: LateOptions, entries: list[GradebookEntry]) -> GradebookEntry:
+    """Return the student's only submission.
+
+    Raises:
+        RecordError: there is none, or there are several.
+    """
+    own = [entry for entry in entries if entry.student.id == options.student and entry.status != "missing"]
+    if not own:
+        raise RecordError(
+            f"the gradebook holds no submission of {clean(options.student)!r}; `grader report` shows who has one"
+        )
+    if len(own) > 1:
+        names = ", ".join(entry.assignment for entry in own)
+        raise RecordError(f"which assignment? Pass --assignment, one of {names}")
+    return own[0]
+
+
+def _score(entry: GradebookEntry) -> str:
+    return "–" if entry.score is None else number(entry.score)

@@ -1,0 +1,38 @@
+"""`grader prove`: show that each mistake that a lesson declares fails its checks."""
+
+from __future__ import annotations
+
+from grader.build.prove import Proof, prove
+from grader.commands.console import Terminal
+from grader.course import lessons
+
+
+def run(exercise: str | None, terminal: Terminal) -> int:
+    """Say for each exercise what was proven; return the exit status: 1 if a mistake passes.
+
+    Args:
+        exercise: the id of the only one that is looked at; None for all.
+    """
+    known = [each.id for lesson in lessons().values() for each in lesson.exercises]
+    if exercise is not None and exercise not in known:
+        terminal.complain(f"no exercise is called {exercise!r}; known are {', '.join(known) or 'none'}")
+        return 2
+    failed = False
+    for lesson in lessons().values():
+        for proof in prove(lesson, exercise):
+            _say(proof, terminal)
+            failed |= bool(proof.problems)
+    return 1 if failed else 0
+
+
+def _say(proof: Proof, terminal: Terminal) -> None:
+    """Say what was found of one exercise."""
+    count = len(proof.exercise.mistakes)
+    fails = f"the reference passes, {count} mistake{'s fail' if count != 1 else ' fails'}"
+    terminal.say(f"{proof.exercise.id} {proof.exercise.title}: {'not proven' if proof.problems else fails}")
+    for problem in proof.problems:
+        terminal.complain(f"{proof.exercise.id}: {problem}")
+    for remark in proof.remarks:
+        terminal.say(f"    {remark}")
+    for title in proof.left_out:
+        terminal.say(f"    not tried here, as it needs what the notebook trains: {title}")

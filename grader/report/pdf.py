@@ -1,0 +1,64 @@
+"""Prints pages as PDF, with the Chromium that Playwright drives.
+
+Both are optional: nothing but this needs them. Chromium is that of the system, or else the one that
+`playwright install chromium` brought.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import PdfMargins
+
+SYSTEM = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+NO_PLAYWRIGHT = (
+    "a PDF needs Playwright, which is not installed. Run: pip install 'attention-course[pdf]'. Or print the HTML page "
+    "from a browser."
+)
+NO_CHROMIUM = (
+    "a PDF needs Chromium, and none starts. Run: playwright install --with-deps chromium. Or print the HTML page from a "
+    "browser. Playwright says: {}"
+)
+
+
+class NoPdf(Exception):
+    """There is nothing here that prints; the message says what to install."""
+
+
+@contextmanager
+def pdf_printer() -> Iterator[Callable[[str], bytes]]:
+    """Start Chromium, without network and scripts, as long as the context is open.
+
+    Yields:
+        A function that prints an HTML page, with all that is folded on it open, on A4, and returns the PDF.
+
+    Raises:
+        NoPdf: Playwright or Chromium is missing.
+    """
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError as error:
+        raise NoPdf(NO_PLAYWRIGHT) from error
+    with sync_playwright() as playwright:
+        found = next(filter(None, map(shutil.which, SYSTEM)), None)
+        try:
+            browser = playwright.chromium.launch(executable_path=found, args=[*FLAGS])
+        except Error as error:
+            raise NoPdf(NO_CHROMIUM.format(error.message.splitlines()[0])) from error
+        page = browser.new_context(java_script_enabled=False, offline=True).new_page()
+
+        def printed(html: str) -> bytes:
+            # Whatever a student wrote is escaped, so this tag is always the template's.
+            page.set_content(html.replace("<details", "<details open"))
+            margin: PdfMargins = {"top": "15mm", "bottom": "15mm", "left": "12mm", "right": "12mm"}
+            return page.pdf(format="A4", margin=margin, print_background=True, tagged=True)
+
+        try:
+            yield printed
+        finally:
+            browser.close()
