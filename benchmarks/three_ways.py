@@ -134,7 +134,7 @@ def row(name: str, runs: list[dict]) -> dict[str, object]:
 
 def lesson_row(name: str, runs: list[dict]) -> dict[str, object]:
     """A line of the table on lesson 3's questions: the shares of right answers, seed by seed."""
-    shares = {task: " ".join(f"{run[task]:.2f}" for run in runs) for task in TASKS}
+    shares = {f"{task}, by seed": " ".join(f"{run[task]:.2f}" for run in runs) for task in TASKS}
     return {"what": name, **shares, "CPU seconds, median": median(run["seconds"] for run in runs)}
 
 

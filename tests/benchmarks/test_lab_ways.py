@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from attention.coloured_world import COLOURS, seen_pairs
 from attention.three_ways import WAYS, way_flops
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +65,12 @@ def quoted_pairs() -> Iterator[str]:
     for task in ("colour", "at", "where", "left"):
         seen, unseen = share(1, "seen pairs", task), share(1, "unseen pairs", task)
         yield f"| {seen:.3f} | {unseen:.3f} | {seen - unseen:.3f} |"
+    one_missing = [run["wrong colours"] for run in runs("compositional", "1 of 5 colours missing")]
+    elsewhere, there = (
+        mean(run[name] for run in one_missing) for name in ("looked elsewhere", "looked right")
+    )
+    yield f"({elsewhere:.3f} of all answers) the map is largest on another patch"
+    yield f"In the other half ({there:.3f}) the map is on the right patch"
     left, where, place = (share(4, "unseen pairs", task) for task in ("colour", "where", "at"))
     yield f'fall to {left:.3f} for unseen pairs, those to "where" to {where:.3f}, and those to the second stay at {place:.3f}'
     relation = {
@@ -75,6 +82,13 @@ def quoted_pairs() -> Iterator[str]:
     yield f"{len(learned)} of 5 seeds learn it ({between(learned)})"
 
 
-@pytest.mark.parametrize("words", quoted())
+@pytest.mark.parametrize("words", list(quoted()))
 def test_the_lab_quotes_what_was_measured(words: str) -> None:
     assert words in PROSE
+
+
+def test_the_pairs_that_the_lab_names_are_unseen() -> None:
+    blue_7, purple_9 = 10 * COLOURS.index("blue") + 7, 10 * COLOURS.index("purple") + 9
+    assert not seen_pairs()[[blue_7, purple_9]].any()
+    assert "never a blue 7" in PROSE
+    assert "has the 9 ? purple` ever stood" in PROSE
