@@ -87,7 +87,7 @@ class WordsBlind(_OwnMask):
 
 @mistake(
     "ConcatenatedAttention",
-    "The image's rows are empty: no patch may attend anywhere. Patches see all patches.",
+    "The image's rows are False from end to end, so no patch sees another. All patches see all patches.",
 )
 class PatchesBlind(_OwnMask):
     def widen(self, allowed, S):
@@ -142,7 +142,7 @@ class GateWithoutTanh(_GateSteps):
         return text_tokens + self.gate * seen
 
 
-@mistake("GatedCrossAttention", "This gate is a sigmoid, which is ½ at 0: half open. tanh is 0 there.")
+@mistake("GatedCrossAttention", "This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.")
 class SigmoidGate(_GateSteps):
     def let_in(self, text_tokens, seen):
         return text_tokens + torch.sigmoid(self.gate) * seen
