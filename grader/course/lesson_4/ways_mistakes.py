@@ -142,7 +142,9 @@ class GateWithoutTanh(_GateSteps):
         return text_tokens + self.gate * seen
 
 
-@mistake("GatedCrossAttention", "This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.")
+@mistake(
+    "GatedCrossAttention", "This gate is ½ where tanh is 0, so it begins half open. Put it through tanh."
+)
 class SigmoidGate(_GateSteps):
     def let_in(self, text_tokens, seen):
         return text_tokens + torch.sigmoid(self.gate) * seen
