@@ -29,7 +29,6 @@ train_steps = None  # None: as many as the recipe says
 # %% id="start"
 import random
 import time
-from copy import deepcopy
 
 import matplotlib.pyplot as plt
 import numpy as np

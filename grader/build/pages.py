@@ -27,9 +27,7 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
         title = f"{lesson.title} (optional)" if lesson.optional else lesson.title
         row = f"| [{name}](notebooks/{name}/{name}.ipynb) | {title} | {graded} | {lesson.max_score:g} |"
         rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
-        links.append(
-            f"| {name} | {title} |" + (f" {badge(repository.colab(name))} |" if repository else "")
-        )
+        links.append(f"| {name} | {title} |" + (f" {badge(repository.colab(name))} |" if repository else ""))
     lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
     if repository:
         lessons_table[:2] = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|"]
