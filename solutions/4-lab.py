@@ -1299,7 +1299,9 @@ for groups in (4, 2, 1):
     before = words_right(shared, unseen)
     train_on(shared, answer_step, seed)
     after = words_right(shared, unseen)
-    print(f"{groups} groups: {before:.3f} of the words right, trained on {after:.3f}; grouped_attention off by {off:.0e}")
+    print(
+        f"groups: {groups}, {before:.3f} of the words right, trained on {after:.3f}; grouped_attention off by {off:.0e}"
+    )
 
 # %% [markdown]
 # Without training the model falls apart: what one head looks for is not what its neighbour looks for, and their mean is
@@ -1426,9 +1428,9 @@ compare_predictions(my_ratio, {"dense / tiled, memory": longest["dense"].megabyt
 # attention rises with a slope of 2.0, that of tiled attention with 1.0; the fused kernel needs least.*
 #
 # At n = 4,096 dense attention needs 21 times the memory of tiled attention, and at twice the length twice as many times. The
-# time of all three grows with n² or somewhat more: every query still meets every key. Our own program, a loop in Python that
-# computes some exponentials more, took 0.6 to 1.0 times as long as dense attention. Less is written to memory and read
-# again: that is the point of FlashAttention.
+# time of all three grows with n² or somewhat more: every query still meets every key. Our own program took 0.6 to 1.0 times as
+# long as dense attention; yours may well take longer, at short lengths above all, because a loop in Python is no kernel. What
+# FlashAttention gains in time, it gains by writing less to memory and reading less again.
 #
 # In *training* your function saves nothing, because autograd keeps every tile for the way back. FlashAttention computes the
 # tiles a second time there.
