@@ -756,7 +756,8 @@ show_run(SCALE, {"broken": broken_losses}, broken, "broken")
 print(gate_report(SCALE, broken))
 untrained, _ = train_short(SCALE, broken_once, seed, device, steps=0)
 maps = answers_and_maps(untrained, *(one.to(device) for one in shown_examples(SCALE).asked))[1]
-print("largest weights before the first step:", [round(weight, 2) for weight in maps.amax(-1).tolist()], "even: 0.11")
+largest = [round(weight, 2) for weight in maps.amax(-1).tolist()]
+print("largest weights before the first step:", largest, "even: 0.11")
 
 # %% [markdown]
 # *The loss sinks slowly, and ends far above the dashed one. The maps are sharp, and sharp on the wrong patch: the model is
@@ -981,12 +982,13 @@ show_run(BONUS, {"broken": broken_losses}, broken, "broken")
 print(gate_report(BONUS, broken))
 examples = BONUS.draw(900, torch.Generator().manual_seed(seed), "test", 9, 9).to(device)
 maps = answers_and_maps(broken, *examples.asked)[1]
-print("of all maps, largest on each patch:", (torch.bincount(maps.argmax(-1), minlength=9) / 900).cpu().numpy().round(2))
+shares = torch.bincount(maps.argmax(-1), minlength=9) / 900
+print("share of the maps that is largest on each patch:", [round(share, 2) for share in shares.tolist()])
 
 # %% [markdown]
 # *The loss falls fast at first, and then stays near the dotted line. Each map has all its weight on one patch, seldom on the one
 # with the orange frame. The list counts over 900 questions, about 100 for each place: some patches are looked at again and again,
-# others never. The attention has collapsed.*
+# others hardly ever. The attention has collapsed.*
 
 # %% [markdown] about="4.9"
 # Write `looking_loss(logits, answers, weights, strength)` → a scalar: the mean cross-entropy of the answers, with the bonus for
