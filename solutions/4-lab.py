@@ -13,9 +13,13 @@
 # answers? In this lab you put that to the test, on your own model. Then you repair models that do not look where they
 # should, build the attention that today's large models use, and try other ways to bring an image into a text model.
 #
-# **The lab is optional.** It has 100 points of its own, which are not part of the course's 100 points a lesson.
+# **The lab is optional.** Its 100 points are its own: they do not count among the course's 300.
 #
-# **You need** lessons 1 to 3. The four parts do not need one another: begin with the one that you like.
+# **You need** lessons 1 to 3. The four parts do not need one another. Run the notebook from the top, and begin with the part
+# that you like.
+#
+# **Time.** About 30 minutes to read, and 176 minutes for the seventeen exercises. That is more than one evening: take a part at a
+# time. Part 1 has 47 minutes of exercises, part 2 has 40, part 3 has 63, part 4 has 26.
 #
 # <!-- table of points -->
 #
@@ -2057,7 +2061,22 @@ show_pairs(
 # %% [markdown]
 # ## What you have now
 #
-# <!-- the lead writes this at the end -->
+# - **A test for explanations.** Take away what a map calls important, and see. A map that ranks patches well for one question
+#   need not do so for the next, and an explanation that assumes another wiring than your model's is worse than none.
+# - **A way to find the head that carries an answer**, by putting it in and not only by taking it out. Where heads back one
+#   another up, the two experiments say different things, and both are right.
+# - **Five faults**, each known by its symptoms; and the experience that a model can pass its gate with the fault still in it.
+# - **The attention of today's large models**: positions that turn, keys that are shared, a softmax while the keys go by, and a
+#   cache. Each one is equal to the plain form, or you have measured by how much it is not.
+# - **Three ways to bring an image in**, with what each of them costs and what it can learn; and a model that sees a colour and
+#   says another one.
+#
+# Questions to take along:
+#
+# 1. All of this was measured on a model of 97,000 numbers and nine patches. Which results would you expect to hold in a model
+#    a hundred thousand times as large, and which one would you measure first?
+# 2. A gate is a test of what a model does. Which of the five broken trainings would you have noticed without one?
+# 3. You may show one picture of one map to somebody who does not know this lab. What do you write below it?
 
 # %% [markdown] id="glossary"
 # ## Glossary
