@@ -9,8 +9,8 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
+from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.lesson_3 import block_mistakes
-from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
 from grader.declaration.exercise import Check, Exercise, mistakes_in
 from grader.declaration.probes import load, named
 from grader.declaration.sampler import InputSampler

@@ -16,8 +16,8 @@ from attention.training import shift_targets
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3 import diagnose_mistakes
-from grader.course.lesson_3.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
 from grader.declaration.exercise import Check, Exercise, mistakes_in
 from grader.declaration.probes import side_effects

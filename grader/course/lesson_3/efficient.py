@@ -10,7 +10,7 @@ from attention.efficient import linear_attention, sliding_window_attention
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.lesson_3.tensor_sizes import watch_sizes
+from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.sampler import InputSampler

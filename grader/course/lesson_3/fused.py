@@ -10,7 +10,7 @@ from attention.efficient import fused_forward
 from torch import nn
 from torch.nn import functional as F
 
-from grader.course.lesson_3.tensor_sizes import watch_sizes
+from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in

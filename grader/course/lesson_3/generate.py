@@ -10,8 +10,8 @@ import torch
 from attention.generation import generate
 from torch import Tensor, nn
 
-from grader.course.lesson_3.layer_weights import build_quietly
-from grader.course.lesson_3.model_state import modes, what_learns
+from grader.course.common.layer_weights import build_quietly
+from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
+from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.lesson_3 import model_mistakes
-from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
 from grader.declaration.exercise import Check, Exercise, mistakes_in
 from grader.declaration.probes import load, pair, purity_and_gradients
 from grader.declaration.sampler import InputSampler

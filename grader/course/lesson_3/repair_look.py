@@ -2,71 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
-from attention.multi_head import MultiHeadAttention
 from attention.repairs import look_at_image
 from torch import Tensor
 
-from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.course.common.look import (
+    draw_look,
+    draw_look_and_direction,
+    look_conduct,
+    look_values,
+)
 from grader.course.lesson_3.repaired_model import gate
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
-from grader.declaration.probes import load, pair, purity_and_gradients
-from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT
 from grader.declaration.trial import trials
-from grader.records import Inputs, Value
-
-
-def draw_look(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...],
-    words: int,
-    patches: int,
-    d_model: int,
-    heads: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw weights of a MultiHeadAttention, and words and patches for it."""
-    layer = build_quietly(MultiHeadAttention, d_model, heads)
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": draw_layer_weights(sampler, layer, dtype),
-        "arguments": {
-            "words": sampler.normal(*batch_shape, words, d_model, scale=2.0, dtype=dtype),
-            "patches": sampler.normal(*batch_shape, patches, d_model, scale=2.0, dtype=dtype),
-        },
-    }
-
-
-def draw_look_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw what `draw_look` does, and a direction for the gradient of what is seen."""
-    inputs = draw_look(sampler, **sizes)
-    words = inputs["arguments"]["words"]
-    return {**inputs, "direction": sampler.normal(*words.shape, dtype=words.dtype)}
-
-
-def look_values(look_at_image, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
-    layer = load(MultiHeadAttention(*sizes.values()), weights)
-    seen, maps = pair(look_at_image(layer, *arguments.values()), ("what is seen", "weights"))
-    return {"what is seen": seen, "weights": maps}
-
-
-def look_conduct(
-    look_at_image, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping, direction: Tensor
-) -> Mapping[str, Value]:
-    """Report side effects, and the gradients of words, patches and the layer's weights."""
-    layer = load(MultiHeadAttention(*sizes.values()), weights)
-
-    def call(**given: Tensor) -> Mapping[str, Tensor]:
-        seen, _ = pair(look_at_image(cross_attn=layer, **given), ("what is seen", "weights"))
-        return {"what is seen": seen}
-
-    parameters = {name: layer.get_parameter(name) for name in weights}
-    return purity_and_gradients(call, arguments, {"what is seen": direction}, parameters)
 
 
 def _mask(words: Tensor, patches: Tensor) -> Tensor:

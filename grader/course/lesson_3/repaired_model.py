@@ -13,7 +13,7 @@ from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
 from grader.checks.compare import compare
-from grader.course.lesson_3.layer_weights import build_quietly
+from grader.course.common.layer_weights import build_quietly
 from grader.declaration.exercise import Check
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials

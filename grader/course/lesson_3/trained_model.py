@@ -23,7 +23,7 @@ from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
 from grader.checks.compare import compare
-from grader.course.lesson_3.layer_weights import build_quietly
+from grader.course.common.layer_weights import build_quietly
 from grader.declaration.sampler import InputSampler
 from grader.records import Case, Finding, Inputs, Value
 

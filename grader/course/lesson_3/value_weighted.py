@@ -9,8 +9,8 @@ from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
-from grader.course.lesson_3.model_state import what_learns
+from grader.course.common.layer_weights import build_quietly, draw_layer_weights
+from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import (
     draw_held_out,
     judge_answers,

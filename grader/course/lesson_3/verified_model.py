@@ -12,7 +12,7 @@ from attention.tokens import draw_questions
 from attention.training import train_step
 from attention.vlm import MiniVLM
 
-from grader.course.lesson_3.layer_weights import build_quietly
+from grader.course.common.layer_weights import build_quietly
 from grader.course.lesson_3.trained_model import (
     answers_of,
     draw_held_out,

@@ -9,8 +9,8 @@ from attention.activation_patching import patch_head
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
-from grader.course.lesson_3.model_state import modes, what_learns
+from grader.course.common.layer_weights import build_quietly, draw_layer_weights
+from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import load, side_effects

@@ -15,7 +15,7 @@ from attention.open_vlm import OpenVLM
 from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from torch import Tensor
 
-from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.declaration.exercise import Check
 from grader.declaration.probes import load
 from grader.declaration.sampler import InputSampler

@@ -8,7 +8,7 @@ import torch
 from attention.mended import look_past_padding
 from attention.short_trainings import PADDING
 
-from grader.course.lesson_3.repair_look import (
+from grader.course.common.look import (
     draw_look,
     draw_look_and_direction,
     look_conduct,

@@ -16,7 +16,7 @@ from attention.short_trainings import GATE, ShortTraining, answers_and_maps, tra
 from torch import Tensor, nn
 
 from grader.checks.compare import compare
-from grader.course.lesson_3.layer_weights import build_quietly
+from grader.course.common.layer_weights import build_quietly
 from grader.course.trainings.checks import begins
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of

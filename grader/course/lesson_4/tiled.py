@@ -9,7 +9,7 @@ import torch
 from attention.tiled import tiled_attention
 from torch import Tensor
 
-from grader.course.lesson_3.tensor_sizes import watch_peak, watch_sizes
+from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4.modern_writings import tiled_on_both_sides
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import effects_of

@@ -8,7 +8,7 @@ import torch
 from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
 from attention.masks import causal_mask
 
-from grader.course.lesson_3.layer_weights import build_quietly, draw_layer_weights
+from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.lesson_4 import ways_mistakes
 from grader.declaration.exercise import Check, Exercise, mistakes_in
 from grader.declaration.probes import as_module, as_tensor, learned, pair

@@ -1,4 +1,4 @@
-"""Random weights for the layers of lesson 3, the same for the student's layer and the reference."""
+"""Random weights for layers, the same for the student's layer and the reference."""
 
 from __future__ import annotations
 
