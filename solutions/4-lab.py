@@ -248,9 +248,11 @@ print(gradient_attention(two_heads, (two_heads.flatten() * torch.tensor([2.0, -3
 
 # %% id="draw-four-maps" draws="1"
 need("said", "4.2")
-found = {}
+found = {
+    task: four_maps(model, asked[task], questions.image_patches, attention_rollout, gradient_attention)
+    for task, questions in held.items()
+}
 for task, questions in held.items():
-    found[task] = four_maps(model, asked[task], questions.image_patches, attention_rollout, gradient_attention)
     drawn = {name.replace(" × ", "\n× "): maps[0] / maps[0].sum() for name, maps in found[task].items()}
     print(decode(asked[task][0]), "→", WORDS[said[task][0]])
     show_scene_maps(questions.image_patches[0], {**drawn, "chance": torch.full((9,), 1 / 9)}, int(questions.cells[0, 0]))

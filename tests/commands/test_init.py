@@ -246,7 +246,8 @@ def test_the_zip_for_students_has_the_course_s_name_and_no_answer(course: Path) 
     with zipfile.ZipFile(course / "dist" / "my-course.zip") as archive:
         names = archive.namelist()
         page = archive.read("my-course/README.md").decode("utf-8")
-    assert {f"my-course/{name}.ipynb" for name in LESSONS} | {"my-course/requirements.txt"} <= set(names)
+    at_once = [name for name, lesson in LESSONS.items() if not lesson.optional]
+    assert {f"my-course/{name}.ipynb" for name in at_once} | {"my-course/requirements.txt"} <= set(names)
     assert "my-course.zip" in page
     assert "attention-course.zip" not in page
     assert not [name for name in names if "solutions" in name or "lessons" in name]

@@ -28,6 +28,7 @@ from attention.vlm import MiniVLM
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
+from benchmarks.repair import LESSON as SCRIPT
 from benchmarks.repair import broken_pieces, findings_untrained
 from benchmarks.scaling import ATTENTIONS, LENGTHS, WINDOW
 from grader.course.lesson_3 import LESSON
@@ -166,7 +167,7 @@ def test_an_untrained_map_is_even_because_scores_are_small():
 
 @pytest.fixture(scope="module")
 def trained() -> dict[str, tuple[PocketVLM, list[float]]]:
-    broken = broken_pieces()
+    broken = broken_pieces(SCRIPT)
     torch.set_num_threads(1)
     return {
         "collapse": train_pocket(SEED, look=broken["broken_look"]),
