@@ -16,7 +16,7 @@ from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
 
-def draw_attention(
+def draw_scored_attention(
     sampler: InputSampler,
     *,
     batch_shape: tuple[int, ...] = (),
@@ -153,9 +153,9 @@ GRADIENT_VALUES = Check(
     points=5,
     probe=gradient_values,
     map="map",
-    examples=trials(draw_attention, dict(batch_shape=(2,), heads=2, tokens=3, patches=4)),
+    examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=3, patches=4)),
     trials=trials(
-        draw_attention,
+        draw_scored_attention,
         dict(batch_shape=(3,), heads=2, tokens=5, patches=7),
         dict(batch_shape=(5,), heads=3, tokens=2, patches=11),
     ),
@@ -166,9 +166,9 @@ GRADIENT_BATCH = Check(
     points=1,
     needs=("values",),
     probe=gradient_values,
-    examples=trials(draw_attention, dict(batch_shape=(2, 2), heads=2, tokens=2, patches=3)),
+    examples=trials(draw_scored_attention, dict(batch_shape=(2, 2), heads=2, tokens=2, patches=3)),
     trials=trials(
-        draw_attention,
+        draw_scored_attention,
         dict(heads=3, tokens=5, patches=7),
         dict(batch_shape=(2, 3), heads=2, tokens=5, patches=7),
     ),
@@ -179,8 +179,10 @@ GRADIENT_CONDUCT = Check(
     points=2,
     needs=("values",),
     probe=gradient_purity,
-    examples=trials(draw_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
-    trials=trials(draw_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)),
+    examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
+    trials=trials(
+        draw_scored_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)
+    ),
 )
 GRADIENT = Exercise(
     id="4.2",

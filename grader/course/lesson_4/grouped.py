@@ -183,11 +183,8 @@ def unequal_groups_accepted(query, key, value, mask=None):
     return _attend(query, key[..., group, :, :], value[..., group, :, :], mask)
 
 
-@mistake(
-    "grouped_attention", "The query that was handed in is changed. Scale a new tensor, not in place.",
-    name="grouped_query_scaled_in_place",
-)  # fmt: skip
-def query_scaled_in_place(query, key, value, mask=None):
+@mistake("grouped_attention", "The query that was handed in is changed. Scale a new tensor, not in place.")
+def grouped_query_scaled_in_place(query, key, value, mask=None):
     output = grouped_attention(query, key, value, mask)
     with torch.no_grad():
         query /= query.shape[-1] ** 0.5
@@ -195,7 +192,21 @@ def query_scaled_in_place(query, key, value, mask=None):
 
 
 GROUPED_CHECKS = StandardChecks(reference=grouped_attention, returns=("output",), draw=draw_grouped)
-MASKED = GROUPED_CHECKS.further_values(
+GROUPED_VALUES = GROUPED_CHECKS.values(
+    "each head looks at the keys and values of its group",
+    3,
+    examples=[
+        dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3),
+        dict(batch_shape=(2,), heads=3, groups=1, queries=2, keys=3, d=2, d_v=3),
+    ],
+    trials=[
+        dict(heads=6, groups=2, queries=5, keys=7, d=3, d_v=4),
+        dict(heads=6, groups=3, queries=3, keys=5, d=2, d_v=7),
+        dict(batch_shape=(2,), heads=5, groups=1, queries=3, keys=7, d=3, d_v=2),
+        dict(batch_shape=(2, 3), heads=4, groups=4, queries=5, keys=3, d=2, d_v=7),
+    ],
+)
+GROUPED_MASKED = GROUPED_CHECKS.further_values(
     "mask",
     "the mask holds for every head, with and without a batch",
     1,
@@ -218,6 +229,23 @@ UNEQUAL = Check(
     examples=trials(draw_unequal, dict(heads=4, groups=3)),
     trials=trials(draw_unequal, dict(heads=6, groups=5), dict(heads=2, groups=3)),
 )
+GROUPED_CONDUCT = GROUPED_CHECKS.conduct(
+    1,
+    examples=[dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3)],
+    trials=[
+        dict(
+            batch_shape=(2,),
+            heads=6,
+            groups=3,
+            queries=5,
+            keys=7,
+            d=2,
+            d_v=3,
+            mask="each",
+            dtype=torch.float64,
+        )
+    ],
+)
 GROUPED = Exercise(
     id="4.12",
     title="Grouped queries",
@@ -225,41 +253,7 @@ GROUPED = Exercise(
     points=6,
     difficulty=2,
     minutes=10,
-    checks=(
-        GROUPED_CHECKS.values(
-            "each head looks at the keys and values of its group",
-            3,
-            examples=[
-                dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3),
-                dict(batch_shape=(2,), heads=3, groups=1, queries=2, keys=3, d=2, d_v=3),
-            ],
-            trials=[
-                dict(heads=6, groups=2, queries=5, keys=7, d=3, d_v=4),
-                dict(heads=6, groups=3, queries=3, keys=5, d=2, d_v=7),
-                dict(batch_shape=(2,), heads=5, groups=1, queries=3, keys=7, d=3, d_v=2),
-                dict(batch_shape=(2, 3), heads=4, groups=4, queries=5, keys=3, d=2, d_v=7),
-            ],
-        ),
-        MASKED,
-        UNEQUAL,
-        GROUPED_CHECKS.conduct(
-            1,
-            examples=[dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3)],
-            trials=[
-                dict(
-                    batch_shape=(2,),
-                    heads=6,
-                    groups=3,
-                    queries=5,
-                    keys=7,
-                    d=2,
-                    d_v=3,
-                    mask="each",
-                    dtype=torch.float64,
-                )
-            ],
-        ),
-    ),
+    checks=(GROUPED_VALUES, GROUPED_MASKED, UNEQUAL, GROUPED_CONDUCT),
     mistakes=mistakes_in(globals(), "grouped_attention"),
     writings=(grouped_by_repeating, grouped_in_loop),
     bans=frozenset({"fused attention"}),

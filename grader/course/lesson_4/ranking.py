@@ -22,7 +22,7 @@ from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
-SIZES = {
+RANKED_SIZES = {
     "d_vision": 64,
     "d_model": 12,
     "num_heads": 3,
@@ -47,12 +47,12 @@ def draw_ranked(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
 
 def _draw_once(sampler: InputSampler, scenes: int, task: str) -> dict:
     questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
-    weights = draw_layer_weights(sampler, build_quietly(OpenVLM, **SIZES), torch.float64)
+    weights = draw_layer_weights(sampler, build_quietly(OpenVLM, **RANKED_SIZES), torch.float64)
     weights["head.weight"] *= 3.0  # sure answers, as those of a trained model are
     for which in ("W_Q", "W_K"):
         weights[f"blocks.1.cross_attn.{which}.weight"] *= 2.0
     return {
-        "sizes": SIZES,
+        "sizes": RANKED_SIZES,
         "weights": weights,
         "token_ids": questions.token_ids[:, : PROMPT_LENGTHS[TASKS.index(task)]].clone(),
         "image_patches": questions.image_patches.double(),

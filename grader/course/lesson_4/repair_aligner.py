@@ -9,7 +9,7 @@ from attention.mended import image_tokens
 from attention.short_trainings import ALIGNER
 from torch import Tensor, nn
 
-from grader.course.lesson_4.short_training import gate
+from grader.course.lesson_4.short_training import training_gate
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import along, as_tensor, effects_of
 from grader.declaration.sampler import InputSampler
@@ -157,13 +157,13 @@ def gradients_off_for_good(encoder, aligner, patches):
     return tokens
 
 
-SMALL = dict(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)
+ALIGNER_SMALL = dict(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)
 TOKENS_VALUES = Check(
     name="values",
     title="the aligner learns, the encoder does not, and the tokens are the aligned features",
     points=2,
     probe=tokens_values,
-    examples=trials(draw_features, SMALL),
+    examples=trials(draw_features, ALIGNER_SMALL),
     trials=trials(
         draw_features,
         dict(batch_shape=(3,), patches=7, pixels=5, width=11, d_text=2),
@@ -176,8 +176,8 @@ TOKENS_CONDUCT = Check(
     points=0,
     needs=("values",),
     probe=tokens_conduct,
-    examples=trials(draw_features, SMALL),
-    trials=trials(draw_features, dict(SMALL, pixels=7, dtype=torch.float64)),
+    examples=trials(draw_features, ALIGNER_SMALL),
+    trials=trials(draw_features, dict(ALIGNER_SMALL, pixels=7, dtype=torch.float64)),
 )
 ALIGNER_REPAIR = Exercise(
     id="4.7",
@@ -186,7 +186,11 @@ ALIGNER_REPAIR = Exercise(
     points=3,
     difficulty=2,
     minutes=8,
-    checks=(TOKENS_VALUES, TOKENS_CONDUCT, gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1)),
+    checks=(
+        TOKENS_VALUES,
+        TOKENS_CONDUCT,
+        training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1),
+    ),
     mistakes=mistakes_in(globals(), "image_tokens"),
     review="Part 2 · Repair",
 )

@@ -11,7 +11,7 @@ from attention.short_trainings import BONUS
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.lesson_4.short_training import gate
+from grader.course.lesson_4.short_training import training_gate
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import effects_of, purity_and_gradients
 from grader.declaration.sampler import InputSampler
@@ -150,14 +150,14 @@ def bonus_detached(logits, answers, weights, strength):
 
 
 LOSSES = StandardChecks(reference=looking_loss, returns=("loss",), draw=draw_answers_and_maps)
-SMALL = dict(questions=2, words=3, patches=4)
-LOSS_CONDUCT = Check(
+BONUS_SMALL = dict(questions=2, words=3, patches=4)
+BONUS_CONDUCT = Check(
     name="conduct",
     title=CONDUCT,
     points=0.5,
     needs=("values",),
     probe=loss_gradients,
-    examples=trials(draw_answers_and_scores, SMALL),
+    examples=trials(draw_answers_and_scores, BONUS_SMALL),
     trials=trials(
         draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)
     ),
@@ -173,15 +173,15 @@ BONUS_REPAIR = Exercise(
         LOSSES.values(
             "the cross-entropy of the answers, less a bonus for looking around",
             1.5,
-            examples=[SMALL, dict(SMALL, zeros=True)],
+            examples=[BONUS_SMALL, dict(BONUS_SMALL, zeros=True)],
             trials=[
                 dict(questions=7, words=5, patches=9, strength=0.3),
                 dict(questions=3, words=11, patches=2, strength=0.0),
                 dict(questions=5, words=3, patches=7, strength=0.9, zeros=True),
             ],
         ),
-        LOSS_CONDUCT,
-        gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),
+        BONUS_CONDUCT,
+        training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),
     ),
     mistakes=mistakes_in(globals(), "looking_loss"),
     review="Part 2 · Repair",

@@ -9,7 +9,7 @@ from attention.mended import mirror_left_right
 from attention.short_trainings import MIRROR
 from torch import Tensor
 
-from grader.course.lesson_4.short_training import gate
+from grader.course.lesson_4.short_training import training_gate
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import effects_of, pair
 from grader.declaration.sampler import InputSampler
@@ -97,9 +97,11 @@ def half_turn(cells, patches, turned):
 
 
 @mistake(
-    "mirror_left_right", "The places change rows, and the scenes change columns. cell % 3 is the column."
+    "mirror_left_right",
+    "The places change rows, and the scenes change columns. cell % 3 is the column.",
+    name="rows_for_columns",
 )
-def rows_for_columns(cells, patches, turned):
+def mirrored_rows_for_columns(cells, patches, turned):
     upside_down = cells % 3 + 3 * (2 - cells // 3)
     return torch.where(turned, upside_down, cells), mirror_left_right(cells, patches, turned)[1]
 
@@ -148,7 +150,7 @@ MIRROR_REPAIR = Exercise(
     checks=(
         MIRRORED_VALUES,
         MIRRORED_CONDUCT,
-        gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),
+        training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),
     ),
     mistakes=mistakes_in(globals(), "mirror_left_right"),
     review="Part 2 · Repair",

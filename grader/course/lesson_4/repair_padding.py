@@ -14,7 +14,7 @@ from grader.course.common.look import (
     look_conduct,
     look_values,
 )
-from grader.course.lesson_4.short_training import gate
+from grader.course.lesson_4.short_training import training_gate
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT
@@ -99,13 +99,12 @@ def mask_turned_round(cross_attn, words, patches, padding):
 @mistake(
     "look_past_padding",
     "No gradient gets back to the image, so the aligner cannot learn. The gate is passed all the same, because it was aligned before: leave out no_grad and detach.",
-    name="padded_patches_detached",
 )
-def patches_detached(cross_attn, words, patches, padding):
+def padded_patches_detached(cross_attn, words, patches, padding):
     return cross_attn(words, patches.detach(), ~padding.unsqueeze(-2))
 
 
-SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
+PADDING_SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
 NAMES = {"look_at_image": "look_past_padding"}
 PADDED_VALUES = Check(
     name="values",
@@ -114,7 +113,7 @@ PADDED_VALUES = Check(
     probe=look_values,
     names=NAMES,
     map="weights",
-    examples=trials(draw_padded, SMALL, dict(SMALL, words=1, patches=4)),
+    examples=trials(draw_padded, PADDING_SMALL, dict(PADDING_SMALL, words=1, patches=4)),
     trials=trials(
         draw_padded,
         dict(batch_shape=(3,), words=5, patches=7, d_model=6, heads=2),
@@ -129,7 +128,7 @@ PADDED_CONDUCT = Check(
     needs=("values",),
     probe=look_conduct,
     names=NAMES,
-    examples=trials(draw_padded_and_direction, SMALL),
+    examples=trials(draw_padded_and_direction, PADDING_SMALL),
     trials=trials(
         draw_padded_and_direction,
         dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64),
@@ -145,7 +144,7 @@ PADDING_REPAIR = Exercise(
     checks=(
         PADDED_VALUES,
         PADDED_CONDUCT,
-        gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),
+        training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),
     ),
     mistakes=mistakes_in(globals(), "look_past_padding"),
     review="Part 2 · Repair",

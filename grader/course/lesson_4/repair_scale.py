@@ -8,7 +8,7 @@ from attention.short_trainings import SCALE
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.lesson_4.short_training import gate
+from grader.course.lesson_4.short_training import training_gate
 from grader.declaration.exercise import Exercise, mistake, mistakes_in
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -39,7 +39,7 @@ def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return weights @ value, weights
 
 
-def _scores(query: Tensor, key: Tensor) -> Tensor:
+def _undivided_scores(query: Tensor, key: Tensor) -> Tensor:
     return query @ key.transpose(-2, -1)
 
 
@@ -48,20 +48,21 @@ def _scores(query: Tensor, key: Tensor) -> Tensor:
     "The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what lesson 1 divides it by.",
 )
 def scale_still_missing(query, key, value):
-    return _seen(_scores(query, key), value)
+    return _seen(_undivided_scores(query, key), value)
 
 
 @mistake(
     "look_once",
     "Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small: their spread is √d_k. The gate is passed, and the fault is another one now.",
+    name="divided_by_the_width",
 )
-def divided_by_the_width(query, key, value):
-    return _seen(_scores(query, key) / query.shape[-1], value)
+def look_divided_by_the_width(query, key, value):
+    return _seen(_undivided_scores(query, key) / query.shape[-1], value)
 
 
 @mistake("look_once", "The scores are multiplied by √d_k: they are larger than before. Divide.")
 def multiplied_by_the_root(query, key, value):
-    return _seen(_scores(query, key) * query.shape[-1] ** 0.5, value)
+    return _seen(_undivided_scores(query, key) * query.shape[-1] ** 0.5, value)
 
 
 @mistake(
@@ -69,7 +70,7 @@ def multiplied_by_the_root(query, key, value):
     "√128 is right for this model alone. The gate is passed, and the next width brings the fault back: take d_k from the query.",
 )
 def scale_of_this_model_alone(query, key, value):
-    return _seen(_scores(query, key) / 128**0.5, value)
+    return _seen(_undivided_scores(query, key) / 128**0.5, value)
 
 
 @mistake(
@@ -77,7 +78,7 @@ def scale_of_this_model_alone(query, key, value):
     "The scores are divided by the root of the number of patches. What makes them large is the number of products in each: d_k.",
 )
 def root_of_the_patches(query, key, value):
-    return _seen(_scores(query, key) / key.shape[-2] ** 0.5, value)
+    return _seen(_undivided_scores(query, key) / key.shape[-2] ** 0.5, value)
 
 
 @mistake(
@@ -85,7 +86,7 @@ def root_of_the_patches(query, key, value):
     "The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before. Divide the scores.",
 )
 def weights_divided(query, key, value):
-    weights = _scores(query, key).softmax(-1) / query.shape[-1] ** 0.5
+    weights = _undivided_scores(query, key).softmax(-1) / query.shape[-1] ** 0.5
     return weights @ value, weights
 
 
@@ -94,7 +95,7 @@ def weights_divided(query, key, value):
     "This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large.",
 )
 def scores_capped(query, key, value):
-    return _seen(_scores(query, key).clamp(-5, 5), value)
+    return _seen(_undivided_scores(query, key).clamp(-5, 5), value)
 
 
 @mistake(
@@ -102,7 +103,7 @@ def scores_capped(query, key, value):
     "Query and key are cut to length 1: now only their direction counts, which is another attention. The fault was smaller.",
 )
 def lengths_cut(query, key, value):
-    return _seen(_scores(F.normalize(query, dim=-1), F.normalize(key, dim=-1)), value)
+    return _seen(_undivided_scores(F.normalize(query, dim=-1), F.normalize(key, dim=-1)), value)
 
 
 @mistake(
@@ -110,7 +111,7 @@ def lengths_cut(query, key, value):
     "exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.",
 )
 def softmax_by_hand(query, key, value):
-    powers = (_scores(query, key) / query.shape[-1] ** 0.5).exp()
+    powers = (_undivided_scores(query, key) / query.shape[-1] ** 0.5).exp()
     weights = powers / powers.sum(-1, keepdim=True)
     return weights @ value, weights
 
@@ -142,7 +143,7 @@ SCALE_REPAIR = Exercise(
         LOOKS.conduct(
             0.5, trials=[dict(batch_shape=(2,), words=3, patches=5, d_k=7, d_v=2, dtype=torch.float64)]
         ),
-        gate(SCALE, look_once, "mended_scale", "train-scale", 1),
+        training_gate(SCALE, look_once, "mended_scale", "train-scale", 1),
     ),
     mistakes=mistakes_in(globals(), "look_once"),
     review="Part 2 · Repair",

@@ -156,7 +156,7 @@ def number_by_number(self_maps, cross_map):
     return mixed @ cross_map.mean(-3)
 
 
-SIZES = dict(layers=2, heads=2, tokens=3, patches=5, batch_shape=(2,))
+ROLLOUT_SIZES = dict(layers=2, heads=2, tokens=3, patches=5, batch_shape=(2,))
 VALUES = Check(
     name="values",
     title="heads averaged, half identity, layer after layer, then the image",
@@ -189,7 +189,7 @@ CONDUCT_CHECK = Check(
     points=1,
     needs=("values",),
     probe=rollout_gradients,
-    trials=trials(draw_maps_and_direction, dict(SIZES, dtype=torch.float64)),
+    trials=trials(draw_maps_and_direction, dict(ROLLOUT_SIZES, dtype=torch.float64)),
 )
 ROLLOUT = Exercise(
     id="4.1",

@@ -91,6 +91,17 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
 
 
 ROTATE_CHECKS = StandardChecks(reference=rotate, returns=("rotated",), draw=draw_rotation)
+ROTATE_VALUES = ROTATE_CHECKS.values(
+    "each pair of neighbours is turned by its own angle",
+    3,
+    examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0)],
+    trials=[
+        dict(n=7, d=6),
+        dict(n=5, d=2),
+        dict(n=3, d=10, base=50.0),
+        dict(n=5, d=8, fractions=True),
+    ],
+)
 RELATION = Check(
     name="relation",
     title="a score depends on the distance of query and key alone, and lengths stay",
@@ -98,6 +109,16 @@ RELATION = Check(
     probe=rotary_relation,
     examples=trials(draw_relation, dict(n=3, d=4, shift=5)),
     trials=trials(draw_relation, dict(n=7, d=6, shift=3), dict(n=5, d=2, shift=1)),
+)
+ROTATE_BATCH = ROTATE_CHECKS.batch(
+    1,
+    title="with a batch, and with places of each vector's own",
+    examples=[dict(batch_shape=(2,), n=3, d=4, each=True)],
+    trials=[
+        dict(batch_shape=(2, 3), n=7, d=4),
+        dict(batch_shape=(2, 3), n=5, d=6, each=True),
+        dict(batch_shape=(3,), n=3, d=6, each=True),
+    ],
 )
 ODD = Check(
     name="odd",
@@ -108,6 +129,12 @@ ODD = Check(
     examples=trials(draw_odd, dict(n=2, d=3)),
     trials=trials(draw_odd, dict(n=3, d=7), dict(n=2, d=1)),
 )
+ROTATE_CONDUCT = ROTATE_CHECKS.conduct(
+    1,
+    examples=[dict(n=2, d=4)],
+    trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)],
+    rtol=ANGLES_IN_FLOAT32,
+)
 ROTATE = Exercise(
     id="4.10",
     title="Rotary positions",
@@ -115,37 +142,7 @@ ROTATE = Exercise(
     points=8,
     difficulty=2,
     minutes=12,
-    checks=(
-        ROTATE_CHECKS.values(
-            "each pair of neighbours is turned by its own angle",
-            3,
-            examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0)],
-            trials=[
-                dict(n=7, d=6),
-                dict(n=5, d=2),
-                dict(n=3, d=10, base=50.0),
-                dict(n=5, d=8, fractions=True),
-            ],
-        ),
-        RELATION,
-        ROTATE_CHECKS.batch(
-            1,
-            title="with a batch, and with places of each vector's own",
-            examples=[dict(batch_shape=(2,), n=3, d=4, each=True)],
-            trials=[
-                dict(batch_shape=(2, 3), n=7, d=4),
-                dict(batch_shape=(2, 3), n=5, d=6, each=True),
-                dict(batch_shape=(3,), n=3, d=6, each=True),
-            ],
-        ),
-        ODD,
-        ROTATE_CHECKS.conduct(
-            1,
-            examples=[dict(n=2, d=4)],
-            trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)],
-            rtol=ANGLES_IN_FLOAT32,
-        ),
-    ),
+    checks=(ROTATE_VALUES, RELATION, ROTATE_BATCH, ODD, ROTATE_CONDUCT),
     mistakes=ROTATE_MISTAKES,
     writings=(rotate_as_complex, rotate_in_loop),
     review="Positions that turn",

@@ -51,7 +51,7 @@ def mended_began(mended, losses) -> Mapping[str, Value]:
     return {"losses": list(losses), "weights": weights_of(mended)}
 
 
-def gate(training: ShortTraining, piece: Callable, name: str, at: str, points: float) -> Check:
+def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, points: float) -> Check:
     """Make the check of one mended training, and of its first steps where it is verified and not repeated.
 
     All that the student wrote is the piece, a function without a memory, and "values" and "conduct" have compared it
@@ -68,7 +68,7 @@ def gate(training: ShortTraining, piece: Callable, name: str, at: str, points: f
         return {"asked": list(examples.asked), "answers": examples.answers, "cells": examples.cells}
 
     def judge(case: Case) -> Finding:
-        model, problem = load_weights(build_quietly(training.build, piece), case.got.get("state"))
+        model, problem = copy_weights(build_quietly(training.build, piece), case.got.get("state"))
         if problem:
             return Finding(passed=False, message=problem)
         logits, maps = answers_and_maps(model, *case.inputs["asked"])
@@ -111,7 +111,7 @@ def judge_shares(right: Tensor, on_patch: Tensor) -> Finding:
     return Finding(passed=True)
 
 
-def load_weights(model: nn.Module, state: object) -> tuple[nn.Module, str]:
+def copy_weights(model: nn.Module, state: object) -> tuple[nn.Module, str]:
     """Copy weights that came back into a model; return it, and a message if they do not fit."""
     wanted = dict(model.requires_grad_(False).named_parameters())
     if not isinstance(state, Mapping) or set(state) != set(wanted):

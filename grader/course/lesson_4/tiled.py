@@ -77,14 +77,14 @@ def tiled_conduct(
     }
 
 
-def _scores(query: Tensor, key: Tensor) -> Tensor:
+def _divided_scores(query: Tensor, key: Tensor) -> Tensor:
     return query @ key.transpose(-2, -1) / sqrt(query.shape[-1])
 
 
 def _tiles(query: Tensor, key: Tensor, value: Tensor, tile: int) -> list[tuple[Tensor, Tensor]]:
     """Return the scores of each tile, and its values."""
     pairs = zip(key.split(tile, dim=-2), value.split(tile, dim=-2), strict=True)
-    return [(_scores(query, keys), values) for keys, values in pairs]
+    return [(_divided_scores(query, keys), values) for keys, values in pairs]
 
 
 def _online(query, key, value, tile, *, keep_total=False, keep_summed=False, highest_of_tile=False):
@@ -111,7 +111,7 @@ def _online(query, key, value, tile, *, keep_total=False, keep_summed=False, hig
     "The answer is right, but all T × S scores stand in memory at once: nothing is saved.",
 )
 def dense_attention(query, key, value, tile):
-    return _scores(query, key).softmax(-1) @ value
+    return _divided_scores(query, key).softmax(-1) @ value
 
 
 @mistake(
@@ -119,7 +119,9 @@ def dense_attention(query, key, value, tile):
     "The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a row of scores is never whole.",
 )
 def tiles_of_queries(query, key, value, tile):
-    return torch.cat([_scores(part, key).softmax(-1) @ value for part in query.split(tile, dim=-2)], dim=-2)
+    return torch.cat(
+        [_divided_scores(part, key).softmax(-1) @ value for part in query.split(tile, dim=-2)], dim=-2
+    )
 
 
 @mistake(
@@ -221,16 +223,13 @@ def tiled_without_scale(query, key, value, tile):
 
 @mistake("tiled_attention", "Divide by the sum of the exponentials at the end.")
 def never_divided(query, key, value, tile):
-    largest = _scores(query, key).amax(-1, keepdim=True)
+    largest = _divided_scores(query, key).amax(-1, keepdim=True)
     parts = [torch.exp(scores - largest) @ values for scores, values in _tiles(query, key, value, tile)]
     return torch.stack(parts).sum(0)
 
 
-@mistake(
-    "tiled_attention", "The query that was handed in is changed. Scale a new tensor, not in place.",
-    name="tiled_query_scaled_in_place",
-)  # fmt: skip
-def query_scaled_in_place(query, key, value, tile):
+@mistake("tiled_attention", "The query that was handed in is changed. Scale a new tensor, not in place.")
+def tiled_query_scaled_in_place(query, key, value, tile):
     output = tiled_attention(query, key, value, tile)
     query /= query.shape[-1] ** 0.5
     return output

@@ -124,6 +124,49 @@ def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) 
 
 
 JOINED = StandardChecks(reference=ConcatenatedAttention, returns=("tokens", "weights"), draw=draw_joined)
+JOINED_VALUES = JOINED.values(
+    "one self-attention over the image, then the words; the image sees no word",
+    2,
+    map="weights",
+    examples=[dict(words=2, patches=3, d_model=4, heads=1)],
+    trials=[
+        dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+        dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
+    ],
+)
+JOINED_MASK = JOINED.further_values(
+    "mask",
+    "the mask holds among the words",
+    1,
+    examples=[dict(words=3, patches=2, d_model=4, heads=1, mask="causal")],
+    trials=[
+        dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2, mask="causal"),
+        dict(batch_shape=(2,), words=7, patches=5, d_model=6, heads=2, mask="random"),
+    ],
+)
+JOINED_BATCH = JOINED.batch(
+    1,
+    title="with and without batch dimensions",
+    trials=[
+        dict(words=5, patches=7, d_model=6, heads=2, mask="causal"),
+        dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2, mask="causal"),
+        dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
+    ],
+)
+JOINED_CONDUCT = JOINED.conduct(
+    1,
+    trials=[
+        dict(
+            batch_shape=(2,),
+            words=3,
+            patches=5,
+            d_model=6,
+            heads=2,
+            mask="causal",
+            dtype=torch.float64,
+        )
+    ],
+)
 CONCATENATION = Exercise(
     id="4.15",
     title="Concatenation: the image stands in front of the text",
@@ -131,56 +174,43 @@ CONCATENATION = Exercise(
     points=5,
     difficulty=2,
     minutes=8,
-    checks=(
-        JOINED.values(
-            "one self-attention over the image, then the words; the image sees no word",
-            2,
-            map="weights",
-            examples=[dict(words=2, patches=3, d_model=4, heads=1)],
-            trials=[
-                dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
-                dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
-            ],
-        ),
-        JOINED.further_values(
-            "mask",
-            "the mask holds among the words",
-            1,
-            examples=[dict(words=3, patches=2, d_model=4, heads=1, mask="causal")],
-            trials=[
-                dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2, mask="causal"),
-                dict(batch_shape=(2,), words=7, patches=5, d_model=6, heads=2, mask="random"),
-            ],
-        ),
-        JOINED.batch(
-            1,
-            title="with and without batch dimensions",
-            trials=[
-                dict(words=5, patches=7, d_model=6, heads=2, mask="causal"),
-                dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2, mask="causal"),
-                dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
-            ],
-        ),
-        JOINED.conduct(
-            1,
-            trials=[
-                dict(
-                    batch_shape=(2,),
-                    words=3,
-                    patches=5,
-                    d_model=6,
-                    heads=2,
-                    mask="causal",
-                    dtype=torch.float64,
-                )
-            ],
-        ),
-    ),
+    checks=(JOINED_VALUES, JOINED_MASK, JOINED_BATCH, JOINED_CONDUCT),
     mistakes=mistakes_in(vars(ways_mistakes), "ConcatenatedAttention"),
     review="Concatenation: who may see whom?",
 )
 
 GATE = StandardChecks(reference=GatedCrossAttention, returns=("tokens", "weights"), draw=draw_gated)
+GATE_VALUES = GATE.values(
+    "text + tanh(gate) · what the words see",
+    2,
+    map="weights",
+    examples=[dict(words=2, patches=3, d_model=4, heads=1)],
+    trials=[
+        dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+        dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
+    ],
+)
+GATE_CLOSED = Check(
+    name="closed",
+    title="a new layer leaves the text as it is",
+    points=1,
+    needs=("values",),
+    probe=new_gate,
+    examples=trials(draw_new_gate, dict(words=2, patches=3, d_model=4, heads=1)),
+    trials=trials(draw_new_gate, dict(words=5, patches=3, d_model=6, heads=2)),
+)
+GATE_BATCH = GATE.batch(
+    1,
+    title="with and without batch dimensions",
+    trials=[
+        dict(words=5, patches=7, d_model=6, heads=2),
+        dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2),
+        dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
+    ],
+)
+GATE_CONDUCT = GATE.conduct(
+    1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
+)
 GATED = Exercise(
     id="4.16",
     title="Gated cross-attention: a door that begins closed",
@@ -188,44 +218,43 @@ GATED = Exercise(
     points=5,
     difficulty=2,
     minutes=8,
-    checks=(
-        GATE.values(
-            "text + tanh(gate) · what the words see",
-            2,
-            map="weights",
-            examples=[dict(words=2, patches=3, d_model=4, heads=1)],
-            trials=[
-                dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
-                dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
-            ],
-        ),
-        Check(
-            name="closed",
-            title="a new layer leaves the text as it is",
-            points=1,
-            needs=("values",),
-            probe=new_gate,
-            examples=trials(draw_new_gate, dict(words=2, patches=3, d_model=4, heads=1)),
-            trials=trials(draw_new_gate, dict(words=5, patches=3, d_model=6, heads=2)),
-        ),
-        GATE.batch(
-            1,
-            title="with and without batch dimensions",
-            trials=[
-                dict(words=5, patches=7, d_model=6, heads=2),
-                dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2),
-                dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
-            ],
-        ),
-        GATE.conduct(
-            1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
-        ),
-    ),
+    checks=(GATE_VALUES, GATE_CLOSED, GATE_BATCH, GATE_CONDUCT),
     mistakes=mistakes_in(vars(ways_mistakes), "GatedCrossAttention"),
     review="Gated cross-attention: a door that begins closed",
 )
 
 SUMMARY = StandardChecks(reference=LearnedQueries, returns=("summary", "weights"), draw=draw_queries)
+SUMMARY_VALUES = SUMMARY.values(
+    "the queries ask the image; the norm of queries + what they see",
+    3,
+    map="weights",
+    examples=[dict(queries=2, patches=3, d_model=4, heads=1)],
+    trials=[
+        dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2),
+        dict(batch_shape=(3,), queries=5, patches=2, d_model=6, heads=3),
+    ],
+)
+SUMMARY_PARTS = Check(
+    name="parts",
+    title="the queries are learned, and begin apart",
+    points=1,
+    needs=("values",),
+    probe=new_queries,
+    examples=trials(draw_new_queries, dict(queries=3, d_model=4, heads=2)),
+    trials=trials(draw_new_queries, dict(queries=5, d_model=6, heads=3)),
+)
+SUMMARY_BATCH = SUMMARY.batch(
+    1,
+    title="with and without batch dimensions",
+    trials=[
+        dict(queries=5, patches=7, d_model=6, heads=2),
+        dict(batch_shape=(2, 3), queries=4, patches=5, d_model=6, heads=3),
+        dict(batch_shape=(1,), queries=1, patches=1, d_model=6, heads=3),
+    ],
+)
+SUMMARY_CONDUCT = SUMMARY.conduct(
+    1, trials=[dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
+)
 QUERIES = Exercise(
     id="4.17",
     title="Learned queries: a summary of the image",
@@ -233,39 +262,7 @@ QUERIES = Exercise(
     points=6,
     difficulty=2,
     minutes=10,
-    checks=(
-        SUMMARY.values(
-            "the queries ask the image; the norm of queries + what they see",
-            3,
-            map="weights",
-            examples=[dict(queries=2, patches=3, d_model=4, heads=1)],
-            trials=[
-                dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2),
-                dict(batch_shape=(3,), queries=5, patches=2, d_model=6, heads=3),
-            ],
-        ),
-        Check(
-            name="parts",
-            title="the queries are learned, and begin apart",
-            points=1,
-            needs=("values",),
-            probe=new_queries,
-            examples=trials(draw_new_queries, dict(queries=3, d_model=4, heads=2)),
-            trials=trials(draw_new_queries, dict(queries=5, d_model=6, heads=3)),
-        ),
-        SUMMARY.batch(
-            1,
-            title="with and without batch dimensions",
-            trials=[
-                dict(queries=5, patches=7, d_model=6, heads=2),
-                dict(batch_shape=(2, 3), queries=4, patches=5, d_model=6, heads=3),
-                dict(batch_shape=(1,), queries=1, patches=1, d_model=6, heads=3),
-            ],
-        ),
-        SUMMARY.conduct(
-            1, trials=[dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
-        ),
-    ),
+    checks=(SUMMARY_VALUES, SUMMARY_PARTS, SUMMARY_BATCH, SUMMARY_CONDUCT),
     mistakes=mistakes_in(vars(ways_mistakes), "LearnedQueries"),
     review="Learned queries: a summary for every question",
 )
