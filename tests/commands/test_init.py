@@ -183,7 +183,7 @@ def test_nothing_is_overwritten(tmp_path: Path, there: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--lesson", "4-more"), "no assignment '4-more'; known are 1-attention, 2-heads, 3-vlm"),
+        (("--lesson", "4-more"), "no assignment '4-more'; known are 1-attention, 2-heads, 3-vlm, 4-lab"),
         (("--lesson", "1-attention", "--empty"), "give one of them"),
     ],
 )
@@ -246,7 +246,7 @@ def test_the_zip_for_students_has_the_course_s_name_and_no_answer(course: Path) 
     with zipfile.ZipFile(course / "dist" / "my-course.zip") as archive:
         names = archive.namelist()
         page = archive.read("my-course/README.md").decode("utf-8")
-    at_once = [name for name, lesson in LESSONS.items() if not lesson.optional]
+    at_once = [name for name, lesson in shipped_lessons().items() if not lesson.optional]
     assert {f"my-course/{name}.ipynb" for name in at_once} | {"my-course/requirements.txt"} <= set(names)
     assert "my-course.zip" in page
     assert "attention-course.zip" not in page
