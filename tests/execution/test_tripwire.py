@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+import numpy as np
 import pytest
 import torch
 from guest import tripwire  # its name in the sandbox; see conftest.py
@@ -24,7 +25,16 @@ from grader.declaration.lesson import Lesson
 from grader.records import GIVEN, OWN, Evidence, Origin, Request, Status
 
 VARIANTS = Path(__file__).parents[1] / "course" / "variants"
-NAMES = {"torch": torch, "nn": nn, "F": F, "math": math, "Tensor": Tensor, "Mapping": Mapping, "Any": Any}
+NAMES = {
+    "torch": torch,
+    "nn": nn,
+    "F": F,
+    "np": np,
+    "math": math,
+    "Tensor": Tensor,
+    "Mapping": Mapping,
+    "Any": Any,
+}
 SOFTMAX = lessons()["1-attention"].exercise("1.3")
 ATTENTION = lessons()["1-attention"].exercise("1.4")
 MASKED = lessons()["1-attention"].exercise("1.6")
