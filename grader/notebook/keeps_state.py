@@ -71,7 +71,7 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = ()) -> bool:
     held = _with_aliases(
         nodes, frozenset(name for tree in trees for name in _holders(tree.body, tuples)) - tables
     )
-    harmless = {name for node in nodes for name in _setattr_of_self(node)}
+    harmless = {name for node in nodes for name in (*_setattr_of_self(node), *_own_parameters(node))}
     return (
         bool(held & set(asked))
         or any(map(looks_names_up, texts))
@@ -150,6 +150,16 @@ def _setattr_of_self(node: ast.AST) -> Iterator[ast.AST]:
                 and ast.unparse(one.args[0]) == "self"
             ):
                 yield one.func
+
+
+def _own_parameters(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the names in a function's body that are its parameters: a parameter `cache` is not functools' own."""
+    if isinstance(node, FUNCTIONS):
+        own = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+        for one in (inner for part in body for inner in ast.walk(part)):
+            if isinstance(one, ast.Name) and one.id in own:
+                yield one
 
 
 def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> Iterator[str]:
