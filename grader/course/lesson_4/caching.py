@@ -67,6 +67,9 @@ def cached_in_pieces(
     for piece in tokens.split(pieces, dim=-2):
         output, cache = pair(attend_with_cache(layer, piece, cache), ("output", "cache"))
         outputs.append(as_tensor(output, "output"))
+        # a cache in another dtype costs what it costs in one call, and does not stop the next
+        keys, values = pair(cache, ("keys", "values"))
+        cache = as_tensor(keys, "keys").to(tokens.dtype), as_tensor(values, "values").to(tokens.dtype)
     return {"output": torch.cat(outputs, dim=-2)}
 
 
