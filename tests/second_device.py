@@ -7,6 +7,7 @@ and so does `.numpy()`, both with the messages of a GPU. It does not imitate a G
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -58,6 +59,9 @@ class Elsewhere(torch.Tensor):
     def __setitem__(self, index: Any, value: Any) -> None:
         super().__setitem__(_lists_as_tensors(index), value)
 
+    def untyped_storage(self) -> torch.UntypedStorage:
+        return self.raw.untyped_storage()
+
     def new_tensor(self, data: Any, dtype: torch.dtype | None = None) -> Elsewhere:
         return torch.tensor(data, dtype=dtype or self.dtype, device=self.device)
 
@@ -78,8 +82,12 @@ def register() -> str:
     if not _registered:
         backend_registration._setup_privateuseone_for_python_backend(NAME)
         library = torch.library.Library("_", "IMPL")
-        library.fallback(lambda operation, *args, **kwargs: compute(operation, args, kwargs), "PrivateUse1")
-        _registered.append(library)
+        library.fallback(compute_call, "PrivateUse1")
+        # PyTorch's own `eye` resizes an empty tensor, which a wrapper cannot follow.
+        eyes = torch.library.Library("aten", "IMPL")
+        for eye in (torch.ops.aten.eye.default, torch.ops.aten.eye.m):
+            eyes.impl(eye, partial(compute_call, eye), "PrivateUse1")
+        _registered.extend((library, eyes))
     return NAME
 
 
@@ -100,6 +108,10 @@ def _lists_as_tensors(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(_lists_as_tensors(part) for part in index)
     return torch.tensor(index) if isinstance(index, list) else index
+
+
+def compute_call(operation: Any, *args: Any, **kwargs: Any) -> Any:
+    return compute(operation, args, kwargs)
 
 
 def compute(operation: Any, args: tuple, kwargs: dict) -> Any:

@@ -31,7 +31,16 @@ pytestmark = pytest.mark.skipif(
 EXERCISES = [(lesson, exercise) for lesson in lessons().values() for exercise in lesson.exercises]
 IDS = [exercise.id for _, exercise in EXERCISES]
 # Right answers that make something on the CPU and mix it in. A GPU refuses them, so the CPU decides: see execution.gpu_trouble.
-MIXING = {"2.2": {"scikit-learn", "numpy", "column of ones"}, "2.6": {"einsum"}, "3.P1": {"gather"}}
+MIXING = {
+    "2.2": {"scikit-learn", "numpy", "column of ones"},
+    "2.6": {"einsum"},
+    "3.P1": {"gather"},
+    "4.10": {"complex numbers", "rotate every two", "matrices", "empty_like"},
+    "4.11": {"without rotate"},
+    "4.12": {"index"},
+    "4.13": {"in place"},
+    "4.14": {"explicit softmax", "no mask for one"},
+}
 
 
 @pytest.fixture(scope="module")
