@@ -155,7 +155,8 @@ def _setattr_of_self(node: ast.AST) -> Iterator[ast.AST]:
 def _own_parameters(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the names in a function's body that are its parameters: a parameter `cache` is not functools' own."""
     if isinstance(node, FUNCTIONS):
-        own = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        # Its children alone: an annotation or a default may hold a lambda with parameters of its own.
+        own = {one.arg for one in ast.iter_child_nodes(node.args) if isinstance(one, ast.arg)}
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         for one in (inner for part in body for inner in ast.walk(part)):
             if isinstance(one, ast.Name) and one.id in own:
