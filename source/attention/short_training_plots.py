@@ -25,8 +25,8 @@ def shown_examples(training: ShortTraining) -> Examples:
 
 
 def smooth(losses: Sequence[float]) -> list[float]:
-    """Average each 10 losses to one."""
-    return torch.tensor(losses).unfold(0, SMOOTHED, SMOOTHED).mean(1).tolist()
+    """Average each 10 losses to one; what is left over at the end, too."""
+    return [part.mean().item() for part in torch.tensor(losses).split(SMOOTHED)]
 
 
 def show_run(
