@@ -104,7 +104,7 @@ def new_gate(
     GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens
 ) -> Mapping[str, Value]:
     """Report what a new layer does to its text, and its parameters."""
-    layer = as_module(GatedCrossAttention(d_model, num_heads))
+    layer = as_module(GatedCrossAttention(d_model, num_heads)).to(text_tokens.device)
     output, _ = pair(layer(text_tokens, image_tokens), ("tokens", "weights"))
     return {
         "change of the text": (as_tensor(output, "tokens") - text_tokens).detach(),
