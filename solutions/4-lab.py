@@ -1563,8 +1563,8 @@ compare_predictions(my_speed, {"without / with cache, seconds": slow / fast})
 # in tiles. On a GPU the next cell compares them.
 
 # %% id="back-ends" draws="1"
-if device == "cpu":
-    print("There is one fused program on a CPU, so there is nothing to compare.")
+if "cuda" not in str(device):
+    print("Only on an NVIDIA GPU are there several fused programs to compare.")
 else:
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
