@@ -1554,7 +1554,7 @@ compare_predictions(my_speed, {"without / with cache, seconds": slow / fast})
 #
 # The longer the text, the more the cache saves: without it the work for one word grows with all words before. At 256 words, over
 # 5 seeds, the answers were the same word for word, and at least 4 times faster with one prompt, and 15 times with eight. One
-# prompt gains less, because calling so many small operations takes time of its own. The price is memory, and that is
+# prompt gains less; why, we did not measure. The price is memory, and that is
 # where grouped queries come in.
 #
 # ### Which kernel? Only on a GPU
