@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from grader.build.links import Repository
+from grader.course import shipped_packages
 from grader.paths import notebook_path, own_lessons
 
 # What of grader/ the notebooks depend on. A test holds that the build imports nothing else.
@@ -59,12 +60,14 @@ def digest(root: Path, assignment: str, repository: Repository | None) -> str:
 
 
 def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
+    # A lesson uses nothing of another lesson's declarations; a test holds that.
+    others = {("course", folder.name) for name, folder in shipped_packages().items() if name != assignment}
     for package in map(package_folder, ("grader", "attention")):
         for file in sorted(package.rglob("*.*")):
             name = file.relative_to(package)
             if file.suffix not in SOURCES:
                 continue
-            if package.name != "grader" or name.parts[0] in BUILDING:
+            if package.name != "grader" or (name.parts[0] in BUILDING and name.parts[:2] not in others):
                 yield f"{package.name}/{name.as_posix()}", file.read_bytes()
     if own := own_lessons():
         for file in sorted(own.rglob("*.py")):

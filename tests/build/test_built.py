@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -81,6 +82,33 @@ def test_the_digest_depends_on_the_explorers_page(course: Path, monkeypatch: pyt
             file.write("\n")
         digests.add(digest(course, "3-vlm", None))
     assert len(digests) == 4
+
+
+def test_the_digest_depends_on_the_lessons_own_declarations(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = course / "grader"
+    shutil.copytree(ROOT / "grader", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = built_module.package_folder
+    monkeypatch.setattr(
+        built_module, "package_folder", lambda name: copy if name == "grader" else folder(name)
+    )
+    before = {name: digest(course, name, None) for name in LESSONS}
+    with open(copy / "course" / "lesson_2" / "__init__.py", "a") as file:
+        file.write("\n")
+    assert [name for name in LESSONS if digest(course, name, None) != before[name]] == ["2-heads"]
+    with open(copy / "course" / "common" / "layer_weights.py", "a") as file:
+        file.write("\n")
+    assert [name for name in LESSONS if digest(course, name, None) == before[name]] == []
+
+
+def test_no_lesson_uses_another_lessons_declarations() -> None:
+    graph = read_graph()
+    own = {name: match[0] for name in graph if (match := re.match(r"grader\.course\.lesson_\d", name))}
+    assert len(set(own.values())) == len(LESSONS)
+    assert [
+        (name, other) for name in own for other in graph[name] if own.get(other, own[name]) != own[name]
+    ] == []
 
 
 def test_the_check_builds_everything(course: Path, built: list[str]) -> None:
