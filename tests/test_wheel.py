@@ -83,6 +83,15 @@ def test_the_wheel_is_small_and_has_no_file_of_the_machine(installed: Installed)
     ]
 
 
+def test_an_editable_install_leaves_no_package_of_its_own(tmp_path: Path) -> None:
+    # A folder `grader` in site-packages without code would be imported where the checkout cannot be read.
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*pip, "--target", str(tmp_path), "-e", str(ROOT)], check=True)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert {name for name in left if not name.endswith((".dist-info", ".pth"))} <= {"bin"}
+    assert any(name.endswith(".pth") for name in left)
+
+
 def test_the_solution_has_a_hundred_points_and_the_untouched_notebook_none(
     installed: Installed, graded: str
 ) -> None:

@@ -1,0 +1,26 @@
+"""What hatchling runs when it builds this package: a wheel gets copies of files, and an editable install gets none.
+
+The copies lie in grader/shipped, for `grader init` and the zip for Gradescope. An editable install finds the files in the
+checkout. Copies would leave a folder `grader` without code in site-packages, which `import grader` finds where the checkout
+cannot be read, and they would be those of the day of the install.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class ShipFiles(BuildHookInterface):
+    """Adds to a wheel the files that pyproject.toml lists as `shipped`."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the files, unless an editable wheel is built.
+
+        Args:
+            version: "standard" or "editable".
+            build_data: what hatchling is about to build; `force_include` maps a file to its place in the wheel.
+        """
+        if version == "standard":
+            build_data["force_include"].update(self.config["shipped"])
