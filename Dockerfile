@@ -1,5 +1,6 @@
 # The grader and the lessons for the CPU: docs/operators.md says how to build and use it. No Docker daemon was at hand where
-# this was written: a test holds that what is copied and installed exists, and builds the package from what is copied.
+# this was written: its steps were run in a root file system made with debootstrap. A test holds that what is copied and
+# installed exists, and builds the package from what is copied.
 FROM python:3.11-slim-bookworm
 
 WORKDIR /opt/attention-course
