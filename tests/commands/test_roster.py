@@ -112,6 +112,24 @@ def test_a_name_in_two_columns_is_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("person", "kept"),
+    [
+        ('"Student, Test",99,,1b6453892473a467d07372d45eb05abc2031647a,"Monday, 8:00 and Tuesday_2"', False),
+        ('"Estudiante, Prueba",99,,e5e9fa1ba31ecd1ae84f75caaa474f3a663f05f4,Tuesday_2', False),
+        ('"Student, Test",99,,,Tuesday_2', False),
+        ('"Student, Test",99,s-99,,Tuesday_2', True),
+        ('"Student, Test",99,,tstudent,Tuesday_2', True),
+        ('"Weiß, Ada",99,s-99,1b6453892473a467d07372d45eb05abc2031647a,Tuesday_2', True),
+        ('"Weiß, Ada",99,,,Tuesday_2', True),
+    ],
+)
+def test_canvas_s_test_student_is_nobody(person: str, kept: bool) -> None:
+    # Canvas writes its row among the others, with a login that it made up and no number of the school's.
+    listed = read_roster(f"{CANVAS_EXPORT}{person},,\n")
+    assert [one.number for one in listed] == ["12", "13", "14", "15", "16", *["99"] * kept]
+
+
+@pytest.mark.parametrize(
     ("text", "message"), [("a,b\n1,2\n", "it is no list of a class"), ("\n", "it is empty")]
 )
 def test_another_file_is_refused(course: SmallCourse, tmp_path: Path, text: str, message: str) -> None:

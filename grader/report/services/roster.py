@@ -11,6 +11,9 @@ from grader.report.services.moodle import IDENTIFIER, PARTICIPANT
 
 # Canvas writes a name that begins with = as a formula that gives the name.
 AS_FORMULA = re.compile(r'="(.*)"')
+# The login of the student as whom a teacher looks at the course: an HMAC-SHA1, so that nobody enrols it by accident
+# (find_or_create_student_view_student in app/models/course.rb of canvas-lms). Its name depends on the language.
+MADE_UP_LOGIN = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +28,7 @@ class Listed:
 
 
 def read_roster(text: str) -> list[Listed]:
-    """Read the people of a class.
+    """Read the people of a class; Canvas's Test Student, who is nobody, is left out.
 
     Raises:
         WrongOwnFile: it is no file of Canvas's or Moodle's.
@@ -33,7 +36,8 @@ def read_roster(text: str) -> list[Listed]:
     head, *rows = read_table(text)
     people = (dict(zip(head, row, strict=True)) for row in rows)
     if "ID" in head and "Section" in head:
-        return [_of_canvas(row) for row in people if row["ID"].strip().isdecimal()]
+        students = (row for row in people if row["ID"].strip().isdecimal())
+        return [one for one in map(_of_canvas, students) if not _is_test_student(one)]
     if IDENTIFIER in head:
         return [_of_moodle(row) for row in people if row[IDENTIFIER].startswith(PARTICIPANT)]
     raise WrongOwnFile(
@@ -52,6 +56,13 @@ def _of_canvas(row: Mapping[str, str]) -> Listed:
         first_name=_plain(row.get("FirstName", "")) or first,
         last_name=_plain(row.get("LastName", "")) or last,
     )
+
+
+def _is_test_student(one: Listed) -> bool:
+    """Tell whether Canvas made up this person: by the login, or where the export has none, by the English name."""
+    if not one.logins:
+        return (one.first_name, one.last_name) == ("Test", "Student")
+    return len(one.logins) == 1 and MADE_UP_LOGIN.fullmatch(one.logins[0]) is not None
 
 
 def _of_moodle(row: Mapping[str, str]) -> Listed:
