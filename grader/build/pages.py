@@ -16,18 +16,29 @@ COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
 UPLOAD = (
     "Go to <https://colab.research.google.com>, choose *File → Upload notebook*, and take one from the zip."
 )
+# Optional lessons are not in the zip, and no link leads students to them: they work with what the others let them build.
+LATER = (
+    "{names}: not in the zip. Your instructor hands it out later; then upload it to Colab (*File → Upload notebook*), or put "
+    "it beside the others on your computer."
+)
 
 
 def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository | None) -> str:
     """Replace the tables of lessons in the text of README.md or docs/students.md; without a repository, no links."""
     rows, links = [], []
+    declared = list(declared)
+    # As in the zip: a course of optional lessons alone hands them out at once.
+    later = [
+        one.assignment for one in declared if one.optional and not all(each.optional for each in declared)
+    ]
     for lesson in declared:
         name = lesson.assignment
         graded = sum(exercise.points > 0 for exercise in lesson.exercises)
         title = f"{lesson.title} (optional)" if lesson.optional else lesson.title
         row = f"| [{name}](notebooks/{name}/{name}.ipynb) | {title} | {graded} | {lesson.max_score:g} |"
         rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
-        links.append(f"| {name} | {title} |" + (f" {badge(repository.colab(name))} |" if repository else ""))
+        link = "" if name in later or not repository else badge(repository.colab(name))
+        links.append(f"| {name} | {title} |" + (f" {link} |" if repository else ""))
     lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
     if repository:
         lessons_table[:2] = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|"]
@@ -35,6 +46,8 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
         ["| notebook | lesson | |", "|---|---|---|"] if repository else ["| notebook | lesson |", "|---|---|"]
     )
     colab_table = [*head, *links, *([] if repository else ["", UPLOAD])]
+    if later:
+        colab_table += ["", LATER.format(names=", ".join(f"**{name}**" for name in later))]
     return _replace_table(COLAB, colab_table, _replace_table(LESSONS, lessons_table, page))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from binascii import a2b_base64
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -86,9 +87,15 @@ def page(notebook: NotebookNode, title: str) -> str:
         theme="light",
         exclude_input_prompt=True,
         exclude_output_prompt=True,
+        filters={"png_width": png_width},
     )
     resources = {"metadata": {"name": title}, "dark_css": _dark_css(exporter)}
     return exporter.from_notebook_node(notebook, resources=resources)[0]
+
+
+def png_width(picture: str) -> int:
+    """Return the width in pixels of a PNG in base64: it stands at the 16th byte, behind two marks of 8 bytes."""
+    return int.from_bytes(a2b_base64(picture[:32])[16:20], "big")
 
 
 def _dark_css(exporter: TemplateExporter) -> str:

@@ -103,7 +103,8 @@ def test_every_built_page_and_notebook_leads_to_one_repository() -> None:
             assert (where.colab(name) in text) if where else BADGE not in text
         for page in ("README.md", "docs/students.md"):
             text = (ROOT / page).read_text("utf-8")
-            assert (where.colab(name) in text) if where else BADGE not in text
+            linked = page == "README.md" or not lessons()[name].optional
+            assert ((where.colab(name) in text) == linked) if where else BADGE not in text
 
 
 def test_another_repository_changes_the_pages() -> None:
@@ -118,6 +119,18 @@ def test_another_repository_changes_the_pages() -> None:
     assert with_repository(template, setting_of(ROOT)) == template
     environment = yaml.safe_load(with_repository(template, ELSEWHERE))["env"]
     assert (environment["COURSE"], environment["BRANCH"]) == ("a-school/course", "spring/24")
+
+
+@pytest.mark.parametrize("where", [None, ELSEWHERE])
+def test_students_are_told_how_they_get_an_optional_lesson_and_find_no_link_to_it(where) -> None:
+    page = (ROOT / "docs/students.md").read_text("utf-8")
+    given = with_lessons(page, lessons().values(), where)
+    assert "**4-lab**: not in the zip. Your instructor hands it out later" in given
+    assert "/4-lab.ipynb" not in given
+    assert ("/3-vlm.ipynb" in given) == bool(where)
+    only = with_lessons(page, [one for one in lessons().values() if one.optional], where)
+    assert "not in the zip" not in only, "a zip of optional lessons alone holds them"
+    assert ("/4-lab.ipynb" in only) == bool(where)
 
 
 BOOK = nbformat.v4.new_notebook(
