@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from benchmarks.truth.answers import mistaken, sheet
 from grader.checks.compare import flatten
-from grader.course.lesson_1 import LESSON
+from grader.course.lesson_1 import LESSON, trained_pointer
 from grader.course.lesson_1.masks import draw_lengths
 from grader.course.lesson_1.pointer import pointer_maps
 from grader.course.lesson_1.shared import draw_mask
@@ -143,6 +143,15 @@ def test_an_untrained_pointer_does_not_hit() -> None:
     found = judged(start())
     assert not found.passed
     assert "looks at the right patch" in found.message
+
+
+def test_a_pointer_that_was_trained_for_a_tenth_of_the_steps_is_refused_even_where_it_hits(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr(trained_pointer, "LEAST_HIT_RATE", 0.8)
+    found = judged(train(start(), pointer_loss, steps=30))
+    assert not found.passed
+    assert "loss on unseen scenes" in found.message
 
 
 def test_maps_that_the_weights_do_not_give_are_refused(trained: nn.Module) -> None:
