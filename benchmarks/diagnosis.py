@@ -1,6 +1,6 @@
 """What do students read? The corpus of tests/diagnosis, judged: refused or accepted, explained, and whether that is the cause.
 
-`python -m benchmarks.diagnosis [--say] [--half read|unread] [--exercise ID] [--unjudged FILE]`
+`python -m benchmarks.diagnosis [--say] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
 
 Whether an explanation names the true cause was judged one by one, by reading it; tests/diagnosis/judged.jsonl keeps each judgement
 with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file.
@@ -22,6 +22,7 @@ from benchmarks import publish
 from benchmarks.truth import answers as truth
 from benchmarks.truth.answers import self_check, verdict
 from grader.course import lessons
+from grader.declaration.lesson import Lesson
 from grader.records import Outcome, Verdict
 from tests.diagnosis.corpus_answers import Answer, answers, judgements, told
 
@@ -45,6 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--say", action="store_true", help="print what each wrong answer is told")
     parser.add_argument("--half", choices=("read", "unread"), help="this half of the corpus alone")
+    parser.add_argument("--assignment", help="the answers to this lesson alone")
     parser.add_argument("--exercise", help="the answers to this exercise alone")
     parser.add_argument(
         "--unjudged", type=Path, help="write the answers whose words nobody has judged to this file"
@@ -57,6 +59,8 @@ def main() -> None:
         if options.half is not None and answer.unread != (options.half == "unread"):
             continue
         if options.exercise is not None and answer.exercise != options.exercise:
+            continue
+        if options.assignment is not None and lesson_of(answer).assignment != options.assignment:
             continue
         seconds.clear()
         found = _find(answer, seconds)
@@ -112,13 +116,18 @@ def _measure_explanations() -> list[float]:
     return seconds
 
 
-def _find(answer: Answer, seconds: list[float]) -> Found:
-    """Let the grader judge an answer, and the notebook's self-check."""
-    lesson = next(
+def lesson_of(answer: Answer) -> Lesson:
+    """Return the lesson that has the exercise."""
+    return next(
         lesson
         for lesson in lessons().values()
         if answer.exercise in {exercise.id for exercise in lesson.exercises}
     )
+
+
+def _find(answer: Answer, seconds: list[float]) -> Found:
+    """Let the grader judge an answer, and the notebook's self-check."""
+    lesson = lesson_of(answer)
     exercise = lesson.exercise(answer.exercise)
     with torch.enable_grad():  # an answer may switch gradients off, and leave them so
         judged = verdict(lesson, exercise, answer.source)

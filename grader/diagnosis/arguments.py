@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import combinations, permutations
 from math import sqrt
-from typing import Any
+from typing import Any, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from grader.checks.planned_trial import PlannedTrial
 from grader.declaration.exercise import Exercise
@@ -52,7 +52,7 @@ def _variations(exercise: Exercise, trial: PlannedTrial) -> Iterator[tuple[str, 
         yield says, put(changed)
     for says, changed in _scaled(inputs, arguments, any(map(_takes_root, exercise.reference))):
         yield says, {**inputs, **changed} if "weights" in changed else put(changed)
-    if isinstance(weights := inputs.get("weights"), Mapping):
+    if any(map(_meets_layers, exercise.reference)) and isinstance(weights := inputs.get("weights"), Mapping):
         for says, changed in _weights(weights):
             yield says, {**inputs, "weights": changed}
 
@@ -98,10 +98,8 @@ def _masks(arguments: Mapping[str, Any]) -> Changes:
         if value.dtype != torch.bool:
             continue
         yield NOT_USED.format(name), {**arguments, name: torch.ones_like(value)}
-        yield (
-            f"It comes out as if `{name}` were turned around: True = may attend.",
-            {**arguments, name: ~value},
-        )
+        means = "True = may attend" if "mask" in name else "True where it should be False"
+        yield f"It comes out as if `{name}` were turned around: {means}.", {**arguments, name: ~value}
         if value.ndim >= 2:
             yield (
                 f"It comes out as if `{name}` hid queries in place of keys: its last axis belongs to the keys.",
@@ -144,6 +142,20 @@ def _example_values(exercise: Exercise, name: str) -> list[float]:
     values = [trial.sizes.get(name) for check in exercise.checks for trial in check.examples]
     return sorted(
         {value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)}
+    )
+
+
+@cache
+def _meets_layers(definition: Any) -> bool:
+    """Tell whether a definition is a layer or may be given one: another cannot mix up the weights of the probe's model."""
+    if inspect.isclass(definition):
+        return True
+    annotations = [parameter.annotation for parameter in inspect.signature(definition).parameters.values()]
+    unknown = (inspect.Parameter.empty, Any)
+    return any(
+        one in unknown or isinstance(one, str) or (inspect.isclass(one) and issubclass(one, nn.Module))
+        for annotation in annotations
+        for one in (annotation, *get_args(annotation))
     )
 
 

@@ -132,7 +132,9 @@ def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
     """Explain an answer that is right for one number of batch axes only, by a line that counts axes from the front."""
     axes = {_batch_axes(trial) for trial in wrong}
-    passed = {_batch_axes(trial) for trial in seen if trial.passed and not trial.error}
+    names = wrong[0].inputs.keys()  # a trial that shares none of them tries another function of the exercise
+    alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
+    passed = {_batch_axes(trial) for trial in alike if trial.passed and not trial.error}
     right = passed - axes
     if right == {0} and (found := clue(WITHOUT_BATCH, source)):
         return _with_line("relation", "It is right without a batch, and wrong with one.", found)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.records import Grade, Outcome, Verdict
+from grader.report.text import by_number
 
 PLACE = re.compile(r"\b([Ll]ine) \d+")
 SENTENCE_OF_PLACE = re.compile(r"(?<=[.!?:]) [Ll]ine \d+\b.*", re.S)
@@ -37,18 +38,19 @@ def commonest_diagnoses(grades: Iterable[Grade]) -> list[Diagnosis]:
         if is_explained(verdict)
     )
     highest = max(counts.values(), default=1)
-    rows = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    rows = sorted(counts.items(), key=lambda entry: (-entry[1], by_number(entry[0][0]), entry[0]))
     return [Diagnosis(*key, count, 100 * count / highest) for key, count in rows]
 
 
 def unexplained(grades: Sequence[Grade]) -> dict[str, int]:
-    """Count the wrong answers that nothing explained, by exercise."""
-    return Counter(
+    """Count the wrong answers that nothing explained, by exercise, in the exercises' order."""
+    counts = Counter(
         verdict.id
         for grade in grades
         for verdict in grade.verdicts
         if verdict.outcome is Outcome.FAILED and not is_explained(verdict)
     )
+    return dict(sorted(counts.items(), key=lambda entry: by_number(entry[0])))
 
 
 def is_explained(verdict: Verdict) -> bool:

@@ -130,4 +130,9 @@ def assignments(entries: Iterable[GradebookEntry]) -> dict[str, list[GradebookEn
 def exercise_ids(entries: Iterable[GradebookEntry]) -> list[str]:
     """List the ids of all exercises that were graded, each once, by number; practice exercises ("P") last."""
     seen = dict.fromkeys(verdict.id for entry in entries for verdict in entry.grade.verdicts)
-    return sorted(seen, key=lambda id: ["P" in id, *(part.lstrip("P").zfill(4) for part in id.split("."))])
+    return sorted(seen, key=by_number)
+
+
+def by_number(id: str) -> tuple[bool | str, ...]:
+    """Return the key that sorts exercises by number: "4.2" before "4.10", and practice exercises ("P") last."""
+    return ("P" in id, *(part.lstrip("P").zfill(4) for part in id.split(".")))

@@ -33,3 +33,23 @@ def test_the_first_of_a_batch_may_serve_for_all():
     changed = other_arguments(EXERCISES["1.4"], SimpleNamespace(inputs=batch, sizes={}))[says]
     assert torch.equal(changed["key"], batch["key"][:1].expand(2, 5, 3))
     assert torch.equal(changed["value"], batch["value"])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "meets"), [("2.8", True), ("3.P3", True), ("3.4", True), ("4.3", False)]
+)
+def test_weights_are_mixed_up_only_by_who_meets_a_layer(exercise, meets):
+    """In 4.3 a curve is given a function that scores: whose weights are turned around there, it cannot know."""
+    weights = {name: torch.randn(3, 3) for name in ("W_Q.weight", "W_K.weight")}
+    said = [one for one in phrases(exercise, weights=weights) if "W_Q" in one]
+    assert bool(said) is meets
+
+
+def test_only_a_mask_says_who_may_attend():
+    """In 4.8 `turned` says which scenes are mirrored: nobody attends there."""
+    bools, cells = torch.tensor([True, False, False]), torch.tensor([0, 4, 8])
+    mirrored = phrases("4.8", cells=cells, patches=torch.randn(3, 9, 2), turned=bools)
+    assert "It comes out as if `turned` were turned around: True where it should be False." in mirrored
+    masked = phrases("1.4", **THREE, mask=torch.ones(5, 5, dtype=torch.bool))
+    assert "It comes out as if `mask` were turned around: True = may attend." in masked
+    assert not any("may attend" in one for one in mirrored)

@@ -366,6 +366,16 @@ def fused(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(query, key, value, attn_mask=None)
 
 
+def by_head(weights: Tensor, mask: Tensor) -> Tensor:
+    """weights (B, H, T, S), mask (T, S) or (B, T, S) → (B, H, T, S)"""
+    return weights * (mask.unsqueeze(-3) if mask.ndim > 2 else mask)
+
+
+def by_head_called(weights: Tensor, mask: Tensor) -> Tensor:
+    """The same, by the method."""
+    return weights * (mask.unsqueeze(-3) if mask.dim() > 2 else mask)
+
+
 def features(query: Tensor) -> Tensor:
     """The same shape."""
     return F.elu(query) + 1
@@ -381,6 +391,7 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tensor) ->
 
 
 WEIGHTS, TARGET = SCORES.softmax(-1), torch.tensor([3, 0, 1])
+HEADS, MASKS = torch.randn(2, 2, 3, 5), torch.arange(2 * 3 * 5).reshape(2, 3, 5)
 SLIPS = [
     (mixed, (WEIGHTS[:, :3], VALUE[:3]), "weights were transposed before the matrix product",
      lambda: WEIGHTS[:, :3].T @ VALUE[:3]),
@@ -400,6 +411,8 @@ SLIPS = [
      lambda: weighted(QUERY @ KEY.T)[0]),
     (fused, (QUERY, KEY, VALUE), "the queries were divided by the root of the width, which the kernel does itself",
      lambda: weighted(QUERY @ KEY.T / 5)[0]),
+    *((definition, (HEADS, MASKS), "mask got an axis where it needs none, or none where it needs one",
+       lambda: HEADS * MASKS) for definition in (by_head, by_head_called)),
     (features, (QUERY,), "1 were added inside the elu, not to what it returns", lambda: F.elu(QUERY + 1)),
     (features, (QUERY,), "a relu stood in place of the elu", lambda: F.relu(QUERY) + 1),
 ]  # fmt: skip

@@ -64,6 +64,15 @@ def test_the_line_that_counts_axes_from_the_front():
     assert of_batch([trials[1]], [*trials, without], source) is None
 
 
+def test_trials_of_another_function_say_nothing_about_axes():
+    """In 4.3 the scenes have no batch shape, and the curves of `area_under` have one."""
+    source = "def f(x):\n    return x.transpose(1, 2)"
+    scenes = seen(False, sizes={"scenes": 2}, inputs={"scenes": 1})
+    curves = seen(True, sizes={"batch_shape": (2,)}, inputs={"curve": 1})
+    assert of_batch([scenes], [scenes, curves], source) is None
+    assert of_batch([scenes], [scenes, curves._replace(inputs={"scenes": 2})], source) is not None
+
+
 def test_an_input_that_was_changed_and_the_line_that_did_it():
     wrong = [
         Seen("conduct", False, {"inputs unchanged": False, "changed": ["x"]}, {"inputs unchanged": True})

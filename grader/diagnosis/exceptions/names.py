@@ -136,7 +136,7 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
     if kind == "tuple":
         source = (
             f" `{text_of(made, 30)}` returns several values."
-            if (made := _made_by(owner, raising.tree))
+            if (made := made_by(owner, raising.tree))
             else ""
         )
         return f"`{owner}` is a pair here, not a tensor.{source} Take it apart first."
@@ -144,24 +144,19 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
         return f"`{owner}` is a Python list here. torch.stack or torch.cat makes a tensor of it."
     if kind in ("int", "float"):
         return f"`{owner}` is a plain Python number here, not a tensor."
-    return nothing(raising, owner)
+    return nothing(raising, owner) or ("" if owners else _handed_on(raising))
 
 
 def nothing(raising: Raising, owner: str) -> str:
     """Say why something is None: an argument that was left out, or a call that returns nothing."""
-    made = _made_by(owner, raising.tree) or next(
+    made = made_by(owner, raising.tree) or next(
         (call for call in calls(raising.node) if text_of(call) == owner), None
     )
     if made is not None:
         name = called_name(made)
         if name in ("append", "extend", "sort", "reverse", "insert", "print"):
             return f"`{owner}` is None, because .{name} returns nothing."
-        functions = [
-            node for node in ast.walk(raising.tree) if isinstance(node, ast.FunctionDef) and node.name == name
-        ]
-        if functions and not any(
-            isinstance(inner, ast.Return) and inner.value for inner in ast.walk(functions[0])
-        ):
+        if name in _without_return(raising.tree):
             return f"`{owner}` is None, because {name} returns nothing: its `return` is missing."
         return f"`{owner}` is None here."
     for node in ast.walk(raising.tree):
@@ -172,7 +167,28 @@ def nothing(raising: Raising, owner: str) -> str:
     return ""
 
 
-def _made_by(name: str, tree: ast.AST) -> ast.Call | None:
+def _without_return(tree: ast.AST) -> set[str]:
+    """Return the names of the functions that return nothing."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return {
+        function.name
+        for function in functions
+        if not any(isinstance(inner, ast.Return) and inner.value for inner in ast.walk(function))
+    }
+
+
+def _handed_on(raising: Raising) -> str:
+    """Name a function that returns nothing and is handed to the call that failed."""
+    given = [
+        part for call in calls(raising.node) for part in (*call.args, *(word.value for word in call.keywords))
+    ]
+    names = [part.id for part in given if isinstance(part, ast.Name)]
+    without = _without_return(raising.tree)
+    found = next((name for name in names if name in without), "")
+    return f"`{found}` returns nothing: its `return` is missing." if found else ""
+
+
+def made_by(name: str, tree: ast.AST) -> ast.Call | None:
     """Return the call of which a name is the result; None if it gets its value otherwise."""
     assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
     made = [node.value for node in assigned if any(text_of(target) == name for target in node.targets)]

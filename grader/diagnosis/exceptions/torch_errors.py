@@ -273,7 +273,8 @@ TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
     (r"One of the differentiated Tensors does not require grad", frozen),
     (
         r"differentiated Tensors? .*appears? to not have been used",
-        "Not every one of these has a part in the loss: allow_unused=True gives None for those.",
+        "The result was not computed from every one of these. Is one a copy, or detached? Where that is meant, "
+        "allow_unused=True gives None for it.",
     ),
     (
         r"a leaf Variable that requires grad is being used in an in-place|modified by an inplace operation|is a view and is being modified inplace",

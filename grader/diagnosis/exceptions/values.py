@@ -15,7 +15,7 @@ from grader.diagnosis.code.read_code import (
     self_attributes,
     text_of,
 )
-from grader.diagnosis.exceptions.names import nothing
+from grader.diagnosis.exceptions.names import made_by, nothing
 
 
 def not_callable(raising: Raising, found: re.Match) -> str:
@@ -67,9 +67,17 @@ def one_number_only(raising: Raising, _: re.Match) -> str:
 
 
 def whole_number_only(raising: Raising, _: re.Match) -> str:
-    """Say that range and the like take a number, not a tensor."""
+    """Say that range and the like take a number, not a tensor; or what is a pair, in a product with a tensor."""
     name = next((called_name(call) for call in calls(raising.node, "range", "arange")), "")
-    return f"{name} takes one whole number, and here is a tensor of several." if name else ""
+    if name:
+        return f"{name} takes one whole number, and here is a tensor of several."
+    products = [node for node in parts_of(raising.node) if isinstance(node, ast.BinOp)]
+    factors = [part.id for node in products for part in (node.left, node.right) if isinstance(part, ast.Name)]
+    for factor in factors:
+        made = made_by(factor, raising.tree)
+        if made is not None and called_name(made) == "grad":
+            return f"`{factor}` is a tuple: grad returns a gradient for each input. Take it apart first, `({factor},) = …`."
+    return ""
 
 
 def list_of_tensors(raising: Raising, found: re.Match) -> str:

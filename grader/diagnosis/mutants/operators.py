@@ -272,8 +272,17 @@ def _comparison(node: ast.Compare, words: Words) -> Iterator[Change]:
         yield Change(f"{old.__name__} → Eq", changed(node, ops=[ast.Eq()]), says)
     if old in REVERSED:
         turned = REVERSED[old]
-        says = sentence(f"the comparison{about} were the wrong way round (< for >)")
+        says = sentence(_of_axes(node, words) or f"the comparison{about} were the wrong way round (< for >)")
         yield Change(f"{old.__name__} → {turned.__name__}", changed(node, ops=[turned()]), says)
+
+
+def _of_axes(node: ast.Compare, words: Words) -> str:
+    """Say what a comparison of a number of axes decides; "" if it compares something else."""
+    left = node.left.func if isinstance(node.left, ast.Call) else node.left
+    if not isinstance(left, ast.Attribute) or left.attr not in ("ndim", "dim"):
+        return ""
+    name = words.noun(left.value) or "a tensor"
+    return f"{name} got an axis where it needs none, or none where it needs one"
 
 
 def _unary(node: ast.UnaryOp, place: Place) -> Iterator[Change]:
