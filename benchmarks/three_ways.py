@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="of the small task")
     parser.add_argument("--few", type=int, default=5, help="seeds for the numbers of learned queries")
     parser.add_argument(
-        "--longer", type=int, default=3, help="seeds of the comparisons on lesson 3's questions"
+        "--longer", type=int, default=5, help="seeds of the comparisons on lesson 3's questions"
     )
     parser.add_argument(
         "--resume", type=Path, help="output of a run that broke off: its runs are not repeated"

@@ -10,6 +10,7 @@ from torch import Tensor
 
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")
 _MARKERS = "os^Dv"
+_WIDTHS = (4.0, 3.0, 2.0, 1.2, 1.2)  # thin lines lie on thick ones: equal curves are all seen
 
 
 def show_curves(deletion: Mapping[str, Tensor], insertion: Mapping[str, Tensor], by_chance: str) -> None:
@@ -18,9 +19,9 @@ def show_curves(deletion: Mapping[str, Tensor], insertion: Mapping[str, Tensor],
     panels = ("deletion: low is good", "patches taken away"), ("insertion: high is good", "patches put in")
     for ax, curves, (title, below) in zip(axes, (deletion, insertion), panels, strict=True):
         named = [name for name in curves if name != by_chance]
-        for name, colour, marker in zip(named, _COLOURS, _MARKERS, strict=False):
+        for name, colour, marker, width in zip(named, _COLOURS, _MARKERS, _WIDTHS, strict=False):
             points = curves[name].tolist()
-            ax.plot(points, color=colour, marker=marker, markersize=4, linewidth=1.6, label=name)
+            ax.plot(points, color=colour, marker=marker, markersize=3 + width, linewidth=width, label=name)
         ax.plot(curves[by_chance].tolist(), ":", color="black", linewidth=1.6, label=by_chance)
         ax.set(xlabel=below, ylim=(0, 1.02))
         ax.set_title(title, fontsize=9)
@@ -50,12 +51,17 @@ def show_heads_by_task(
         for index, (name, values) in enumerate(measured.items()):
             places = [head + (index - (len(measured) - 1) / 2) * width for head in range(len(values))]
             bars = ax.bar(places, values, width, color=_COLOURS[index], label=name)
-            ax.bar_label(bars, fmt="%.2f", fontsize=7, padding=2, rotation=90 if len(measured) > 1 else 0)
-        if chance is not None:
-            ax.axhline(chance, color="black", linestyle=":", linewidth=1.2, label="chance")
+            above = {
+                "padding": 3,
+                "zorder": 4,
+                "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+            }
+            ax.bar_label(bars, fmt="%.2f", fontsize=7, rotation=90 if len(measured) > 1 else 0, **above)
+        if chance is not None:  # below the numbers: it runs through those of low bars
+            ax.axhline(chance, color="black", linestyle=":", linewidth=1.2, label="chance", zorder=3)
         ax.set_xticks(range(len(values)), names or [str(head) for head in range(len(values))], fontsize=8)
         ax.set_title(task, fontsize=9)
-        ax.set(ylim=(0, 1.2), xlabel="" if names else "head")
+        ax.set(ylim=(0, 1.2), yticks=(0, 0.25, 0.5, 0.75, 1), xlabel="" if names else "head")
     axes[0][0].set_ylabel(ylabel, fontsize=9)
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
     plt.show()

@@ -83,7 +83,7 @@ def _draw_losses(ax, training: ShortTraining, losses: Mapping[str, Sequence[floa
     label = f"guessing one of {training.choices}"
     ax.axhline(log(training.choices), color="black", linestyle=":", linewidth=1.2, label=label)
     ax.set(xlabel="step", ylabel="loss")
-    ax.legend(fontsize=8, loc="upper right")
+    ax.legend(fontsize=8, loc="upper right", framealpha=1)  # the dotted line would run through the words
 
 
 def _draw_scene(ax, patches: Tensor, padding: Tensor) -> None:

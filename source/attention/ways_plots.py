@@ -11,7 +11,7 @@ import torch
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-_BLUE, _ORANGE = "#0072b2", "#e69f00"
+_SEEN, _UNSEEN = "#0072b2", "#e69f00"
 _STYLES = (("#0072b2", "-", "o"), ("#e69f00", "--", "s"), ("#009e73", ":", "^"))
 
 
@@ -99,7 +99,7 @@ def show_gap(seen: Mapping[str, float], unseen: Mapping[str, float], chance: Map
     """Bars for seen and unseen pairs side by side, by question, with the chance of each."""
     _, ax = plt.subplots(figsize=(5.6, 2.8), layout="constrained")
     for offset, (name, shares, colour, hatch) in zip(
-        (-0.2, 0.2), (("seen pairs", seen, _BLUE, ""), ("unseen pairs", unseen, _ORANGE, "//")), strict=True
+        (-0.2, 0.2), (("seen pairs", seen, _SEEN, ""), ("unseen pairs", unseen, _UNSEEN, "//")), strict=True
     ):
         places = [place + offset for place in range(len(shares))]
         bars = ax.bar(

@@ -89,11 +89,11 @@ def test_rollout_where_the_first_block_looks():
         [one["first block looks"]["where"][name] for one in CONTROLS] for name in ("head average", "rollout")
     )
     numbers = says(
-        r'for "where", over # seeds: # to # for the head average, # to # for rollout\. It was below the head average at # of 3'
+        r'for "where", over # seeds: # to # for the head average, # to # for rollout\. It was below the head average at # of #'
     )
     averages, rollouts = ([one["insertion"] - one["deletion"] for one in ones] for ones in (average, rollout))
     below = sum(one < other for one, other in zip(rollouts, averages, strict=True))
-    assert numbers == [len(CONTROLS), *span(averages), *span(rollouts), below]
+    assert numbers == [len(CONTROLS), *span(averages), *span(rollouts), below, len(CONTROLS)]
     assert {line["largest change of a logit when earlier words see nothing"] for line in RUNS.values()} == {
         0.0
     }
@@ -136,7 +136,7 @@ def test_the_heads_of_seed_0():
     )
     assert [put_in, taken_out] == [round(where[name][0], 3) for name in ("put in", "taken out")]
     head, *shares = says(
-        r"Take head #: put in, it brings the answer in # of the twins, .*? Taken out, it costs # of the answers, .*? "
+        r"Take head #: - put in, it brings the answer in # of the twins, .*? - taken out, it costs # of the answers, .*? "
         r"with all others silent, it keeps # of the answers\."
     )
     assert head == what["put in"].index(max(what["put in"]))

@@ -263,6 +263,16 @@ def cache_changed_in_place(layer, tokens, cache=None):
     return output, new
 
 
+@mistake(
+    "attend_with_cache",
+    "The heads are joined as they lie, so a token gets numbers of other tokens. Move their axis behind that of the tokens first.",
+)
+def heads_joined_as_they_lie(layer, tokens, cache=None):
+    joined, new = _cached(layer, tokens, cache, project=False)
+    heads = split_heads(joined, layer.num_heads).contiguous()
+    return layer.W_O(heads.reshape(tokens.shape)), new
+
+
 START = Check(
     name="start",
     title="without a cache: causal attention, and the keys and values of all tokens",

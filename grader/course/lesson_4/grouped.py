@@ -217,7 +217,7 @@ GROUPED_MASKED = GROUPED_CHECKS.further_values(
     trials=[
         dict(heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="one for all"),
         dict(batch_shape=(3,), heads=4, groups=2, queries=5, keys=7, d=2, d_v=3, mask="each"),
-        dict(batch_shape=(5,), heads=6, groups=2, queries=3, keys=7, d=2, d_v=5, mask="padding"),
+        dict(batch_shape=(5, 2), heads=6, groups=2, queries=3, keys=7, d=2, d_v=5, mask="padding"),
     ],
 )
 UNEQUAL = Check(

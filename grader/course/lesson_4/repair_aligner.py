@@ -80,7 +80,8 @@ def tokens_conduct(
 
 @mistake(
     "image_tokens",
-    "No gradient gets to the aligner: it is called where none is recorded. The encoder alone was meant to stay as it is.",
+    "No gradient gets to the aligner: it is called where none is recorded, or its tokens are detached. The encoder alone was "
+    "meant to stay as it is.",
 )
 def aligner_still_frozen(encoder, aligner, patches):
     with torch.no_grad():
@@ -112,6 +113,12 @@ def encoder_learns_too(encoder, aligner, patches):
 def wrong_one_frozen(encoder, aligner, patches):
     aligner.requires_grad_(False)
     return aligner(encoder(patches))
+
+
+@mistake("image_tokens", "These are the features of the encoder: the aligner is not called.")
+def aligner_not_called(encoder, aligner, patches):
+    with torch.no_grad():
+        return encoder(patches)
 
 
 @mistake(
@@ -192,5 +199,5 @@ ALIGNER_REPAIR = Exercise(
         training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1),
     ),
     mistakes=mistakes_in(globals(), "image_tokens"),
-    review="Part 2 · Repair",
+    review="Third training: it learns, and then no more",
 )

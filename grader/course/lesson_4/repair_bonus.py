@@ -184,5 +184,5 @@ BONUS_REPAIR = Exercise(
         training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),
     ),
     mistakes=mistakes_in(globals(), "looking_loss"),
-    review="Part 2 · Repair",
+    review="Fifth training: it stares at one patch",
 )

@@ -125,7 +125,7 @@ def pixels_mirrored(cells, patches, turned):
 
 MIRRORED_VALUES = Check(
     name="values",
-    title="scene and question are mirrored together, where `turned` says so",
+    title="scene and question are mirrored together, in the scenes that are turned",
     points=1.5,
     probe=mirror_values,
     examples=trials(draw_mirrored, dict(scenes=7, pixels=2)),
@@ -153,5 +153,5 @@ MIRROR_REPAIR = Exercise(
         training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),
     ),
     mistakes=mistakes_in(globals(), "mirror_left_right"),
-    review="Part 2 · Repair",
+    review="Fourth training: it looks at two places",
 )

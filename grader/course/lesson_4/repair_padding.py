@@ -147,5 +147,5 @@ PADDING_REPAIR = Exercise(
         training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),
     ),
     mistakes=mistakes_in(globals(), "look_past_padding"),
-    review="Part 2 · Repair",
+    review="First training: it looks where nothing is",
 )

@@ -24,12 +24,18 @@ def draw_one_look(
     d_k: int,
     d_v: int,
     scale: float = 1.0,
+    scores: str = "any",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw queries, keys and values."""
+    """Draw queries, keys and values; their scores are "any", or all "below zero".
+
+    Scores so low that exp makes 0 of them are drawn in float64, where other orders of the same sums differ by less.
+    """
+    query = sampler.normal(*batch_shape, words, d_k, scale=scale, dtype=dtype)
+    key = sampler.normal(*batch_shape, patches, d_k, scale=scale, dtype=dtype)
     return {
-        "query": sampler.normal(*batch_shape, words, d_k, scale=scale, dtype=dtype),
-        "key": sampler.normal(*batch_shape, patches, d_k, scale=scale, dtype=dtype),
+        "query": query.abs() if scores == "below zero" else query,
+        "key": -key.abs() if scores == "below zero" else key,
         "value": sampler.normal(*batch_shape, patches, d_v, dtype=dtype),
     }
 
@@ -117,6 +123,9 @@ def softmax_by_hand(query, key, value):
 
 
 LOOKS = StandardChecks(reference=look_once, returns=("what is seen", "weights"), draw=draw_one_look)
+LOOKS_CONDUCT = LOOKS.conduct(
+    0.5, trials=[dict(batch_shape=(2,), words=3, patches=5, d_k=7, d_v=2, dtype=torch.float64)]
+)
 SCALE_REPAIR = Exercise(
     id="4.6",
     title="Repair: it is sure from the first step",
@@ -138,13 +147,12 @@ SCALE_REPAIR = Exercise(
                 dict(batch_shape=(2, 5), words=3, patches=2, d_k=7, d_v=13),
                 dict(words=1, patches=9, d_k=32, d_v=5),
                 dict(words=7, patches=3, d_k=5, d_v=2, scale=20.0),
+                dict(words=5, patches=3, d_k=7, d_v=2, scale=40.0, scores="below zero", dtype=torch.float64),
             ],
         ),
-        LOOKS.conduct(
-            0.5, trials=[dict(batch_shape=(2,), words=3, patches=5, d_k=7, d_v=2, dtype=torch.float64)]
-        ),
+        LOOKS_CONDUCT,
         training_gate(SCALE, look_once, "mended_scale", "train-scale", 1),
     ),
     mistakes=mistakes_in(globals(), "look_once"),
-    review="Part 2 · Repair",
+    review="Second training: it is sure from the first step",
 )

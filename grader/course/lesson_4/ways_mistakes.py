@@ -311,6 +311,16 @@ class QueriesAlike(LearnedQueries):
         nn.init.zeros_(self.queries)
 
 
+@mistake(
+    "LearnedQueries",
+    "The queries come from another distribution than the normal one: torch.randn, not torch.rand.",
+)
+class QueriesUniform(LearnedQueries):
+    def __init__(self, num_queries, d_model, num_heads):
+        super().__init__(num_queries, d_model, num_heads)
+        nn.init.uniform_(self.queries)
+
+
 @mistake("LearnedQueries", "The queries never learn. Only an nn.Parameter does: make self.queries one.")
 class QueriesFixed(LearnedQueries):
     def __init__(self, num_queries, d_model, num_heads):
