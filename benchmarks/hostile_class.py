@@ -93,15 +93,19 @@ def main() -> None:
             print(f"round {number + 1}: {marks} {rounds[-1][1]}", file=sys.stderr, flush=True)
     rows = []
     for student, example in honest.items():
-        marks = [told[student]["score"] for told, _ in rounds]
-        seconds = [told[student]["seconds"] for told, _ in rounds]
+        lines = [told.get(student, {}) for told, _ in rounds]
+        marks = [line.get("score", "none") for line in lines]
+        seconds = [line.get("seconds", 0.0) for line in lines]
         rows.append(
             {"student": example.student, "lesson": example.assignment, "deserves": example.score,
              "marks": " ".join(map(str, marks)), "alone s": alone[student]["seconds"], "longest s": max(seconds)}
         )  # fmt: skip
-    seen = [told[student] for told, _ in rounds for student in honest]
     figures = {
-        "wrong_marks": sum(told["score"] != honest[told["student"]].score for told in seen),
+        "wrong_marks": sum(
+            told.get(student, {}).get("score") != example.score
+            for told, _ in rounds
+            for student, example in honest.items()
+        ),
         "faults": sum(line["status"] != "graded" for told, _ in rounds for line in told.values()),
         "not_graded": sum(2 * len(honest) - len(told) for told, _ in rounds),
         "longest_delay_s": max(row["longest s"] - row["alone s"] for row in rows),

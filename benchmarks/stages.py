@@ -3,8 +3,8 @@
     python -m benchmarks.stages [--students 5] [1-attention …]
 
 Grades a class in this process, with one job, and measures wall time: while the sandbox works, this process waits. Time of a
-stage within another counts for the inner one, and all of a second run counts as that. The first submissions are left out, because
-they pay for what is done once. On a busy machine the figures say little.
+stage within another counts for the inner one, and all of a second run counts as that. The time of a small class is taken
+from that of a larger one, so that what is done once for a class is left out. On a busy machine the figures say little.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import io
 import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from inspect import isgenerator
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter
@@ -28,10 +29,9 @@ from benchmarks import publish
 from benchmarks.classes import make_course
 from grader.commands.console import Terminal
 from grader.commands.grade import GradeOptions, run
-from grader.course import lessons
 from tests.diagnosis.corpus_answers import answers
 
-WARM = 2  # submissions that are left out
+WARM = 2  # submissions of the small class
 AGAIN = "second run"  # with stand-ins
 # Stage → what does it: the name under which the callers find it.
 STAGES = {
@@ -43,6 +43,7 @@ STAGES = {
     "probes": ("grader.execution.sandbox.Sandbox.call",),
     "judge": ("grader.grading.judge_run.judge",),
     "explain": ("grader.grading.judge_run.wrong_answer", "grader.grading.judge_run.diagnose"),
+    "try repairs": ("grader.grading.judge_run.RunJudge.try_repairs",),
     AGAIN: ("grader.grading.grade._Grading._run_with_stand_ins",),
     "notebook": ("grader.results.writer.write_autograded",),
     "database": ("grader.gradebook.writer.GradeWriter.record",),
@@ -70,15 +71,33 @@ class Clock:
         """Wrap a function of a stage."""
 
         def wrapped(*arguments: Any, **named: Any) -> Any:
-            self._switch()
-            self._running.append(stage)
-            try:
-                return call(*arguments, **named)
-            finally:
-                self._switch()
-                self._running.pop()
+            with self._at(stage):
+                made = call(*arguments, **named)
+            return self._steps(stage, made) if isgenerator(made) else made
 
         return wrapped
+
+    @contextmanager
+    def _at(self, stage: str) -> Iterator[None]:
+        """Count the time of a block for a stage."""
+        self._switch()
+        self._running.append(stage)
+        try:
+            yield
+        finally:
+            self._switch()
+            self._running.pop()
+
+    def _steps(self, stage: str, generator: Generator) -> Generator:
+        """Count the time of a generator's own steps, and not of what is done with what it yields."""
+        answer = None
+        while True:
+            with self._at(stage):
+                try:
+                    made = generator.send(answer)
+                except StopIteration as end:
+                    return end.value
+            answer = yield made
 
 
 @contextmanager
@@ -95,8 +114,9 @@ def seconds(assignment: str, own: Mapping[str, str], students: int) -> dict[str,
     """Grade a class in which all hand in the same answers; return the seconds of each stage for one of them."""
     spent = []
     with tempfile.TemporaryDirectory() as folder:
-        for count in (WARM, WARM + students):
-            course = make_course(Path(folder, str(count)), {assignment: [own] * count})
+        # The first class pays for what a process does once, the third has so many students more than the second.
+        for number, count in enumerate((WARM, WARM, WARM + students)):
+            course = make_course(Path(folder, str(number)), {assignment: [own] * count})
             clock, said = Clock(), Console(file=io.StringIO())
             options = GradeOptions(paths=[course / "submitted"], root=course, device="cpu", jobs=1)
             settings = {"GRADER_COURSE": str(course), "GRADER_SECRET": "benchmark"}
@@ -104,7 +124,7 @@ def seconds(assignment: str, own: Mapping[str, str], students: int) -> dict[str,
                 if run(options, Terminal(out=said, err=said)):
                     raise RuntimeError(said.file.getvalue()[-2000:])
             spent.append(clock.spent)
-    few, more = spent
+    _, few, more = spent
     return {stage: (more[stage] - few[stage]) / students for stage in STAGES}
 
 
@@ -113,7 +133,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("assignments", nargs="*", default=list(lessons()))
+    parser.add_argument("assignments", nargs="*", default=list(MISTAKEN))
     parser.add_argument("--students", type=int, default=5)
     options = parser.parse_args()
     columns: dict[str, dict[str, float]] = {}

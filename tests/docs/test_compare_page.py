@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "compare.md").read_text("utf-8")
+SCALE = (ROOT / "docs" / "scale.md").read_text("utf-8")
 RESULTS = ROOT / "benchmarks" / "results"
 LABEL = re.compile(r"\]\[([a-z-]+)\]")
 SOURCE = re.compile(r"^\[([a-z-]+)\]: https?://\S+$", re.MULTILINE)
@@ -46,12 +48,39 @@ def test_each_label_has_an_address_and_each_address_is_used() -> None:
 
 def figures(benchmark: str) -> dict:
     """Return what the benchmark found, from the line of JSON in its result."""
-    (line,) = re.findall(r"^\{.*\}$", (RESULTS / f"{benchmark}.txt").read_text("utf-8"), re.MULTILINE)
-    return json.loads(line)["figures"]
+    (found,) = runs(benchmark)
+    return found
+
+
+def runs(benchmark: str) -> list[dict]:
+    """Return the figures of each run in a result."""
+    lines = re.findall(r"^\{.*\}$", (RESULTS / f"{benchmark}.txt").read_text("utf-8"), re.MULTILINE)
+    return [json.loads(line)["figures"] for line in lines]
+
+
+def test_the_page_on_scale_says_what_throughput_found() -> None:
+    beside, whole = {}, {}
+    for run in runs("throughput"):
+        (beside if "otter_s" in run else whole)[run["assignment"]] = run
+    both = ("1-attention", "3-vlm")
+
+    def row(name: str, values: Iterable[float], digits: int) -> str:
+        return f"| {name} | {' | '.join(f'{value:.{digits}f}' for value in values)} |"
+
+    for program in ("nbgrader", "otter"):
+        label = {"nbgrader": "`nbgrader autograde`", "otter": "`otter run`"}[program]
+        each = {name: beside[name][f"{program}_s"] / beside[name]["submissions"] for name in both}
+        assert row(label, each.values(), 1) in SCALE
+        ours = {name: whole[name]["grader_s"] / whole[name]["submissions"] for name in both}
+        times = [(beside[name][f"vs_{program}"], each[name] / ours[name]) for name in both]
+        assert f"| {label} | " + " | ".join(f"{few:.1f} | {many:.0f}" for few, many in times) + " |" in SCALE
+    small = [beside[name]["grader_s"] / beside[name]["submissions"] for name in both]
+    assert row("this grader, `--jobs 2`", small, 2) in SCALE
+    assert row("this grader, a class of 30", ours.values(), 2) in SCALE
 
 
 def test_the_figures_are_those_of_the_results() -> None:
-    time = figures("throughput")
+    time = next(run for run in runs("throughput") if "otter_s" in run)
     seconds = [f"{time[f'{name}_s']:.0f}" for name in ("grader", "nbgrader", "otter")]
     assert "this grader {} s, `nbgrader autograde` {} s, `otter run` {} s".format(*seconds) in PAGE
     assert f"{time['vs_nbgrader']:.1f} times this grader's time" in PAGE
@@ -60,9 +89,8 @@ def test_the_figures_are_those_of_the_results() -> None:
     assert f"{alike['found']:.1%}".replace("%", " %") in PAGE
     assert f"{alike['independent_reported']:.2%}".replace("%", " %") in PAGE
     truth, told = figures("truth"), figures("diagnosis")["all"]
-    same, asked, others, written = map(
-        int, re.findall(r"on (\d+) of (\d+) answers, and on (\d+) of (\d+)", PAGE)[0]
-    )
+    (agreed,) = re.findall(r"on ([\d,]+) of ([\d,]+) answers, and on ([\d,]+) of ([\d,]+)", PAGE)
+    same, asked, others, written = (int(count.replace(",", "")) for count in agreed)
     assert (same / asked, others / written) == pytest.approx(
         (truth["self_check_agrees"], told["self_check_agrees"]), abs=5e-5
     )

@@ -19,6 +19,8 @@ NOT_HERE = {
     "solutions/1-convolution.py",
     "notebooks/1-convolution/1-convolution.ipynb",
 }
+# A test of this repository: the file, and the function in it.
+TEST = re.compile(r"`(tests/[\w./-]*\.py)::(\w+)`")
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -41,6 +43,12 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def test_every_file_that_is_named_exists(page: Path) -> None:
     for path in PATH.findall(page.read_text("utf-8")):
         assert path in NOT_HERE or (ROOT / path).exists(), f"{page.name} names {path}, which is not there"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_test_that_is_named_exists(page: Path) -> None:
+    for path, name in TEST.findall(page.read_text("utf-8")):
+        assert f"def {name}(" in (ROOT / path).read_text("utf-8"), f"{page.name} names {path}::{name}"
 
 
 def test_the_pages_are_looked_at() -> None:

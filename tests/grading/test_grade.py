@@ -109,7 +109,8 @@ def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
         replace(exercise, checks=tuple(replace(check, seconds=2.0) for check in exercise.checks))
         for exercise in lesson.exercises
     )
-    monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: replace(lesson, exercises=quick)})
+    hurried = replace(lesson, exercises=quick, limits=replace(lesson.limits, given_seconds=8.0))
+    monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: hurried})
     loop = "def stable_softmax(scores, dim=-1):\n    while True:\n        pass"
     graded = grade_answers(server, tmp_path, {"1.3": loop}, run_all=True).grade
     assert graded.score == 90, [(verdict.id, verdict.message) for verdict in graded.verdicts]

@@ -30,8 +30,8 @@ def book(folder: str, name: str) -> NotebookNode:
 class AskingClient(NotebookClient):
     """Asks for a cell's reply every few seconds.
 
-    nbclient waits once for as long as a cell may take. Now and then, in a process that has run other tests, its
-    loop is not woken although the reply is there, and it sits the whole 300 seconds out.
+    nbclient waits once for as long as a cell may take. Among other tests it was seen to wait the whole 300 seconds for
+    a cell of one second, and then to go on with its reply. Why is not known; asked again, it has the reply at once.
     """
 
     async def async_start_new_kernel_client(self):
@@ -96,6 +96,8 @@ def test_unsolved_only_the_exercises_raise_and_name_themselves(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notebook = book("notebooks", name)
+    for cell in notebook.cells:  # what is given trains in the test above, in whole
+        cell.source = cell.source.replace("\ntrain_steps = None", "\ntrain_steps = 2")
     errors = run_alone(notebook, tmp_path, monkeypatch)
     ids = {exercise.id for exercise in lessons()[name].exercises}
     for cell, error in errors.items():
