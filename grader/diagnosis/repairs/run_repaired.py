@@ -10,6 +10,7 @@ import copy
 import inspect
 import io
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,6 +81,11 @@ def stopped_after(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TimeoutError
 
+    def report(lost: sys.UnraisableHookArgs) -> None:
+        # Python drops what is raised in __del__ or in the callback of a weak reference; the timer comes again.
+        if not isinstance(lost.exc_value, TimeoutError):
+            reported_before(lost)
+
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -88,6 +94,7 @@ def stopped_after(seconds: float) -> Iterator[None]:
         (signal.ITIMER_REAL, signal.SIGALRM, PATIENCE * seconds),
     )
     before = [(number, signal.signal(number, stop)) for _, number, _ in timers]
+    reported_before, sys.unraisablehook = sys.unraisablehook, report
     try:
         for timer, _, after in timers:
             signal.setitimer(timer, after, AGAIN)
@@ -97,6 +104,7 @@ def stopped_after(seconds: float) -> Iterator[None]:
             signal.setitimer(timer, 0)
         for number, handler in before:
             signal.signal(number, handler or signal.SIG_DFL)
+        sys.unraisablehook = reported_before
 
 
 def run_repaired(
