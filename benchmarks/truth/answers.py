@@ -253,7 +253,7 @@ def _explained(on: Sheet, evidence: Mapping[str, Evidence], source: str = "") ->
     found = on.planned, evidence, on.ours, "cpu", cells
     verdict = judge(on.exercise, *found)
     wrong = wrong_answer(on.exercise, verdict, *found)
-    return diagnose(verdict, wrong, lambda: _repaired(wrong, on) if wrong else None)
+    return diagnose(verdict, wrong, _repaired(wrong, on) if wrong and wrong.needs_repair() else None)
 
 
 def _repaired(wrong: WrongAnswer, on: Sheet) -> Repair | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from grader.checks.compare import flatten
 from grader.checks.excerpt import excerpt, line_of
@@ -14,7 +15,7 @@ from grader.checks.reference_results import ReferenceResults
 from grader.declaration.exercise import Exercise
 from grader.diagnosis.candidates import candidates
 from grader.diagnosis.code.read_code import searchable
-from grader.diagnosis.explain import explain
+from grader.diagnosis.explain import add_repair, explain_as_it_is, says_enough
 from grader.diagnosis.match import is_telling
 from grader.diagnosis.repairs.find_repair import Search, find_repair
 from grader.diagnosis.repairs.repairs import Repair
@@ -34,16 +35,23 @@ class WrongAnswer:
     source: str
     failed: str  # name of the first check that failed
 
-    def explain(self, repaired: Callable[[], Repair | None]) -> Explanation | None:
-        """Explain what is wrong; None if nothing does."""
+    @cached_property
+    def as_it_is(self) -> Explanation | None:
+        """What explains it without changes of the answer."""
         known = list(candidates(self.exercise, self.trials, self.results, self.source))
-        return explain(self.seen, known, self.source, repaired)
+        return explain_as_it_is(self.seen, known, self.source)
 
     def needs_repair(self) -> bool:
         """Tell whether a small change that makes the answer right would say more than what is known without it."""
-        asked = []
-        self.explain(lambda: asked.append(True))
-        return bool(asked)
+        return not says_enough(self.as_it_is)
+
+    def explain(self, repair: Repair | None) -> Explanation | None:
+        """Explain what is wrong, with the small change that makes the answer right; None if nothing does."""
+        return (
+            add_repair(self.as_it_is, repair, self.seen, self.source)
+            if self.needs_repair()
+            else self.as_it_is
+        )
 
     def find_repair(self) -> Search:
         """Search for the small change that makes the answer right."""
@@ -57,16 +65,14 @@ class WrongAnswer:
         )
 
 
-def diagnose(
-    verdict: Verdict, wrong: WrongAnswer | None, repaired: Callable[[], Repair | None] = lambda: None
-) -> Verdict:
+def diagnose(verdict: Verdict, wrong: WrongAnswer | None, repair: Repair | None = None) -> Verdict:
     """Add to a verdict what explains it; the outcome and the points stay as they are.
 
     Args:
         wrong: the answer that the verdict is on; None if it was not called, or is right.
-        repaired: finds the small change that makes the answer right; called where that helps.
+        repair: the small change that makes the answer right, where one was looked for and found.
     """
-    found = wrong.explain(repaired) if wrong else None
+    found = wrong.explain(repair) if wrong else None
     if found is None:
         return verdict
     mistake = found.name if found.kind == "mistake" else None

@@ -47,24 +47,44 @@ def explain(
         source: the student's code; "" where it is not known.
         repaired: finds the small change that makes the answer right; it is asked only where it helps.
     """
-    failed = next((trial.check for trial in seen if not trial.passed), None)
-    if failed is None:
+    if all(trial.passed for trial in seen):
         return None
+    found = explain_as_it_is(seen, candidates, source)
+    return found if says_enough(found) else add_repair(found, repaired(), seen, source)
+
+
+def explain_as_it_is(
+    seen: Sequence[Seen], candidates: Sequence[Candidate], source: str
+) -> Explanation | None:
+    """Explain the first failing check by what was seen alone, without changes of the answer."""
+    failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
     if found is None or _came_empty(seen, failed):
         found = _of_later_checks(seen, failed, source) or found
-    if found is not None:
-        found = with_slip(found, source)
-    if found is not None and (found.line or found.kind in SAYS_ENOUGH):
-        return found
-    repair = repaired()
+    return found and with_slip(found, source)
+
+
+def says_enough(found: Explanation | None) -> bool:
+    """Tell whether the small change that makes the answer right would add little to an explanation."""
+    return found is not None and (bool(found.line) or found.kind in SAYS_ENOUGH)
+
+
+def add_repair(
+    found: Explanation | None, repair: Repair | None, seen: Sequence[Seen], source: str
+) -> Explanation | None:
+    """Complete an explanation by the small change that makes the answer right; None if neither is known."""
     if repair is None:
-        return found or of_draws(
-            [trial for trial in seen if trial.check == failed and not trial.passed], source
-        )
+        failed = _first_failed(seen)
+        wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+        return found or of_draws(wrong, source)
     if found is None:
         return Explanation("repair", repair.what, repair.says, repair.line)
     return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
+
+
+def _first_failed(seen: Sequence[Seen]) -> str:
+    """Return the name of the first check that failed."""
+    return next(trial.check for trial in seen if not trial.passed)
 
 
 def _of_check(

@@ -49,20 +49,14 @@ def follow_through(
         as `other`.
     """
     available = stand_ins(lesson, rebuilt.notebook)
-    own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
-    below = {id: may_use(lesson, id, rebuilt.answers, own) for id in verdicts}
+    below = _usable(lesson, rebuilt, verdicts)
+    own = _own_sources(rebuilt)
     # A stand-in is there for what an exercise builds on. One for a later exercise must not do the work of an earlier.
     later = {id: uses_later(lesson, id, rebuilt.answers, own) for id in verdicts}
     judged, better = dict(verdicts), {}
     replaced: frozenset[str] = frozenset()
     for _ in range(ROUNDS):
-        failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
-        causes = frozenset(
-            id for id in failed & available.all - replaced if not (below[id] & failed - replaced)
-        )
-        affected = frozenset(
-            id for id in failed - causes - replaced - unsolved if below[id] & (causes | replaced)
-        )
+        causes, affected = _round(judged, below, available.all, replaced, unsolved)
         if not causes or not affected:
             break
         replaced |= causes
@@ -75,6 +69,47 @@ def follow_through(
                     used = tuple(sorted(replaced_here & below[id]))
                     better[id] = replace(verdict, stand_ins=used, other=verdicts[id])
     return better
+
+
+def judged_again(
+    lesson: Lesson,
+    rebuilt: Rebuilt,
+    verdicts: Mapping[str, Verdict],
+    unsolved: frozenset[str] = frozenset(),
+) -> frozenset[str]:
+    """Return the exercises that `follow_through` judges again in its first round; the arguments are the same."""
+    available = stand_ins(lesson, rebuilt.notebook).all
+    return _round(verdicts, _usable(lesson, rebuilt, verdicts), available, frozenset(), unsolved)[1]
+
+
+def _usable(lesson: Lesson, rebuilt: Rebuilt, verdicts: Mapping[str, Verdict]) -> dict[str, frozenset[str]]:
+    """Map each exercise to those of its foundations that its answer can call."""
+    return {id: may_use(lesson, id, rebuilt.answers, _own_sources(rebuilt)) for id in verdicts}
+
+
+def _own_sources(rebuilt: Rebuilt) -> list[str]:
+    return [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
+
+
+def _round(
+    judged: Mapping[str, Verdict],
+    below: Mapping[str, frozenset[str]],
+    available: frozenset[str],
+    replaced: frozenset[str],
+    unsolved: frozenset[str],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return which exercises a round replaces in addition, and which it judges again.
+
+    Args:
+        judged: the latest verdict on each exercise.
+        below: what each exercise can call.
+        available: exercises that have a stand-in.
+        replaced: exercises that an earlier round replaced.
+    """
+    failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
+    causes = frozenset(id for id in failed & available - replaced if not below[id] & failed - replaced)
+    affected = (id for id in failed - causes - replaced - unsolved if below[id] & (causes | replaced))
+    return causes, frozenset(affected)
 
 
 def _is_better(verdict: Verdict, submitted: Verdict) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
@@ -25,8 +25,8 @@ from grader.execution.engine import Execution, execute
 from grader.execution.interpreter import InterpreterServer
 from grader.grading.built_ins import refuse_built_ins
 from grader.grading.decide import decide, training_may_remember
-from grader.grading.follow_through import choose_verdict, follow_through
-from grader.grading.judge_run import RunJudge, Tell, tell_nobody
+from grader.grading.follow_through import choose_verdict, follow_through, judged_again
+from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, none_again, tell_nobody
 from grader.grading.schedule import schedule
 from grader.grading.shortened import say_shortened
 from grader.grading.stand_ins import carried_on
@@ -34,6 +34,7 @@ from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
 from grader.paths import notebook_path
 from grader.records import (
+    CellResult,
     Flag,
     Grade,
     GradingSettings,
@@ -169,6 +170,8 @@ class _Grading:
         self._unexplained: dict[
             str, str
         ] = {}  # exercise id → the error of ours that left it without an explanation
+        # Exercise id → what explains its verdict, which was put off because another run judges the exercise again.
+        self._put_off: dict[str, Callable[[Verdict], Verdict]] = {}
         # Built-ins that ran while an exercise was probed, by exercise id; all runs of the notebook add to
         # them.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -176,14 +179,17 @@ class _Grading:
     def grade(self, student: str) -> Graded:
         """Run the notebook, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
-        execution, submitted = self._decide(self._rebuilt.notebook, ids)
+        again = self._judged_again if self._lesson.follow_through else none_again
+        execution, submitted = self._decide(self._rebuilt.notebook, ids, again=again)
         followed = follow_through(
             self._lesson,
             self._rebuilt,
             submitted,
             partial(self._run_with_stand_ins, submitted),
-            self._unsolved(execution),
+            self._unsolved(execution.cells),
         )
+        for id in self._put_off.keys() - followed.keys():
+            submitted[id] = self._put_off[id](submitted[id])
         verdicts = tuple(
             choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items()
         )
@@ -195,13 +201,15 @@ class _Grading:
         ids: Collection[str],
         remote: Iterable[str] = (),
         standing: Collection[str] = (),
+        again: JudgedAgain = none_again,
     ) -> tuple[Execution, dict[str, Verdict]]:
         """Run a notebook, more than once where its trainings need it, and judge some exercises.
 
         Args:
             standing: exercises that failed before, and that no stand-in replaces.
+            again: tells which exercises another run judges again.
         """
-        run = partial(self._run, notebook, remote=remote)
+        run = partial(self._run, notebook, remote=remote, again=again)
         return decide(run, self._lesson, ids, standing, self._seed, self._has_time, self._verifies)
 
     def _seed(self, attempt: int) -> int:
@@ -223,6 +231,7 @@ class _Grading:
         lesson: Lesson,
         seed: int,
         remote: Iterable[str] = (),
+        again: JudgedAgain = none_again,
     ) -> tuple[Execution, dict[str, Verdict]]:
         """Run a notebook once, and judge some exercises.
 
@@ -230,6 +239,7 @@ class _Grading:
             ids: the exercises to judge.
             lesson: with whole trainings, or its verified form.
             remote: exercises whose functions the reference computes in this process.
+            again: tells which exercises another run judges again.
 
         Raises:
             RuntimeError: the sandbox failed.
@@ -250,6 +260,8 @@ class _Grading:
             reference_results=self._reference_results,
             device=self._settings.device,
             tell=self._tell,
+            again=again,
+            unexplained=self._unexplained,
         )
         execution = execute(
             self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs)
@@ -260,7 +272,7 @@ class _Grading:
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
         verdicts = judging.verdicts(execution)
-        self._unexplained |= judging.unexplained
+        self._put_off |= dict.fromkeys(judging.later, judging.explain)
         if lesson.whole:
             say_shortened(execution.notebook, lesson.training_cells)
         return execution, verdicts
@@ -291,7 +303,13 @@ class _Grading:
         self._left_out |= not has_time
         return has_time
 
-    def _unsolved(self, execution: Execution) -> frozenset[str]:
+    def _judged_again(
+        self, verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]
+    ) -> frozenset[str]:
+        """Return the exercises that are judged again, with stand-ins for what they build on."""
+        return judged_again(self._lesson, self._rebuilt, verdicts, self._unsolved(results))
+
+    def _unsolved(self, results: Mapping[str, CellResult]) -> frozenset[str]:
         """Find the exercises with no answer, the unchanged stub, or an answer that does not parse.
 
         A stand-in for another exercise cannot improve their verdicts.
@@ -301,7 +319,7 @@ class _Grading:
         for exercise in self._lesson.exercises:
             cell = answer_cell(exercise.id)
             answer = self._rebuilt.answers.get(exercise.id, "")
-            result = execution.cells.get(cell)
+            result = results.get(cell)
             unparsable = result is not None and result.error in SYNTAX_ERRORS
             if unparsable or not answer or same_definitions(answer, stubs.get(cell, ""), exercise.defines):
                 unsolved.add(exercise.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from operator import is_
 
 from nbformat import NotebookNode
@@ -14,7 +15,7 @@ from grader.checks.raised import NotebookCells
 from grader.checks.reference_results import ReferenceResults
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
-from grader.diagnosis.diagnose import diagnose, wrong_answer
+from grader.diagnosis.diagnose import WrongAnswer, diagnose, wrong_answer
 from grader.diagnosis.repairs.repairs import Repair
 from grader.execution.engine import Execution
 from grader.grading.shortened import not_run
@@ -30,12 +31,22 @@ def tell_nobody(verdict: Verdict) -> None:
     """Do nothing with a verdict."""
 
 
+# Returns which exercises another run judges again. Arguments: the verdicts, and how the cells ended, by id.
+JudgedAgain = Callable[[Mapping[str, Verdict], Mapping[str, CellResult]], frozenset[str]]
+
+
+def none_again(verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
+    """Have no exercise judged again."""
+    return frozenset()
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
     """A verdict, and the evidence that it was made of: it holds as long as no other came back."""
 
     verdict: Verdict
     evidence: tuple[Evidence | None, ...]
+    wrong: Callable[[], WrongAnswer | None]  # put together when it is first asked for
 
 
 @dataclass(kw_only=True)
@@ -47,6 +58,7 @@ class RunJudge:
         trials: of the exercises to judge, by id.
         device: where the notebook runs, unless it is moved.
         tell: gets each verdict as soon as it is known, without an explanation yet.
+        again: the exercises that another run judges again are left unexplained: what is said of them then counts.
     """
 
     lesson: Lesson
@@ -56,8 +68,10 @@ class RunJudge:
     reference_results: ReferenceResults
     device: str
     tell: Tell = tell_nobody
+    again: JudgedAgain = none_again
     # Exercise id → the error of ours that left its verdict without an explanation.
     unexplained: dict[str, str] = field(default_factory=dict)
+    later: frozenset[str] = frozenset()  # exercises that another run judges again
     _judged: dict[str, _Judged] = field(default_factory=dict)
     _repairs: dict[str, Repair | None] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)  # exercises that were judged before the last cell
@@ -74,66 +88,76 @@ class RunJudge:
                 self._seen.add(id)
                 verdict = judge(planned[0].exercise, planned, evidence, self.reference_results, self.device)
                 if verdict.outcome is Outcome.PASSED:
-                    self._keep(verdict, evidence)
+                    self._keep(verdict, evidence, lambda: None)
 
     def try_repairs(
         self, results: Mapping[str, CellResult], evidence: Mapping[str, Evidence]
     ) -> Iterator[Request]:
         """Judge the exercises, and yield requests that try small changes of the answers that nothing else explains."""
         cells = cells_that_ran(self.lesson, self.rebuilt, self.notebook, results)
-        for id, planned in self.trials.items():
-            exercise = planned[0].exercise
-            found = planned, evidence, self.reference_results, self.device, cells
+        judged = {
+            id: self._judge(planned[0].exercise, evidence, self.device, cells)
+            for id, planned in self.trials.items()
+        }
+        self.later = self.again({id: one.verdict for id, one in judged.items()}, results)
+        for id in (id for id in judged if id not in self.later):
             try:
-                verdict = self._verdict(exercise, evidence, self.device, cells)
-                wrong = wrong_answer(exercise, verdict, *found)
+                wrong = judged[id].wrong()
                 if wrong is not None and wrong.needs_repair():
                     search = wrong.find_repair()
                     self._repairs[id] = yield from repair_requests(
                         search, wrong.trials, self.reference_results, evidence, self.device
                     )
-            except Exception as error:  # as in `explained`
+            except Exception as error:  # as in `explain`
                 self.unexplained[id] = f"{type(error).__name__}: {error}"
 
     def verdicts(self, execution: Execution) -> dict[str, Verdict]:
-        """Return the verdict on each exercise, explained."""
+        """Return the verdict on each exercise, explained unless another run judges it again."""
         cells = cells_that_ran(self.lesson, self.rebuilt, execution.notebook, execution.cells)
         return {
-            id: self._explained(planned[0].exercise, execution, cells) for id, planned in self.trials.items()
+            id: self._with_notes(planned[0].exercise, execution, cells) for id, planned in self.trials.items()
         }
 
-    def _verdict(
+    def explain(self, verdict: Verdict) -> Verdict:
+        """Add to a verdict of this run what explains it."""
+        try:
+            return diagnose(verdict, self._judged[verdict.id].wrong(), self._repairs.get(verdict.id))
+        except Exception as error:  # an explanation decides nothing: without one, the verdict is what it is
+            self.unexplained[verdict.id] = f"{type(error).__name__}: {error}"
+            return verdict
+
+    def _judge(
         self, exercise: Exercise, evidence: Mapping[str, Evidence], device: str, cells: NotebookCells
-    ) -> Verdict:
+    ) -> _Judged:
         """Judge an exercise, unless that was done with the same evidence."""
         known = self._judged.get(exercise.id)
-        if known is None or not all(map(is_, known.evidence, self._evidence(exercise.id, evidence))):
-            planned = self.trials[exercise.id]
-            return self._keep(
-                judge(exercise, planned, evidence, self.reference_results, device, cells), evidence
-            )
-        return known.verdict
+        if known is not None and all(map(is_, known.evidence, self._evidence(exercise.id, evidence))):
+            return known
+        found = self.trials[exercise.id], evidence, self.reference_results, device, cells
+        verdict = judge(exercise, *found)
+        return self._keep(verdict, evidence, partial(wrong_answer, exercise, verdict, *found))
 
-    def _keep(self, verdict: Verdict, evidence: Mapping[str, Evidence]) -> Verdict:
+    def _keep(
+        self,
+        verdict: Verdict,
+        evidence: Mapping[str, Evidence],
+        wrong: Callable[[], WrongAnswer | None],
+    ) -> _Judged:
         """Keep a verdict, and tell it."""
-        self._judged[verdict.id] = _Judged(verdict=verdict, evidence=self._evidence(verdict.id, evidence))
+        judged = _Judged(verdict=verdict, evidence=self._evidence(verdict.id, evidence), wrong=cache(wrong))
+        self._judged[verdict.id] = judged
         self.tell(verdict)
-        return verdict
+        return judged
 
     def _evidence(self, id: str, evidence: Mapping[str, Evidence]) -> tuple[Evidence | None, ...]:
         """Return what came back on each trial of an exercise; None where nothing did."""
         return tuple(evidence.get(trial.key) for trial in self.trials[id])
 
-    def _explained(self, exercise: Exercise, execution: Execution, cells: NotebookCells) -> Verdict:
-        """Return the verdict on one exercise with what explains it, and with the notes about it."""
-        planned, evidence = self.trials[exercise.id], execution.evidence
-        verdict = self._verdict(exercise, evidence, execution.device, cells)
-        try:
-            found = planned, evidence, self.reference_results, execution.device, cells
-            wrong = wrong_answer(exercise, verdict, *found)
-            verdict = diagnose(verdict, wrong, lambda: self._repairs.get(exercise.id))
-        except Exception as error:  # an explanation decides nothing: without one, the verdict is what it is
-            self.unexplained[exercise.id] = f"{type(error).__name__}: {error}"
+    def _with_notes(self, exercise: Exercise, execution: Execution, cells: NotebookCells) -> Verdict:
+        """Return the verdict on one exercise with the notes about it, explained unless another run judges it again."""
+        verdict = self._judge(exercise, execution.evidence, execution.device, cells).verdict
+        if exercise.id not in self.later:
+            verdict = self.explain(verdict)
         if exercise.id not in self.rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")
         notes = (*self.rebuilt.notes.get(exercise.id, ()), *not_run(self.lesson, exercise))

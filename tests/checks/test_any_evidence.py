@@ -65,7 +65,7 @@ def test_any_evidence_is_judged_and_explained(lesson: Lesson, data: st.DataObjec
     verdict = judge(exercise, planned, evidence, results)
     assert verdict.outcome is not Outcome.FAULT, verdict.message
     wrong = wrong_answer(exercise, verdict, planned, evidence, results, "cpu")
-    assert diagnose(verdict, wrong, lambda: None).outcome is verdict.outcome
+    assert diagnose(verdict, wrong).outcome is verdict.outcome
     assert wrong is None or wrong.needs_repair() in (True, False)
 
 

@@ -8,17 +8,20 @@ import pytest
 from examples.make import ROOT, Example, content
 from grader.course import lessons
 from grader.declaration.lesson import SHORT
+from grader.diagnosis.diagnose import diagnose
 from grader.execution.engine import Execution, execute
 from grader.execution.server import Server
 from grader.grading import grade as grading
 from grader.grading.decide import WHOLE
 from grader.grading.grade import Graded, grade, master_notebook
 from grader.grading.shortened import NOTE
-from grader.records import GradingSettings, Status
+from grader.records import GradingSettings, Outcome, Status
 from grader.submission.file import SubmissionFile
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
+
+UNSCALED = "def scaled_scores(query, key):\n    return attention_scores(query, key)"
 
 BAD_SEED = """
 draw_fair = draw_scenes
@@ -142,20 +145,44 @@ def test_all_runs_together_have_the_time_of_one(server: Server, tmp_path: Path, 
     slow = "import time; time.sleep(6)"
     hurried = replace(lesson, limits=replace(lesson.limits, seconds=6.0), follow_through=True)
     monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: hurried})
-    wrong = {"1.3": "def stable_softmax(scores, dim=-1):\n    return scores", "1.1": slow}
+    wrong = {"1.2": UNSCALED, "1.8": slow}
     graded = grade_answers(server, tmp_path, wrong).grade
     assert len(runs) == 1
     assert [flag.kind for flag in graded.flags] == ["out-of-time"]
     assert "6 s for all runs" in graded.flags[0].detail
+    followed = next(verdict for verdict in graded.verdicts if verdict.id == "1.4")
+    assert followed.outcome is Outcome.FAILED
+    assert followed.hint  # which the run that did not take place would have given
 
 
 def test_an_error_in_the_explanation_costs_nothing(server: Server, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("grader.diagnosis.diagnose.explain", lambda *_: 1 / 0)
+    monkeypatch.setattr("grader.diagnosis.diagnose.explain_as_it_is", lambda *_: 1 / 0)
     wrong = {"1.3": "def stable_softmax(scores, dim=-1):\n    return scores"}
     graded = grade_answers(server, tmp_path, wrong).grade
     assert graded.status == "graded"
     assert graded.score == LESSON.max_score - 10
     assert {flag.kind for flag in graded.flags} == {"not-explained"}
-    assert "1.3" in {
-        flag.exercise for flag in graded.flags
-    }  # and what built on it, before a stand-in replaced it
+    assert {flag.exercise for flag in graded.flags} == {"1.3"}
+
+
+def test_what_a_stand_in_is_there_for_is_explained_once(
+    server: Server, tmp_path: Path, monkeypatch, runs
+) -> None:
+    """What follows from a mistake elsewhere is not explained, for the next run judges it without that mistake."""
+    explained = []
+    monkeypatch.setattr(
+        "grader.grading.judge_run.diagnose",
+        lambda verdict, wrong, repair: (
+            explained.append(wrong and verdict.id) or diagnose(verdict, wrong, repair)
+        ),
+    )
+    wrong = {
+        "1.2": UNSCALED,
+        "1.4": "def attention(query, key, value):\n    weights = torch.softmax(scaled_scores(query, key), dim=-2)\n    return weights @ value, weights",
+    }
+    graded = grade_answers(server, tmp_path, wrong).grade
+    failed = {verdict.id: verdict for verdict in graded.verdicts if verdict.outcome is not Outcome.PASSED}
+    assert failed.keys() == {"1.2", "1.4"}
+    assert len(runs) >= 2
+    assert sorted(filter(None, explained)) == ["1.2", "1.4"]
+    assert all(verdict.hint for verdict in failed.values())
