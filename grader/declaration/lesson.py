@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import isclass, isfunction
 from typing import Any
 
 from grader.declaration.errors import DeclarationError
@@ -80,6 +81,13 @@ class Lesson:
             for name, definition in zip(exercise.defines, exercise.reference, strict=True)
         }
         return {**defined, **self.given}
+
+    @cached_property
+    def definitions(self) -> frozenset[str]:
+        """The names of functions and classes that a probe may ask for; what else it may ask for is an object, such as a model."""
+        return frozenset(
+            name for name, value in self.reference.items() if isfunction(value) or isclass(value)
+        )
 
     @cached_property
     def verified(self) -> Lesson:

@@ -42,7 +42,7 @@ def schedule(
     return RunPlan(
         notebook=notebook,
         parameters={**lesson.parameters, "device": settings.device, "seed": seed},
-        requests=_requests(notebook, rebuilt, trials, skip),
+        requests=_requests(lesson, notebook, rebuilt, trials, skip),
         limits=lesson.limits,
         cell_seconds=_cell_seconds(lesson, notebook, rebuilt),
         skip=skip,
@@ -53,11 +53,16 @@ def schedule(
 
 
 def _requests(
-    notebook: NotebookNode, rebuilt: Rebuilt, trials: Iterable[PlannedTrial], skip: Collection[str]
+    lesson: Lesson,
+    notebook: NotebookNode,
+    rebuilt: Rebuilt,
+    trials: Iterable[PlannedTrial],
+    skip: Collection[str],
 ) -> Mapping[str, Sequence[Request]]:
     """Map each cell id to the requests for the probes that run after that cell.
 
-    Probes that can be deferred to the same cell share a fork of the interpreter.
+    Probes that take only functions and classes change nothing that others use. They share a fork of the interpreter with
+    all that can be deferred to the same cell. A probe that takes a trained object may change it, and gets a fork of its own.
     """
     batches = batch_probes(notebook, skip, rebuilt.own)
     requests: dict[str, list[Request]] = defaultdict(list)
@@ -65,7 +70,7 @@ def _requests(
         if trial.exercise.id not in rebuilt.answers:
             continue
         cell, request = trial.cell, trial.request
-        if trial.unchanging and cell in batches:
+        if trial.takes <= lesson.definitions and cell in batches:
             cell = batches[cell]
             request = replace(request, group=cell)
         requests[cell].append(request)

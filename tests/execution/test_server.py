@@ -30,3 +30,16 @@ def test_a_server_that_cannot_be_had_says_so(monkeypatch):
     monkeypatch.setattr("grader.execution.tiers.tier_problem", lambda tier: "no Landlock")
     with pytest.raises(IsolationError, match=r"no Landlock.*No grade was written"):
         Server(isolation="full")
+
+
+def test_what_few_probes_use_is_imported_while_the_first_submission_runs():
+    def has_it(server: Server) -> str:
+        python = server.spawn(Limits(), seed=0)
+        try:
+            cell = python.run_cell("import sys\nprint('sympy' in sys.modules)", seconds=20)
+            return cell.outputs[0]["text"].strip()
+        finally:
+            python.kill()
+
+    with Server() as fresh:
+        assert [has_it(fresh), has_it(fresh)] == ["False", "True"]

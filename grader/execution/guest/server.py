@@ -155,10 +155,7 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
     if threads != 1:
         raise RuntimeError(f"the fork server has {threads} threads and must have one")
     gc.collect()
-    gc.freeze()
-    gc.enable()
-    if sys.platform == "linux":
-        linux.use_huge_pages()
+    _share_memory()
     versions = {"torch": torch.__version__, "numpy": numpy.__version__, "matplotlib": matplotlib.__version__}
     return shell, versions
 
@@ -171,9 +168,16 @@ def _warm_up_further() -> None:
     import torch
 
     gc.disable()
-    torch.arange(2, device="meta") < torch.ones(2, device="meta")
+    torch.lt(torch.arange(2, device="meta"), torch.ones(2, device="meta"))
+    _share_memory()
+
+
+def _share_memory() -> None:
+    """Leave what was imported to all forks: the garbage collector no longer touches it, and a fork copies it quickly."""
     gc.freeze()
     gc.enable()
+    if sys.platform == "linux":
+        linux.use_huge_pages()
 
 
 def _draw_once() -> None:
