@@ -97,11 +97,12 @@ def test_right_answers_pass_there_too(lesson, exercise, device):
 # matplotlib hands NumPy a tensor of the CPU, whose way of answering NumPy 2 finds old: not a matter of devices.
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 @pytest.mark.parametrize("assignment", lessons())
-def test_a_whole_notebook_runs_there(assignment, device, monkeypatch):
+def test_a_whole_notebook_runs_there(assignment, device, monkeypatch, tmp_path):
     """Two steps of training, every figure drawn, and after each cell the probes that stand there."""
     matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)  # where lesson 3 writes its explorer
     monkeypatch.setattr(plt, "show", lambda *_, **__: plt.close("all"))
-    path = answers.ROOT / "solutions" / assignment / f"{assignment}.ipynb"
+    path = answers.ROOT.resolve() / "solutions" / assignment / f"{assignment}.ipynb"
     names: dict[str, object] = {"__name__": "__main__"}
     lesson = lessons()[assignment]
     probes = [one for one in plan(lesson, "devices", assignment) if needs_training(lesson, one.check)]

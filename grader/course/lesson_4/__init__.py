@@ -50,7 +50,9 @@ LESSON = Lesson(
         "MultiHeadAttention": MultiHeadAttention,
         "OpenVLM": OpenVLM,
         "value_weighted": value_weighted,
+        "model": None,  # lesson 3's, trained in the notebook
         **TRAINED_IN_NOTEBOOK,
     },
+    cell_seconds={"train-model": 240.0},
     optional=True,
 )

@@ -9,6 +9,7 @@ from attention.explanations import gradient_attention
 from torch import Tensor
 
 from grader.course.lesson_4.explain_writings import gradient_in_steps
+from grader.course.lesson_4.own_model import OWN_GRADIENTS
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
@@ -150,7 +151,7 @@ def fills_every_grad(weights, score):
 GRADIENT_VALUES = Check(
     name="values",
     title="the positive part of weight × gradient, the mean over the heads",
-    points=5,
+    points=4,
     probe=gradient_values,
     map="map",
     examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=3, patches=4)),
@@ -191,7 +192,7 @@ GRADIENT = Exercise(
     points=8,
     difficulty=2,
     minutes=10,
-    checks=(GRADIENT_VALUES, GRADIENT_BATCH, GRADIENT_CONDUCT),
+    checks=(GRADIENT_VALUES, GRADIENT_BATCH, GRADIENT_CONDUCT, OWN_GRADIENTS),
     mistakes=mistakes_in(globals(), "gradient_attention"),
     writings=(gradient_in_steps,),
     review="Attention times gradient",

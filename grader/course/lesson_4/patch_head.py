@@ -12,6 +12,7 @@ from torch import Tensor
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
+from grader.course.lesson_4.own_model import OWN_PATCHING
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import load, side_effects
 from grader.declaration.sampler import InputSampler
@@ -244,7 +245,7 @@ def changes_the_model(model, head, token_ids, clean, twin):
 PATCHED_VALUES = Check(
     name="values",
     title="one head answers for the clean scene, all others for the twin",
-    points=6,
+    points=5,
     probe=patched_values,
     examples=trials(draw_twins, dict(scenes=2, tokens=3, patches=3, heads=3, head=1)),
     trials=trials(
@@ -272,7 +273,7 @@ PATCH_HEAD = Exercise(
     points=8,
     difficulty=2,
     minutes=12,
-    checks=(PATCHED_VALUES, PATCHED_CONDUCT),
+    checks=(PATCHED_VALUES, PATCHED_CONDUCT, OWN_PATCHING),
     mistakes=mistakes_in(globals(), "patch_head"),
     writings=(patch_with_stack,),
     review="Which head carries the answer?",

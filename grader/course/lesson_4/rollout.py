@@ -10,6 +10,7 @@ from attention.explanations import attention_rollout
 from torch import Tensor
 
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
+from grader.course.lesson_4.own_model import OWN_ROLLOUT
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.probes import purity_and_gradients
 from grader.declaration.sampler import InputSampler
@@ -160,7 +161,7 @@ ROLLOUT_SIZES = dict(layers=2, heads=2, tokens=3, patches=5, batch_shape=(2,))
 VALUES = Check(
     name="values",
     title="heads averaged, half identity, layer after layer, then the image",
-    points=5,
+    points=4,
     probe=rollout_values,
     map="map",
     examples=trials(draw_maps, dict(layers=2, heads=2, tokens=3, patches=4)),
@@ -198,7 +199,7 @@ ROLLOUT = Exercise(
     points=8,
     difficulty=2,
     minutes=10,
-    checks=(VALUES, LAYERS, CONDUCT_CHECK),
+    checks=(VALUES, LAYERS, CONDUCT_CHECK, OWN_ROLLOUT),
     mistakes=mistakes_in(globals(), "attention_rollout"),
     writings=(rollout_in_one_product,),
     review="Rollout",

@@ -115,7 +115,7 @@ def copy_weights(model: nn.Module, state: object) -> tuple[nn.Module, str]:
     """Copy weights that came back into a model; return it, and a message if they do not fit."""
     wanted = dict(model.requires_grad_(False).named_parameters())
     if not isinstance(state, Mapping) or set(state) != set(wanted):
-        return model, "the weights of the model that was trained anew did not come back"
+        return model, "the weights of the trained model did not come back"
     for name, parameter in wanted.items():
         value = state[name]
         if not isinstance(value, Tensor) or value.shape != parameter.shape or value.dtype != parameter.dtype:

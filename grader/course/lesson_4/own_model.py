@@ -1,0 +1,134 @@
+"""The explanations of 4.1, 4.2 and 4.4 on the model that the notebook trained, for questions that it has never seen.
+
+The judge puts the weights that came back into the reference's model, and explains the same answers itself. So it makes no
+difference how long the model was trained, or whether it is the student's own model of lesson 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from attention.activation_patching import patch_head as right_patch_head
+from attention.explanations import attention_rollout as right_rollout
+from attention.explanations import gradient_attention as right_gradients
+from attention.open_vlm import OpenVLM
+from attention.recipe import MODEL
+from attention.tokens import PROMPT_LENGTHS, TASKS, draw_questions
+from torch import Tensor
+
+from grader.checks.compare import compare
+from grader.course.common.layer_weights import build_quietly
+from grader.course.lesson_4.short_training import copy_weights
+from grader.declaration.exercise import Check
+from grader.declaration.sampler import InputSampler
+from grader.declaration.trial import trials
+from grader.records import Case, Finding, Inputs, Value
+
+
+def draw_unseen(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
+    """Draw questions about scenes with digits of the test split."""
+    questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
+    return {
+        "token_ids": questions.token_ids[:, : PROMPT_LENGTHS[TASKS.index(task)]].clone(),
+        "image_patches": questions.image_patches,
+    }
+
+
+def draw_unseen_twins(sampler: InputSampler, *, scenes: int, task: str, head: int) -> Inputs:
+    """Draw the same, each scene with another one as its twin."""
+    questions = draw_unseen(sampler, scenes=scenes, task=task)
+    clean = questions["image_patches"]
+    return {"token_ids": questions["token_ids"], "clean": clean, "twin": clean.roll(1, 0), "head": head}
+
+
+def weights_as_they_are(model) -> Mapping[str, Tensor]:
+    """Return copies of a model's weights by name."""
+    return {name: value.detach().cpu().clone() for name, value in model.named_parameters()}
+
+
+def rollout_in_own(attention_rollout, model, token_ids: Tensor, image_patches: Tensor) -> Mapping[str, Value]:
+    state = weights_as_they_are(model)
+    with torch.no_grad():
+        seen = model.inside(token_ids, image_patches)
+        found = attention_rollout(seen.self_maps, seen.cross_map)
+    return {"map": found, "state": state}
+
+
+def gradients_in_own(
+    gradient_attention, model, token_ids: Tensor, image_patches: Tensor
+) -> Mapping[str, Value]:
+    """Explain the score of the word that the model says first."""
+    state = weights_as_they_are(model)
+    seen = model.inside(token_ids, image_patches)
+    found = gradient_attention(seen.cross_map, seen.logits[:, -1].amax(-1))
+    return {"map": found.detach() if isinstance(found, Tensor) else found, "state": state}
+
+
+def patched_in_own(
+    patch_head, model, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
+) -> Mapping[str, Value]:
+    state = weights_as_they_are(model)
+    logits = patch_head(model, head, token_ids, clean, twin)
+    return {"logits": logits.detach() if isinstance(logits, Tensor) else logits, "state": state}
+
+
+def _own_model(
+    probe: Callable[..., Mapping[str, Value]],
+    right: Callable,
+    draw: Callable[..., Inputs],
+    sizes: Mapping[str, object],
+    title: str,
+) -> Check:
+    """Make the check of one explanation.
+
+    Args:
+        probe: called with the student's function, the model and the inputs; returns what is compared, and "state".
+        right: the reference's function.
+    """
+
+    def judge(case: Case) -> Finding:
+        model, problem = copy_weights(build_quietly(OpenVLM, **MODEL), case.got.get("state"))
+        if problem:
+            return Finding(passed=False, message=problem)
+        expected = dict(probe(right, model.requires_grad_(True), **case.inputs))
+        del expected["state"]
+        got = {name: case.got.get(name) for name in expected}
+        # Two blocks add up their rounding errors.
+        finding = compare(got, expected, rtol=100 * case.rtol, device=case.device)
+        if finding.passed:
+            return finding
+        return Finding(passed=False, message=f"on your trained model: {finding.message}")
+
+    return Check(
+        name="own model",
+        title=title,
+        points=1,
+        needs=("values",),
+        probe=probe,
+        judge=judge,
+        trials=trials(draw, sizes),
+    )
+
+
+OWN_ROLLOUT = _own_model(
+    rollout_in_own,
+    right_rollout,
+    draw_unseen,
+    {"scenes": 20, "task": "read"},
+    "the rollout of your trained model, for questions that you have not seen",
+)
+OWN_GRADIENTS = _own_model(
+    gradients_in_own,
+    right_gradients,
+    draw_unseen,
+    {"scenes": 20, "task": "where"},
+    "the same for the answers of your trained model, to questions that you have not seen",
+)
+OWN_PATCHING = _own_model(
+    patched_in_own,
+    right_patch_head,
+    draw_unseen_twins,
+    {"scenes": 20, "task": "where", "head": 1},
+    "a head of your trained model, for scenes that you have not seen",
+)
