@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
@@ -21,7 +21,7 @@ from grader.checks.reference_results import ReferenceResults, Results
 from grader.course import lessons, max_score
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
-from grader.execution.engine import Execution, execute
+from grader.execution.engine import Execution, RunPlan, execute
 from grader.execution.interpreter import InterpreterServer
 from grader.grading.built_ins import refuse_built_ins
 from grader.grading.decide import decide, training_may_remember
@@ -248,10 +248,7 @@ class _Grading:
         exercises = [exercise for exercise in lesson.exercises if exercise.id in chosen]
         trials = {exercise.id: self._planned(lesson, exercise, seed) for exercise in exercises}
         planned = [trial for some in trials.values() for trial in some]
-        run = schedule(
-            lesson, self._rebuilt, notebook, planned, self._settings, remote=tuple(remote), seed=seed
-        )
-        run = replace(run, limits=replace(run.limits, seconds=max(self._deadline - time.monotonic(), 1.0)))
+        run = self._schedule(lesson, notebook, planned, tuple(remote), seed)
         judging = RunJudge(
             lesson=lesson,
             rebuilt=self._rebuilt,
@@ -276,6 +273,19 @@ class _Grading:
         if lesson.whole:
             say_shortened(execution.notebook, lesson.training_cells)
         return execution, verdicts
+
+    def _schedule(
+        self,
+        lesson: Lesson,
+        notebook: NotebookNode,
+        trials: Sequence[PlannedTrial],
+        remote: Collection[str],
+        seed: int,
+    ) -> RunPlan:
+        """Plan one run in the time that is left."""
+        run = schedule(lesson, self._rebuilt, notebook, trials, self._settings, remote=remote, seed=seed)
+        left = max(self._deadline - time.monotonic(), 1.0)
+        return replace(run, limits=replace(run.limits, seconds=left))
 
     def _run_with_stand_ins(
         self,

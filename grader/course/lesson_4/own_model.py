@@ -26,7 +26,7 @@ from grader.declaration.trial import trials
 from grader.records import Case, Finding, Inputs, Value
 
 
-def draw_unseen(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
+def draw_own_questions(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
     """Draw questions about scenes with digits of the test split."""
     questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
     return {
@@ -35,9 +35,9 @@ def draw_unseen(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
     }
 
 
-def draw_unseen_twins(sampler: InputSampler, *, scenes: int, task: str, head: int) -> Inputs:
+def draw_own_twins(sampler: InputSampler, *, scenes: int, task: str, head: int) -> Inputs:
     """Draw the same, each scene with another one as its twin."""
-    questions = draw_unseen(sampler, scenes=scenes, task=task)
+    questions = draw_own_questions(sampler, scenes=scenes, task=task)
     clean = questions["image_patches"]
     return {"token_ids": questions["token_ids"], "clean": clean, "twin": clean.roll(1, 0), "head": head}
 
@@ -114,21 +114,21 @@ def _own_model(
 OWN_ROLLOUT = _own_model(
     rollout_in_own,
     right_rollout,
-    draw_unseen,
+    draw_own_questions,
     {"scenes": 20, "task": "read"},
     "the rollout of your trained model, for questions that you have not seen",
 )
 OWN_GRADIENTS = _own_model(
     gradients_in_own,
     right_gradients,
-    draw_unseen,
+    draw_own_questions,
     {"scenes": 20, "task": "where"},
     "the same for the answers of your trained model, to questions that you have not seen",
 )
 OWN_PATCHING = _own_model(
     patched_in_own,
     right_patch_head,
-    draw_unseen_twins,
+    draw_own_twins,
     {"scenes": 20, "task": "where", "head": 1},
     "a head of your trained model, for scenes that you have not seen",
 )
