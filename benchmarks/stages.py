@@ -4,7 +4,8 @@
 
 Grades a class in this process, with one job, and measures wall time: while the sandbox works, this process waits. Time of a
 stage within another counts for the inner one, and all of a second run counts as that. The time of a small class is taken
-from that of a larger one, so that what is done once for a class is left out. On a busy machine the figures say little.
+from that of a larger one, so that what is done once for a class is left out. To find the words for a wrong answer counts for
+"try repairs", which asks for them first. On a busy machine the figures say little.
 """
 
 from __future__ import annotations

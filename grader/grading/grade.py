@@ -257,7 +257,7 @@ class _Grading:
             reference_results=self._reference_results,
             device=self._settings.device,
             tell=self._tell,
-            again=again,
+            judged_again=again,
             unexplained=self._unexplained,
         )
         execution = execute(
@@ -269,7 +269,7 @@ class _Grading:
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
         verdicts = judging.verdicts(execution)
-        self._put_off |= dict.fromkeys(judging.later, judging.explain)
+        self._put_off |= dict.fromkeys(judging.put_off, judging.explain)
         if lesson.whole:
             say_shortened(execution.notebook, lesson.training_cells)
         return execution, verdicts

@@ -58,7 +58,7 @@ class RunJudge:
         trials: of the exercises to judge, by id.
         device: where the notebook runs, unless it is moved.
         tell: gets each verdict as soon as it is known, without an explanation yet.
-        again: the exercises that another run judges again are left unexplained: what is said of them then counts.
+        judged_again: tells which exercises another run judges again; these are left unexplained here.
     """
 
     lesson: Lesson
@@ -68,10 +68,10 @@ class RunJudge:
     reference_results: ReferenceResults
     device: str
     tell: Tell = tell_nobody
-    again: JudgedAgain = none_again
+    judged_again: JudgedAgain = none_again
     # Exercise id → the error of ours that left its verdict without an explanation.
     unexplained: dict[str, str] = field(default_factory=dict)
-    later: frozenset[str] = frozenset()  # exercises that another run judges again
+    put_off: frozenset[str] = frozenset()  # exercises that another run judges again
     _judged: dict[str, _Judged] = field(default_factory=dict)
     _repairs: dict[str, Repair | None] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)  # exercises that were judged before the last cell
@@ -99,8 +99,8 @@ class RunJudge:
             id: self._judge(planned[0].exercise, evidence, self.device, cells)
             for id, planned in self.trials.items()
         }
-        self.later = self.again({id: one.verdict for id, one in judged.items()}, results)
-        for id in (id for id in judged if id not in self.later):
+        self.put_off = self.judged_again({id: one.verdict for id, one in judged.items()}, results)
+        for id in (id for id in judged if id not in self.put_off):
             try:
                 wrong = judged[id].wrong()
                 if wrong is not None and wrong.needs_repair():
@@ -156,7 +156,7 @@ class RunJudge:
     def _with_notes(self, exercise: Exercise, execution: Execution, cells: NotebookCells) -> Verdict:
         """Return the verdict on one exercise with the notes about it, explained unless another run judges it again."""
         verdict = self._judge(exercise, execution.evidence, execution.device, cells).verdict
-        if exercise.id not in self.later:
+        if exercise.id not in self.put_off:
             verdict = self.explain(verdict)
         if exercise.id not in self.rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")

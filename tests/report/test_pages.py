@@ -220,6 +220,11 @@ def test_the_class_page_names_mistakes_problems_and_flags():
     assert "All 8 submissions" in text
 
 
+def test_the_class_page_counts_one_answer_without_an_explanation_in_the_singular():
+    text = Page(page_of_class([replace(MISTAKEN, verdicts=(explained("", ""),))])).text
+    assert "1 more wrong or incomplete answer has no explanation: 1.4 (1)." in text
+
+
 def test_the_class_page_shows_diagnoses_that_no_mistake_was_declared_for():
     """Three answers are told the same, two of them on other lines; a stored grade without `diagnosis` counts, too."""
     says = "Every number is √d_k times too large. Line {}, `scores = query @ key.mT`: this is too large."
