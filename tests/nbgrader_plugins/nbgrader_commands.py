@@ -6,9 +6,15 @@ Reads [[folder, [argument, …]], …] as JSON from standard input and stops at 
 import json
 import os
 import sys
+from pathlib import Path
 
+from jupyter_client.channels import AsyncZMQSocketChannel
 from nbgrader.apps.nbgraderapp import NbGraderApp
 
+sys.path.append(str(Path(__file__).parents[2]))
+from tests.asking import ask
+
+AsyncZMQSocketChannel.get_msg = ask
 for folder, arguments in json.load(sys.stdin):
     os.chdir(folder)
     print(f"\n$ nbgrader {' '.join(arguments)}", flush=True)

@@ -246,10 +246,10 @@ def test_what_else_was_handed_in_is_not_handed_out(course: Class) -> None:
 def test_validate_says_what_is_not_solved_and_passes_the_solution(course: Class, tmp_path: Path) -> None:
     # As a student does it, where no configuration of ours is.
     shutil.copy(course.root / "notebooks" / NAME / f"{NAME}.ipynb", tmp_path)
-    said = run(tmp_path, "nbgrader", "validate", f"{NAME}.ipynb")
+    said = run_all((tmp_path, ("validate", f"{NAME}.ipynb")))
     assert "VALIDATION FAILED ON 9 CELL(S)" in said
     assert "TODO 1.4" in said
-    said = run(course.root, "nbgrader", "validate", f"solutions/{NAME}/{NAME}.ipynb")
+    said = run_all((course.root, ("validate", f"solutions/{NAME}/{NAME}.ipynb")))
     assert "Success! Your notebook passes all the tests." in said
 
 

@@ -4,20 +4,19 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from queue import Empty
-from time import monotonic
 
 import nbformat
 import pytest
+from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from grader.course import lessons
 from grader.notebook.cells import check_cell
+from tests.asking import ask
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = list(lessons())
@@ -27,26 +26,9 @@ def book(folder: str, name: str) -> NotebookNode:
     return nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)
 
 
-class AskingClient(NotebookClient):
-    """Asks for a cell's reply every few seconds.
-
-    nbclient waits once for as long as a cell may take. Among other tests it was seen to wait the whole 300 seconds for
-    a cell of one second, and then to go on with its reply. Why is not known; asked again, it has the reply at once.
-    """
-
-    async def async_start_new_kernel_client(self):
-        client = await super().async_start_new_kernel_client()
-        get_msg = client.shell_channel.get_msg
-
-        async def ask(timeout: float | None = None):
-            stop = monotonic() + (timeout or 0)
-            while timeout is not None and (left := stop - monotonic()) > 5:
-                with suppress(Empty):
-                    return await get_msg(timeout=min(left, 5))
-            return await get_msg(timeout=timeout and max(stop - monotonic(), 0))
-
-        client.shell_channel.get_msg = ask
-        return client
+@pytest.fixture(autouse=True)
+def asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AsyncZMQSocketChannel, "get_msg", ask)
 
 
 def run_alone(
@@ -60,7 +42,7 @@ def run_alone(
     here = folder / "empty"
     here.mkdir()
     monkeypatch.setenv("PYTHONPATH", str(hidden))
-    AskingClient(
+    NotebookClient(
         notebook,
         allow_errors=True,
         timeout=300,
