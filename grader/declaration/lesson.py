@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import isclass, isfunction
@@ -99,6 +99,19 @@ class Lesson:
         return replace(self, exercises=exercises, parameters=parameters, whole=self)
 
     @cached_property
+    def with_weights(self) -> Lesson:
+        """The verified form without the checks on steps of a training: what a model does with trained weights is left.
+
+        For a submission whose steps are wrong because of an exercise that nothing can stand in for.
+        """
+        return replace(
+            self.verified,
+            exercises=tuple(
+                _without(exercise, self.step_checks(exercise.id)) for exercise in self.verified.exercises
+            ),
+        )
+
+    @cached_property
     def training_cells(self) -> frozenset[str]:
         """The ids of the cells that train what a check probes."""
         whole = self.whole or self
@@ -108,6 +121,11 @@ class Lesson:
         """Return the names of the checks of an exercise that are about what a cell trains, in either form."""
         checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
         return frozenset(one.name for check in checks for one in (check, *(check.verified or ())))
+
+    def step_checks(self, id: str) -> frozenset[str]:
+        """Return the names of the checks that verify the steps of a training; they give no points, but others need them."""
+        checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
+        return frozenset(one.name for check in checks for one in check.verified or () if not one.points)
 
     @property
     def max_score(self) -> float:
@@ -132,3 +150,10 @@ def _verified(checks: Iterable[Check]) -> Iterable[Check]:
     """Yield what decides in place of each check where trainings are verified."""
     for check in checks:
         yield from (check,) if check.verified is None else check.verified
+
+
+def _without(exercise: Exercise, names: Collection[str]) -> Exercise:
+    """Leave checks out of an exercise; none that is left needs them."""
+    left = [check for check in exercise.checks if check.name not in names]
+    kept = [replace(check, needs=tuple(set(check.needs) - set(names))) for check in left]
+    return replace(exercise, checks=tuple(kept))

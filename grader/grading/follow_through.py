@@ -1,7 +1,8 @@
 """Follow-through: judge exercises that build on a failed exercise again, with a stand-in for it.
 
 So one mistake does not cost points twice. A stand-in is working code that replaces a failed answer;
-stand_ins.py finds it.
+stand_ins.py finds it. Where there is none, and a training went wrong because of it, the reference's trained weights
+stand in for the training.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from nbformat import NotebookNode
 
 from grader.declaration.lesson import Lesson
+from grader.grading.decide import only_training_failed
 from grader.grading.dependencies import foundations, may_use, uses_later
 from grader.grading.stand_ins import StandIns, stand_ins, with_carry_on
 from grader.records import Outcome, Verdict
@@ -26,12 +28,18 @@ ROUNDS = 3
 Run = Callable[[NotebookNode, frozenset[str], frozenset[str]], Mapping[str, Verdict]]
 
 
+def _not_at_all(notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]) -> Mapping[str, Verdict]:
+    """Judge nothing."""
+    return {}
+
+
 def follow_through(
     lesson: Lesson,
     rebuilt: Rebuilt,
     verdicts: Mapping[str, Verdict],
     run: Run,
     unsolved: frozenset[str] = frozenset(),
+    run_with_weights: Run = _not_at_all,
 ) -> dict[str, Verdict]:
     """Return the verdicts that improve when stand-ins replace earlier failures.
 
@@ -43,6 +51,7 @@ def follow_through(
         run: runs a notebook, and judges exercises in it.
         unsolved: exercises that have no answer, or an answer that Python cannot parse. A stand-in for another
             exercise cannot improve their verdicts.
+        run_with_weights: the same as `run`, but puts trained weights into the notebook's models instead of training them.
 
     Returns:
         The improved verdicts alone, by exercise id. Each names its stand-ins, and has the submitted verdict
@@ -53,21 +62,69 @@ def follow_through(
     own = _own_sources(rebuilt)
     # A stand-in is there for what an exercise builds on. One for a later exercise must not do the work of an earlier.
     later = {id: uses_later(lesson, id, rebuilt.answers, own) for id in verdicts}
-    judged, better = dict(verdicts), {}
-    replaced: frozenset[str] = frozenset()
+    judged, replaced, better = dict(verdicts), frozenset[str](), {}
     for _ in range(ROUNDS):
         causes, affected = _round(judged, below, available.all, replaced, unsolved)
         if not causes or not affected:
             break
         replaced |= causes
         for ids, replaced_here in _runs(lesson, available, verdicts, affected, replaced):
-            cells = {available.cells[id] for id in replaced_here & available.cells.keys()}
-            notebook = with_carry_on(rebuilt.notebook, cells)
-            for id, verdict in run(notebook, ids, replaced_here & available.remote).items():
+            for id, verdict in _replaced(run, rebuilt, available, replaced_here)(ids).items():
                 judged[id] = verdict
                 if _is_better(verdict, verdicts[id]) and not later[id] & replaced_here:
-                    used = tuple(sorted(replaced_here & below[id]))
-                    better[id] = replace(verdict, stand_ins=used, other=verdicts[id])
+                    better[id] = verdict, replaced_here
+    run_here = _replaced(run_with_weights, rebuilt, available, replaced)
+    for id, (verdict, missing) in _with_trained_weights(lesson, judged, below, replaced, run_here).items():
+        if not later[id] & replaced:
+            better[id] = verdict, replaced | missing
+    return {
+        id: replace(verdict, stand_ins=tuple(sorted(used & below[id])), other=verdicts[id])
+        for id, (verdict, used) in better.items()
+    }
+
+
+def _replaced(
+    run: Run, rebuilt: Rebuilt, available: StandIns, replaced: frozenset[str]
+) -> Callable[[frozenset[str]], Mapping[str, Verdict]]:
+    """Return a function that runs the notebook with stand-ins for the exercises `replaced`, and judges exercises."""
+    notebook = with_carry_on(
+        rebuilt.notebook, {available.cells[id] for id in replaced & available.cells.keys()}
+    )
+    return lambda ids: run(notebook, ids, replaced & available.remote)
+
+
+def _with_trained_weights(
+    lesson: Lesson,
+    judged: Mapping[str, Verdict],
+    below: Mapping[str, frozenset[str]],
+    replaced: frozenset[str],
+    run: Callable[[frozenset[str]], Mapping[str, Verdict]],
+) -> dict[str, tuple[Verdict, frozenset[str]]]:
+    """Judge again, with trained weights, where a training alone went wrong, and what it builds on has no stand-in.
+
+    A verdict improves by no more points than the mistake has cost already: nobody gains by one made on purpose.
+
+    Args:
+        judged: the latest verdict on each exercise.
+        below: what each exercise can call.
+        replaced: exercises that stand-ins replaced.
+        run: puts trained weights into the notebook's models, and judges exercises.
+
+    Returns:
+        Each improved verdict, with the failed exercises that have no stand-in.
+    """
+    failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED} - replaced
+    missing = {
+        id: below[id] & failed
+        for id, verdict in judged.items()
+        if lesson.step_checks(id) and only_training_failed(lesson, verdict)
+    }
+    missing = {id: without for id, without in missing.items() if without}
+    better = {}
+    for id, verdict in run(frozenset(missing)).items() if missing else ():
+        cost = sum(judged[one].max_points - judged[one].points for one in missing[id])
+        if 0 < verdict.points - judged[id].points <= cost:
+            better[id] = verdict, missing[id]
     return better
 
 

@@ -24,7 +24,7 @@ from grader.declaration.lesson import Lesson
 from grader.execution.engine import Execution, RunPlan, execute
 from grader.execution.interpreter import InterpreterServer
 from grader.grading.built_ins import refuse_built_ins
-from grader.grading.decide import decide, training_may_remember
+from grader.grading.decide import SEED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, none_again, tell_nobody
 from grader.grading.schedule import schedule
@@ -156,7 +156,7 @@ class _Grading:
     ) -> None:
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._sha, self._server, self._settings, self._tell = sha, server, settings, tell
-        self._trials: dict[tuple[bool, str, int], tuple[PlannedTrial, ...]] = {}
+        self._trials: dict[tuple[int, int], tuple[PlannedTrial, ...]] = {}
         self._reference_results = ReferenceResults(
             lesson.reference, public_results(lesson.assignment, id(lesson))
         )
@@ -187,6 +187,7 @@ class _Grading:
             submitted,
             partial(self._run_with_stand_ins, submitted),
             self._unsolved(execution.cells),
+            self._run_with_weights,
         )
         for id in self._put_off.keys() - followed.keys():
             submitted[id] = self._put_off[id](submitted[id])
@@ -219,7 +220,7 @@ class _Grading:
 
     def _planned(self, lesson: Lesson, exercise: Exercise, seed: int) -> tuple[PlannedTrial, ...]:
         """Draw the trials of an exercise, once for each form of its lesson and each seed."""
-        key = lesson.whole is None, exercise.id, seed
+        key = id(exercise), seed
         if key not in self._trials:
             self._trials[key] = plan_exercise(exercise, self._settings.secret, self._sha, seed)
         return self._trials[key]
@@ -306,6 +307,14 @@ class _Grading:
         failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
         standing = failed - remote - carried_on(self._lesson, notebook) - ids
         return self._decide(notebook, ids, remote, standing)[1]
+
+    def _run_with_weights(
+        self, notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]
+    ) -> Mapping[str, Verdict]:
+        """Run a notebook with trained weights in the place of its trainings, and judge the exercises `ids`."""
+        if not self._has_time():
+            return {}
+        return self._run(notebook, ids, self._lesson.with_weights, SEED, remote)[1]
 
     def _has_time(self) -> bool:
         """Tell whether the notebook may run once more; note that it did not, if not."""

@@ -11,7 +11,7 @@ from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
 from grader.declaration.trial import trials
 from grader.grading.follow_through import choose_verdict, follow_through
-from grader.records import Outcome, Verdict
+from grader.records import CheckResult, Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
 
@@ -271,3 +271,69 @@ def test_a_cell_of_ones_own_that_tries_a_later_exercise_takes_no_stand_in_away()
     tried = replace(rebuilt(p4=""), notebook=notebook, own=("own-001",))
     better = follow_through(LESSON, tried, submitted(p1=0, p2=0, p4=0, p5=0), Runner({"9.2": 5, "9.5": 5}))
     assert "9.2" in better
+
+
+def verified_lesson() -> Lesson:
+    """9.5 is about what a cell trains with 9.4, which has no stand-in; its training is verified."""
+
+    def check(name: str, points: float, *needs: str, **more: Any) -> Check:
+        return Check(
+            name=name, title="", points=points, probe=dict, trials=trials(dict, {}), needs=needs, **more
+        )
+
+    verified = (
+        check("goes on", 0, at="train"),
+        check("with weights", 3, "goes on", at="train"),
+    )
+    trained = check("trained", 3, at="train", verified=verified)
+    *others, last = LESSON.exercises
+    return replace(LESSON, exercises=(*others, replace(last, points=5, checks=(check("values", 2), trained))))
+
+
+def trained_verdict(points: float, *failed: str) -> Verdict:
+    checks = [
+        CheckResult(
+            name=name,
+            title="",
+            outcome=Outcome.FAILED if name in failed else Outcome.PASSED,
+            points=0,
+            max_points=0,
+        )
+        for name in ("values", "goes on", "with weights")
+    ]
+    return replace(verdict("9.5", points), checks=tuple(checks))
+
+
+def with_weights(lost: float, found: float = 5, *failed: str) -> tuple[dict[str, Verdict], Runner]:
+    """9.4 lost points, and 9.5 has 2 of 5 because its training did not go on as it should."""
+    judged = {**submitted(p4=5 - lost), "9.5": trained_verdict(2, *failed or ("goes on",))}
+    run = Runner({"9.5": found})
+    return follow_through(verified_lesson(), rebuilt(), judged, Runner(), run_with_weights=run), run
+
+
+def test_trained_weights_stand_in_where_nothing_can_for_what_takes_the_steps() -> None:
+    better, run = with_weights(lost=5)
+    assert run.asked == [(set(), {"9.5"})]
+    assert (better["9.5"].points, better["9.5"].stand_ins, better["9.5"].other.points) == (5, ("9.4",), 2)
+
+
+def test_a_mistake_made_on_purpose_gains_nothing() -> None:
+    assert with_weights(lost=2)[0] == {}
+    assert set(with_weights(lost=3)[0]) == {"9.5"}
+
+
+def test_trained_weights_do_not_help_what_fails_with_them_or_has_a_mistake_of_its_own() -> None:
+    assert with_weights(5, 2)[0] == {}
+    assert with_weights(5, 5, "values", "goes on")[1].asked == []
+
+
+def test_where_nothing_below_failed_trained_weights_are_not_tried() -> None:
+    assert with_weights(lost=0)[1].asked == []
+
+
+def test_with_weights_no_check_is_about_steps() -> None:
+    lesson = verified_lesson()
+    assert lesson.step_checks("9.5") == {"goes on"}
+    checks = lesson.with_weights.exercise("9.5").checks
+    assert [(check.name, check.needs) for check in checks] == [("values", ()), ("with weights", ())]
+    assert lesson.with_weights.whole is lesson

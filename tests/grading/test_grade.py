@@ -17,6 +17,7 @@ from grader.grading.grade import Graded, grade, master_notebook
 from grader.grading.shortened import NOTE
 from grader.records import GradingSettings, Outcome, Status
 from grader.submission.file import SubmissionFile
+from tests.diagnosis.corpus_answers import answers
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
@@ -63,9 +64,9 @@ def grade_answers(
 
 def grade_example(server: Server, tmp_path: Path, example: Example, run_all: bool = False) -> Graded:
     (tmp_path / "s.ipynb").write_bytes(content(example))
-    file = SubmissionFile("s", "1-attention", tmp_path, ("s.ipynb",))
+    file = SubmissionFile("s", example.assignment, tmp_path, ("s.ipynb",))
     settings = GradingSettings(secret="test", device="cpu", tier=server.isolation, run_all=run_all)
-    return grade(file, server=server, settings=settings, released=master_notebook(ROOT, "1-attention"))
+    return grade(file, server=server, settings=settings, released=master_notebook(ROOT, example.assignment))
 
 
 def test_a_training_that_begins_otherwise_is_run_in_whole_and_that_counts(
@@ -186,3 +187,20 @@ def test_what_a_stand_in_is_there_for_is_explained_once(
     assert len(runs) >= 2
     assert sorted(filter(None, explained)) == ["1.2", "1.4"]
     assert all(verdict.hint for verdict in failed.values())
+
+
+@pytest.mark.parametrize(
+    ("exercise", "name", "points"),
+    [("3.6", "no_zero_grad", 10), ("3.6", "not_flattened", 10), ("3.4", None, 4)],
+)
+def test_a_wrong_step_is_not_paid_for_again_by_the_model_that_it_trains(
+    server: Server, tmp_path: Path, exercise: str, name: str | None, points: float
+) -> None:
+    """With trained weights the model is what it should be, unless it is the model that is wrong."""
+    wrong = [one for one in answers() if one.exercise == exercise and not one.right]
+    source = next(one.source for one in wrong if name in (None, one.name))
+    example = Example(student="s", assignment="3-vlm", score=None, about="", answers={exercise: source})
+    verdicts = {one.id: one for one in grade_example(server, tmp_path, example).grade.verdicts}
+    assert verdicts[exercise].points == 0
+    assert verdicts["3.8"].points == points
+    assert verdicts["3.8"].stand_ins == ((exercise,) if points == 10 else ())
