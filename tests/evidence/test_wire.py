@@ -44,9 +44,16 @@ def test_what_comes_out_is_what_arrives():
 
 
 @pytest.mark.parametrize("dtype", list(guest.DTYPES))
-def test_every_dtype_of_the_guest_is_read(dtype):
+def test_every_dtype_goes_both_ways(dtype):
     tensor = torch.tensor([0, 1, 1]).to(dtype)
     assert same(decode(*guest.encode(tensor, 1000)), tensor)
+    assert same(guest.decode(*encode(tensor)), tensor)
+
+
+def test_tensors_that_share_memory_are_sent_each():
+    tensor = torch.arange(6.0)
+    sent = [tensor, tensor, tensor[1:3], torch._neg_view(tensor), tensor.clone().requires_grad_()]
+    assert same(guest.decode(*encode(sent)), [tensor, tensor, tensor[1:3], -tensor, tensor])
 
 
 def test_order_and_memory_of_a_tensor_do_not_matter():

@@ -40,7 +40,8 @@ def judge_pointer(case: Case) -> Finding:
     """Pass if four things hold.
 
     The weights are trained from the seed's initial weights or are the grader's own, the reference computes the same maps
-    from them, enough maps are largest on the target patch, and the loss is as low as a whole training makes it.
+    from them, enough maps are largest on the target patch, and the loss is as low as a whole training makes it. The last
+    two are not asked where the weights are the grader's own: then the maps are the reference's, or wrong.
     """
     pointer, problem = pointer_of(case)
     if pointer is None:
@@ -58,6 +59,8 @@ def judge_pointer(case: Case) -> Finding:
     maps = case.got["maps"]
     if bool((maps < 0).any()) or not torch.allclose(maps.sum(-1), torch.ones(()), atol=1e-4):
         return Finding(passed=False, message="the weights of a map do not sum to 1")
+    if "weights" in case.inputs:
+        return Finding(passed=True)
     hits = found(maps, case.inputs["target"])
     if hits < LEAST_HIT_RATE:
         text = f"the pointer looks at the right patch {hits:.0%} of the time, at least {LEAST_HIT_RATE:.0%} is needed"

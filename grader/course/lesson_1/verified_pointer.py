@@ -78,7 +78,7 @@ def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Ma
 
 def draw_scenes_and_weights(sampler: InputSampler) -> Inputs:
     """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_unseen_scenes(sampler, scenes=500), "weights": dict(POINTER_TRAINING.trained)}
+    return {**draw_unseen_scenes(sampler, scenes=150), "weights": dict(POINTER_TRAINING.trained)}
 
 
 def pointer_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
@@ -101,6 +101,6 @@ VERIFIED_POINTER = (
         judge=judge_pointer,
         at=POINTER_CELL,
         seconds=30,
-        trials=(Trial("500 unseen scenes", draw_scenes_and_weights),),
+        trials=(Trial("150 unseen scenes", draw_scenes_and_weights),),
     ),
 )

@@ -25,10 +25,10 @@ from grader.records import Case, Finding, Inputs
 MATCHING_GATE = 0.90
 
 
-def draw_unseen_digits(sampler: InputSampler) -> Inputs:
-    """Draw 300 of the held-out digits, as patches."""
+def draw_unseen_digits(sampler: InputSampler, count: int = 300) -> Inputs:
+    """Draw some of the held-out digits, as patches."""
     held_out = digits("test")
-    return {"patches": held_out.patches[sampler.permutation(len(held_out.patches))[:300]]}
+    return {"patches": held_out.patches[sampler.permutation(len(held_out.patches))[:count]]}
 
 
 def aligner_trained(aligner, words: Tensor, patches: Tensor) -> dict[str, Any]:
@@ -67,7 +67,10 @@ def similarities(aligned: Tensor, words: Tensor) -> Tensor:
 
 
 def matches_unseen(case: Case) -> Finding:
-    """Pass if the weights give the aligned tokens, and enough digits are nearest to their own word."""
+    """Pass if the weights give the aligned tokens, and enough digits are nearest to their own word.
+
+    How many is not asked where the weights are the grader's own: then the tokens are the reference's, or wrong.
+    """
     patches, got = case.inputs["patches"], dict(case.got)
     if weights := case.inputs.get("weights"):  # the grader's own, where a training is verified
         got |= {name.removeprefix("proj."): tensor for name, tensor in weights.items()}
@@ -79,7 +82,7 @@ def matches_unseen(case: Case) -> Finding:
     if difference("words", got["words"], words) or difference("aligned", got["aligned"], aligned, rtol=10):
         return Finding(passed=False, message="the aligned tokens are not what the aligner's own weights give")
     right = (similarities(aligned, words).argmax(-1) == labels_of(patches)).double().mean().item()
-    if right < MATCHING_GATE:
+    if right < MATCHING_GATE and "weights" not in case.inputs:
         return Finding(
             passed=False,
             message=f"{right:.0%} of unseen digits are nearest to their own word, {MATCHING_GATE:.0%} are asked",

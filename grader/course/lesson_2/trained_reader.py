@@ -25,9 +25,9 @@ READING_GATE = 0.90
 LOOKING_GATE = 0.90
 
 
-def draw_reading_scenes(sampler: InputSampler) -> Inputs:
-    """Draw 400 scenes of held-out digits, and for each the indices of the two cells to be read."""
-    patches, cells, _ = draw_reading(400, sampler.generator, "test")
+def draw_reading_scenes(sampler: InputSampler, scenes: int = 400) -> Inputs:
+    """Draw scenes of held-out digits, and for each the indices of the two cells to be read."""
+    patches, cells, _ = draw_reading(scenes, sampler.generator, "test")
     return {"patches": patches, "cells": cells}
 
 
@@ -49,7 +49,8 @@ def reads_unseen(case: Case) -> Finding:
     """Judge the trained reader.
 
     Logits and maps must be what the weights give, both digits must be right on enough scenes, and for each of
-    the two named cells one head must look at it on enough scenes.
+    the two named cells one head must look at it on enough scenes. On how many is not asked where the weights are the
+    grader's own: then logits and maps are the reference's, or wrong.
     """
     patches, cells = case.inputs["patches"], case.inputs["cells"]
     reader = TwoCellReader(num_heads=4)
@@ -69,6 +70,8 @@ def reads_unseen(case: Case) -> Finding:
     for name, want in (("logits", logits), ("maps", maps)):
         if problem := difference(name, case.got[name], want, rtol=30):
             return Finding(passed=False, message=f"on unseen scenes {problem}, from the same weights")
+    if "weights" in case.inputs:
+        return Finding(passed=True)
     both = (logits.argmax(-1) == labels_of(patches).gather(1, cells)).all(1).double().mean().item()
     if both < READING_GATE:
         return Finding(

@@ -84,7 +84,7 @@ def aligner_goes_on(
 
 def draw_digits_and_weights(sampler: InputSampler) -> Inputs:
     """Draw unseen digits, with the weights of the reference's training."""
-    return {**draw_unseen_digits(sampler), "weights": dict(ALIGNER_TRAINING.trained)}
+    return {**draw_unseen_digits(sampler, 100), "weights": dict(ALIGNER_TRAINING.trained)}
 
 
 def aligned_with_weights(aligner, words: Tensor, weights: Mapping, patches: Tensor) -> Mapping[str, Value]:
@@ -105,7 +105,7 @@ VERIFIED_ALIGNER = (
         probe=aligned_with_weights,
         judge=matches_unseen,
         at=ALIGNER_CELL,
-        trials=(Trial("300 unseen digits", draw_digits_and_weights),),
+        trials=(Trial("100 unseen digits", draw_digits_and_weights),),
     ),
 )
 
@@ -167,7 +167,7 @@ def reader_goes_on(TwoCellReader, state: Mapping, rates, batches, heads: int) ->
 
 def draw_reading_and_weights(sampler: InputSampler) -> Inputs:
     """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_reading_scenes(sampler), "weights": dict(READER_TRAINING.trained)}
+    return {**draw_reading_scenes(sampler, 100), "weights": dict(READER_TRAINING.trained)}
 
 
 def read_with_weights(reader, weights: Mapping, patches: Tensor, cells: Tensor) -> Mapping[str, Value]:
@@ -190,7 +190,7 @@ VERIFIED_READER = (
         probe=read_with_weights,
         judge=reads_unseen,
         at=READER_CELL,
-        trials=(Trial("400 unseen scenes", draw_reading_and_weights),),
+        trials=(Trial("100 unseen scenes", draw_reading_and_weights),),
     ),
 )
 TRAINED_READER = Check(
