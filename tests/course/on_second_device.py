@@ -41,6 +41,9 @@ MIXING = {
     "4.13": {"in place"},
     "4.14": {"explicit softmax", "no mask for one"},
 }
+# How long the notebooks' trainings are that `train_steps` does not shorten: constants of given cells, and default arguments.
+FEW_STEPS = {"POCKET_EPOCHS": 2, "POCKET_BATCHES": 6, "SHORT_STEPS": 12}  # a plot takes the mean of ten
+FEW_BY_DEFAULT = {"train_on": 2}
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +116,9 @@ def test_a_whole_notebook_runs_there(assignment, device, monkeypatch, tmp_path):
         exec(compile(cell.source, cell.id, "exec"), names)
         if cell.id == "setup":
             names |= {"device": device, "train_steps": 2}
+        names |= {name: few for name, few in FEW_STEPS.items() if name in names}
+        for name in FEW_BY_DEFAULT.keys() & names.keys():
+            names[name].__defaults__ = (FEW_BY_DEFAULT[name],)
         for got in evidence_there([one for one in probes if one.cell == cell.id], names, device):
             assert got.status is Status.OK, f"{got.key}: {got.error}: {got.message}"
             asked += 1

@@ -53,7 +53,7 @@ LIMITS = Limits(
     processes=80,
     scratch_bytes=100 << 20,
     scratch_files=3000,
-    seconds=40,
+    seconds=20,
     cell_seconds=3,
 )
 
