@@ -75,6 +75,11 @@ def local_workers(
     try:
         # Hand out two jobs for each worker and not the whole class: so memory does not grow with the class.
         yield Workers(start=start, grade=grade, ahead=lambda: 1 if jobs == 1 else 2 * jobs, warm_up=warm_up)
+    except BaseException:
+        # A stop may come while a pool starts its workers. Nobody can shut that pool down, and Python waits for its
+        # workers as it ends, while they wait for jobs.
+        _terminate_workers()
+        raise
     finally:
         for pool in early_pools:
             pool.shutdown(wait=False)
@@ -126,9 +131,13 @@ class _Processes(ProcessPoolExecutor):
         self._server, self._ready = server, False
         self._control = self._server.shared()
         arguments = (self._control, server.tier, server.device)
-        super().__init__(jobs, context, initializer=_begin_worker, initargs=arguments)
-        for _ in range(jobs):
-            super().submit(int)  # does nothing, but the pool starts a worker for it
+        try:
+            super().__init__(jobs, context, initializer=_begin_worker, initargs=arguments)
+            for _ in range(jobs):
+                super().submit(int)  # does nothing, but the pool starts a worker for it
+        except BaseException:
+            self._close_server()
+            raise
 
     def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
         if not self._ready:
@@ -140,11 +149,19 @@ class _Processes(ProcessPoolExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if not wait:
-            for process in active_children():
-                process.terminate()
+            _terminate_workers()
         super().shutdown(wait, cancel_futures=cancel_futures or not wait)
+        self._close_server()
+
+    def _close_server(self) -> None:
         self._control.close()
         self._server.close()
+
+
+def _terminate_workers() -> None:
+    """Kill all worker processes of this process, in the middle of their jobs."""
+    for process in active_children():
+        process.terminate()
 
 
 def _begin_worker(control: socket.socket, tier: str, device: str) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import active_children
 
@@ -82,6 +83,33 @@ def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
     while active_children() and time.monotonic() < deadline:  # they were told to end
         time.sleep(0.05)
     assert not active_children()
+
+
+def test_a_stop_while_workers_start_leaves_none_that_python_would_wait_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python waits for them as it ends, and they would wait for jobs: the command would never end."""
+    launch, started = ProcessPoolExecutor._launch_processes, []
+
+    def stopped(pool: ProcessPoolExecutor) -> None:
+        launch(pool)
+        started.extend(psutil.Process(worker.pid) for worker in active_children())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProcessPoolExecutor, "_launch_processes", stopped)
+    before = fork_servers()
+    server = ServerProcess(TIER, "cpu", wait=False)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        local_workers(2, TIER, "cpu", worker.run, server) as workers,
+    ):
+        workers.warm_up()
+    assert len(started) == 2
+    _, waiting = psutil.wait_procs(started, 20)
+    for process in waiting:
+        process.kill()
+    assert not waiting
+    assert not fork_servers() - before
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
