@@ -49,9 +49,9 @@ def test_learned_queries_are_the_same_for_every_image() -> None:
 
 def test_queries_that_begin_alike_stay_alike() -> None:
     torch.manual_seed(0)
-    layer = LearnedQueries(3, 10, 2)
+    layer = LearnedQueries(3, 10, 2).double()
     torch.nn.init.ones_(layer.queries)
-    summary, _ = layer(torch.randn(7, 5, 10))
-    (gradient,) = torch.autograd.grad((summary * torch.arange(10.0)).square().sum(), layer.queries)
+    summary, _ = layer(torch.randn(7, 5, 10).double())
+    (gradient,) = torch.autograd.grad((summary * torch.arange(10.0).double()).square().sum(), layer.queries)
     torch.testing.assert_close(gradient, gradient[:1].expand(3, 10))
     assert gradient.abs().max() > 0.1
