@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
-from grader.execution.tiers import resolve_tier
+from grader.execution.tiers import likely_tier
 from grader.execution.visible_gpu import visible_gpu
 
 
@@ -27,7 +27,7 @@ def head_start(
         yield None
         return
     try:
-        server = ServerProcess(resolve_tier(isolation), wait=False)
+        server = ServerProcess(likely_tier(isolation), wait=False)
     except (IsolationError, OSError):
         yield None
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 import nbformat
@@ -77,7 +78,7 @@ class RunPlan:
     # Cell id → whose code it is; a cell without an entry is the student's own.
     origins: Mapping[str, Origin] = field(default_factory=dict)
     remote_functions: RemoteFunctions = RemoteFunctions()
-    # Called after each cell that has probes, with what came back so far: cells by id, evidence by key.
+    # Called after the probes of each exercise, with what came back so far: cells by id, evidence by key.
     arrived: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], None] = nobody_waits
     # Called after the last cell with what came back so far: cells by id, evidence by key. Yields further probes; the
     # evidence of each is there when the next one is asked for.
@@ -223,9 +224,9 @@ def _run_cells(
             nb_man.cell_complete(cell, index)
             if names := remote.after.get(cell.id):
                 interpreter.run_cell("", seconds=run.limits.cell_seconds, stand_ins=names)
-            for request in run.requests.get(cell.id, ()):
-                results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
-            if cell.id in run.requests:
+            for _, requests in groupby(run.requests.get(cell.id, ()), key=lambda one: _exercise(one.key)):
+                for request in requests:
+                    results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
                 run.arrived(results.cells, results.evidence)
         _repeat_probes(interpreter, results, run)
         for request in run.follow_up(results.cells, results.evidence):

@@ -83,11 +83,13 @@ class ServerProcess:
             self.wait()
 
     def wait(self) -> None:
-        """Wait until the server has imported everything.
+        """Wait until the server has imported everything; return at once if it has.
 
         Raises:
             IsolationError: it did not start.
         """
+        if self._ready:
+            return
         try:
             deadline = time.monotonic() + START_SECONDS
             header, _ = frames.receive(self._control, most_header=1 << 16, most_body=0, deadline=deadline)
@@ -156,6 +158,9 @@ class SharedServer:
     def alive(self) -> bool:
         """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable."""
         return not select.select([self._control], [], [], 0)[0]
+
+    def wait(self) -> None:
+        """Return at once: who started the server shares it only once it is ready."""
 
     def connect(self, user: int) -> socket.socket:
         """Let the server fork a child, as `ServerProcess.connect` does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from grader.execution.errors import IsolationError
@@ -19,12 +20,16 @@ class Server:
     """A fork server whose process has imported everything that a lesson uses."""
 
     def __init__(
-        self, *, isolation: str = "auto", device: str = "cpu", shared: SharedServer | None = None
+        self,
+        *,
+        isolation: str = "auto",
+        device: str = "cpu",
+        shared: ServerProcess | SharedServer | None = None,
     ) -> None:
-        """Start a process, or use the one that another process started.
+        """Start a process, or use one that was started before.
 
         Args:
-            shared: a fork server with this isolation and device, started by another process.
+            shared: a fork server with this isolation and device; it need not be ready.
 
         Raises:
             IsolationError: this machine cannot isolate as requested.
@@ -55,6 +60,10 @@ class Server:
             IsolationError: the process could not be started again.
             ServerLost: the process died while it made the sandbox.
         """
+        with suppress(
+            IsolationError
+        ):  # of a process that was started early; then one is started here, which says why
+            self._process.wait()
         if not self._process.alive():
             self._process.close()
             self._process = ServerProcess(self.isolation, self.device)

@@ -30,15 +30,32 @@ def resolve_tier(requested: str) -> str:
     Raises:
         IsolationError: this machine cannot provide the tier, or for auto neither; or there is no such tier.
     """
-    if requested not in ("auto", *TIERS):
-        raise IsolationError(f"isolation {requested!r} is none of auto, {', '.join(TIERS)}")
-    candidates = ("full", "partial") if requested == "auto" else (requested,)
+    candidates = _candidates(requested)
     for tier in candidates:
         if not tier_problem(tier):
             return tier
     raise IsolationError(
         f"the sandbox did not start ({_reasons(candidates)}). No grade was written. {_advice(requested)}"
     )
+
+
+def likely_tier(requested: str) -> str:
+    """Return what `resolve_tier` will return unless something forbids it that only a trial shows; a trial takes a while.
+
+    Raises:
+        IsolationError: this machine cannot provide the tier, or there is no such tier.
+    """
+    for tier in _candidates(requested):
+        if not _lacks(tier):
+            return tier
+    raise IsolationError(f"isolation {requested!r} cannot be had here")
+
+
+def _candidates(requested: str) -> tuple[str, ...]:
+    """Return the tiers that are asked for, the best first."""
+    if requested not in ("auto", *TIERS):
+        raise IsolationError(f"isolation {requested!r} is none of auto, {', '.join(TIERS)}")
+    return ("full", "partial") if requested == "auto" else (requested,)
 
 
 def _reasons(tiers: Sequence[str]) -> str:
@@ -63,6 +80,11 @@ def tier_problem(tier: str) -> str:
     A tier whose kernel and library are new enough is also tried: versions alone do not show what a container
     forbids.
     """
+    return _lacks(tier) or ("" if tier == "none" else try_tier(tier))
+
+
+def _lacks(tier: str) -> str:
+    """Return what a tier needs and this machine lacks, as far as versions show it; empty if they show nothing."""
     if sys.platform != "linux":
         return OTHER_SYSTEM
     if tier == "none":
@@ -77,4 +99,4 @@ def tier_problem(tier: str) -> str:
         compile_filter(tier)
     except MissingLibrary as error:
         return str(error)
-    return try_tier(tier)
+    return ""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import atexit
 import socket
 import threading
-from contextlib import suppress
 
-from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess, SharedServer
 from grader.execution.server import Server
 
@@ -25,11 +23,8 @@ def share(control: socket.socket, tier: str, device: str) -> None:
 
 
 def use(server: ServerProcess) -> None:
-    """Wait until a fork server is ready, and let this thread use it."""
-    # If the server fails, the job starts a server of its own, and reports why that one fails.
-    with suppress(IsolationError):
-        server.wait()
-        share(server.shared(), server.tier, server.device)
+    """Let this thread use a fork server that was started early; the first submission waits until it is ready."""
+    _servers[threading.get_ident()] = Server(isolation=server.tier, device=server.device, shared=server)
 
 
 def thread_server(tier: str, device: str) -> Server:

@@ -76,6 +76,6 @@ def test_what_cannot_be_started_is_told_later(tmp_path: Path, monkeypatch) -> No
     def refuse(*_: object, **__: object) -> None:
         raise IsolationError("not here")
 
-    monkeypatch.setattr(module, "resolve_tier", refuse)
+    monkeypatch.setattr(module, "likely_tier", refuse)
     with head_start(tmp_path, "cpu", "auto", gradebook=None, force=False) as server:
         assert server is None

@@ -132,17 +132,17 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
 
     defer_compiler()
     shell = make_shell()
+    for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
+        with suppress(ImportError):
+            __import__(name)
+    gc.freeze()  # nothing imported is garbage: what looks for garbage below need not look through it
     asynchronous = "import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)"
     for source in (
         asynchronous,
         "def warm():\n    raise ValueError\nwarm()",
     ):  # the second prints a traceback
         shell.loop().run_until_complete(shell.run_as_in_jupyter(source))
-    _draw_once()
     _train_once()
-    for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
-        with suppress(ImportError):
-            __import__(name)
     shell.reset(new_session=True)
     # Children would share the loop's queue and sockets: what one does to them, all would notice. Each makes its own.
     shell.loop().close()
@@ -161,13 +161,14 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
 
 
 def _warm_up_further() -> None:
-    """Import what few probes use, while the first submission runs: nobody has to wait for it before that.
+    """Import what few need, while the first submission runs: nobody has to wait for it before that.
 
-    The first operation on the device "meta" imports sympy, which takes a fifth of a second.
+    The first operation on the device "meta" imports sympy, which takes a fifth of a second. The first figure takes a tenth.
     """
     import torch
 
     gc.disable()
+    _draw_once()
     with suppress(Exception):  # a PyTorch that cannot do this only loses the time that it saves
         torch.lt(torch.arange(2, device="meta"), torch.ones(2, device="meta"))
     _share_memory()
