@@ -60,9 +60,8 @@ class Server:
             IsolationError: the process could not be started again.
             ServerLost: the process died while it made the sandbox.
         """
-        with suppress(
-            IsolationError
-        ):  # of a process that was started early; then one is started here, which says why
+        # A process that was started early may have failed: then another is started here, and says why.
+        with suppress(IsolationError):
             self._process.wait()
         if not self._process.alive():
             self._process.close()
