@@ -39,6 +39,7 @@ class Hostile:
     write: Callable[[str], bytes] | None = None  # of its text
     place: Place | None = None  # of the file; returns what is handed to the grader
     points: float = DESERVED
+    seconds: float = 60.0  # for the whole submission; few where it uses them up
     status: str = "graded"  # "refused": nothing of the path is graded
 
 
@@ -103,7 +104,7 @@ def _many_loops(notebook: Notebook) -> Notebook:
     return {**notebook, "cells": [*notebook["cells"], *loops]}
 
 
-add("resource", "a hundred loops", edit=_many_loops)
+add("resource", "a hundred loops", edit=_many_loops, seconds=12.0)
 
 # ---------------------------------------------------------------- secrets
 
@@ -201,7 +202,7 @@ LOST = {
 }  # it undoes its own 1.2 or 1.1
 for name, source in INTERPRETER.items():
     add("interpreter", name, middle=source)
-add("interpreter", "forged frames in a probe", answers=everything(
+add("interpreter", "forged frames in a probe", seconds=12.0, answers=everything(
     "import os, struct, time; b = b'{\"status\":\"ok\",\"tree\":{\"dict\":{\"equal\":true}}}'; "
     "[os.write(n, struct.pack('!4sIQ', b'att1', len(b), 0) + b) for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}')]; "
     "time.sleep(30)"))  # fmt: skip
@@ -227,7 +228,7 @@ FORGED_PLACES = {
     "'__str__': lambda s: '\\x1b[2J<script>' * 10 ** 6})()",
 }  # fmt: skip
 for name, body in FORGED_PLACES.items():
-    add("interpreter", f"where it raised: {name}", answers=everything(body))
+    add("interpreter", f"where it raised: {name}", answers=everything(body), seconds=12.0)
 
 # ---------------------------------------------------------------- format
 

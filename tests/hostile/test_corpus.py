@@ -53,7 +53,6 @@ LIMITS = Limits(
     processes=80,
     scratch_bytes=100 << 20,
     scratch_files=3000,
-    seconds=20,
     cell_seconds=3,
 )
 
@@ -79,12 +78,19 @@ def tight():
         )
         for one in lesson.exercises
     )
-    small = {ASSIGNMENT: replace(lesson, limits=LIMITS, exercises=exercises, cell_seconds={})}
+    small = replace(lesson, limits=LIMITS, exercises=exercises, cell_seconds={})
     patch = pytest.MonkeyPatch()
-    patch.setattr(grading, "lessons", lambda: small)
     patch.setattr(stand_ins, "MAX_TOTAL_SECONDS", 3.0)
-    yield
+    yield small
     patch.undo()
+
+
+@pytest.fixture(autouse=True)
+def time_of_its_own(request, tight, monkeypatch):
+    """The whole submission's time is the hostile one's own, because few use it up."""
+    hostile = request.node.callspec.params.get("hostile") if hasattr(request.node, "callspec") else None
+    limits = replace(LIMITS, seconds=hostile.seconds if hostile else Hostile.seconds)
+    monkeypatch.setattr(grading, "lessons", lambda: {ASSIGNMENT: replace(tight, limits=limits)})
 
 
 @pytest.fixture(scope="module")
