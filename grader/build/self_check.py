@@ -18,7 +18,7 @@ from torch import Tensor
 
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import shown_inputs, what_is_off
-from grader.checks.compare import difference, flatten
+from grader.checks.compare import first_difference, flatten
 from grader.checks.mentions import HINT, complaint, mentions
 from grader.diagnosis.code.read_code import searchable
 from grader.diagnosis.exceptions.where_raised import file_of, source_of_file, the_line
@@ -298,13 +298,8 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
     if judge := probes.get(trial.check["judge"]):
         finding = judge(Case(trial.inputs, got, lambda: trial.expected, rtol))
         return "" if finding.passed else finding.message
-    values = dict(flatten(got))
-    for name, want in flatten(trial.expected):
-        if name not in values:
-            return f"{name} did not come back"
-        if message := difference(name, values[name], want, rtol):
-            return what_is_off(name, values[name], want, rtol) or message
-    return ""
+    off = first_difference(got, trial.expected, rtol)
+    return (what_is_off(off.name, off.got, off.want, rtol) or off.message) if off else ""
 
 
 def copy(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import isclose
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,6 +30,20 @@ TOLERANCE = {
     },
 }
 
+OF_GRADIENT = "gradient of "  # how the names of gradients begin
+# A gradient is as exact as the gradients that cancel in it, however little is left of them: behind a softmax whose rows are
+# nearly 0 and 1 that may be a millionth. So each is compared on this share of the largest gradient of its trial at least.
+GRADIENT_SHARE = 0.1
+
+
+class Difference(NamedTuple):
+    """A value that is not the expected one."""
+
+    name: str
+    got: Any
+    want: Any
+    message: str
+
 
 def equals_reference(case: Case) -> Finding:
     """Judge a trial by default: every value that the reference returns must come back, equal within the tolerance."""
@@ -39,14 +53,25 @@ def equals_reference(case: Case) -> Finding:
 def compare(
     got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu"
 ) -> Finding:
-    """Find the first expected value that is missing or differs; values beyond the expected ones do not matter."""
-    values = dict(flatten(got))
-    for name, want in flatten(expected):
+    """Judge what came back by its first difference; values beyond the expected ones do not matter."""
+    found = first_difference(got, expected, rtol, device)
+    return Finding(passed=found is None, message=found.message if found else "")
+
+
+def first_difference(
+    got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu"
+) -> Difference | None:
+    """Find the first expected value that is missing or differs; None if all are as expected."""
+    values, wanted = dict(flatten(got)), dict(flatten(expected))
+    gradients = [value for name, value in wanted.items() if name.startswith(OF_GRADIENT)]
+    largest = max((_largest(value.double()) for value in gradients if isinstance(value, Tensor)), default=0.0)
+    for name, want in wanted.items():
         if name not in values:
-            return Finding(passed=False, message=f"{name} did not come back")
-        if message := difference(name, values[name], want, rtol, device):
-            return Finding(passed=False, message=message)
-    return Finding(passed=True)
+            return Difference(name, None, want, f"{name} did not come back")
+        least = GRADIENT_SHARE * largest if name.startswith(OF_GRADIENT) else 0.0
+        if message := difference(name, values[name], want, rtol, device, least):
+            return Difference(name, values[name], want, message)
+    return None
 
 
 def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -62,10 +87,16 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, list(tree) if isinstance(tree, tuple) else tree
 
 
-def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu") -> str:
-    """Say how one value differs from the expected one; empty if it does not."""
+def difference(
+    name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu", least: float = 0.0
+) -> str:
+    """Say how one value differs from the expected one; empty if it does not.
+
+    Args:
+        least: the scale on which a tensor of smaller numbers is compared.
+    """
     if isinstance(want, Tensor):
-        return _tensor_difference(name, got, want, rtol, device)
+        return _tensor_difference(name, got, want, rtol, device, least)
     if isinstance(got, Tensor):
         got = got.item() if got.ndim == 0 else f"a tensor of shape {shape(got)}"
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
@@ -78,7 +109,7 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
     return f"{name}: {_in_words(got)}, expected {_in_words(want)}"
 
 
-def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str) -> str:
+def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str, least: float) -> str:
     if got is None:
         return (
             f"no {name.split(' of ')[0]} reaches {name.split(' of ')[1]}"
@@ -93,22 +124,29 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
         return f"{name}: shape {shape(got)}, expected {shape(want)}"
     if got.dtype != want.dtype:
         return f"{name}: {_dtype(got)}, expected {_dtype(want)}"
-    wrong = places_off(got, want, rtol, device)
+    wrong = places_off(got, want, rtol, device, least)
     if not wrong.any():
         return ""
     if not want.is_floating_point():
         return f"{name}: wrong in {int(wrong.sum())} of {want.numel()} places{_first(wrong)}"
     if want.isfinite().all() and not got.isfinite().all():
         return f"{name}: some are {'NaN' if got.isnan().any() else 'infinite'}{_first(~got.isfinite())}"
-    allowed = TOLERANCE[device].get(want.dtype, 1e-5) * rtol * scale(want.double())
+    allowed = _allowed(want, rtol, device, least)
     return f"{name}: off by {_distance(got, want).max().item():.2g}, allowed {allowed:.0e}{_first(wrong)}"
 
 
-def places_off(got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu") -> Tensor:
+def places_off(
+    got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu", least: float = 0.0
+) -> Tensor:
     """Tell for each place of two tensors of one shape and dtype whether they differ by more than is allowed."""
     if not want.is_floating_point():
         return got != want
-    return _distance(got, want) > TOLERANCE[device].get(want.dtype, 1e-5) * rtol * scale(want.double())
+    return _distance(got, want) > _allowed(want, rtol, device, least)
+
+
+def _allowed(want: Tensor, rtol: float, device: str, least: float) -> float:
+    """Return how far a tensor's numbers may be off."""
+    return TOLERANCE[device].get(want.dtype, 1e-5) * rtol * max(scale(want.double()), least)
 
 
 def _distance(got: Tensor, want: Tensor) -> Tensor:
@@ -131,9 +169,13 @@ def _first(wrong: Tensor) -> str:
 
 def scale(tensor: Tensor) -> float:
     """Return the largest finite magnitude; 1 where there is none, so that zeros are compared absolutely."""
+    return _largest(tensor) or 1.0
+
+
+def _largest(tensor: Tensor) -> float:
+    """Return the largest finite magnitude; 0 where there is none."""
     finite = tensor[tensor.isfinite()].abs()
-    largest = finite.max().item() if finite.numel() else 0.0
-    return largest or 1.0
+    return finite.max().item() if finite.numel() else 0.0
 
 
 def shape(tensor: Tensor) -> str:

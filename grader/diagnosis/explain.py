@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
+from grader.checks.compare import OF_GRADIENT
 from grader.diagnosis.code.effects import IDLE
 from grader.diagnosis.fingerprint import alike, fingerprint
 from grader.diagnosis.match import nearest, print_of
@@ -96,7 +97,7 @@ def _of_check(
     prints = [print_of(trial) for trial in seen]
     if all(alike(prints[index], fingerprint(seen[index].expected)) for index in chosen):
         candidates = ()  # the answer is off by so little that a fingerprint does not tell it from the reference
-    gradients = any(name.startswith("gradient of ") for name in wrong[0].expected)
+    gradients = any(name.startswith(OF_GRADIENT) for name in wrong[0].expected)
 
     def of_kind(kind: str) -> Explanation | None:
         known = [candidate for candidate in candidates if candidate.kind == kind]

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor, float32, float64
 
-from grader.checks.compare import difference
+from grader.checks.compare import OF_GRADIENT, difference
 from grader.diagnosis.code.clues import (
     FLATTENED,
     FLOAT32,
@@ -32,8 +32,6 @@ from grader.diagnosis.seen import Explanation, Seen
 from grader.diagnosis.values.parameters import of_parameters
 from grader.diagnosis.values.relations import relation_of
 from grader.diagnosis.values.results import form_of, order_of
-
-OF_GRADIENT = "gradient of "
 
 
 def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from grader.checks.compare import compare, difference, flatten, scale
+from grader.checks.compare import compare, difference, first_difference, flatten, scale
 
 
 def test_equal_tensors_pass_and_the_tolerance_follows_their_scale() -> None:
@@ -90,3 +90,19 @@ def test_lists_of_tensors_are_compared_one_by_one() -> None:
 def test_the_scale_of_zeros_is_one() -> None:
     assert scale(torch.zeros(3)) == 1.0
     assert scale(torch.tensor([0.25, -torch.inf])) == 0.25
+
+
+def test_a_gradient_of_nearly_zero_is_as_exact_as_those_that_cancel_in_it() -> None:
+    """Found where a right layer's softmax rows were nearly 0 and 1: 1e-6 was left of gradients of 27."""
+    want = {"gradient of W_V": torch.full((3,), 27.0), "gradient of W_Q": torch.full((2,), 1e-6)}
+    got = {**want, "gradient of W_Q": torch.full((2,), 1.3e-6)}
+    assert compare(got, want).passed
+    assert not compare({"W_Q": got["gradient of W_Q"]}, {"W_Q": want["gradient of W_Q"]}).passed
+    assert not compare({**want, "gradient of W_Q": torch.full((2,), 1e-4)}, want).passed
+    assert not compare({**want, "gradient of W_Q": None}, want).passed
+    found = first_difference({**want, "gradient of W_Q": torch.full((2,), 1e-4)}, want)
+    assert found is not None
+    assert (found.name, found.message) == (
+        "gradient of W_Q",
+        "gradient of W_Q: off by 9.9e-05, allowed 3e-05",
+    )
