@@ -77,7 +77,7 @@ def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> No
     """
     from guest.processes import open_descriptors
 
-    keep, warm = open_descriptors() - {control.fileno()}, False
+    keep, further = open_descriptors() - {control.fileno()}, iter(WARM_UP_FURTHER)
     while True:
         control.settimeout(None)
         message, descriptors, _, _ = socket.recv_fds(control, USER.size, 1)
@@ -87,9 +87,8 @@ def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> No
         if os.fork() == 0:
             _start_child(connection, confinement, shell, keep, USER.unpack(message)[0], control)
         connection.close()
-        if not warm:
-            warm = True
-            _warm_up_further()
+        if (warm_up := next(further, None)) is not None:
+            warm_up()
 
 
 def _start_child(
@@ -160,8 +159,8 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
     return shell, versions
 
 
-def _warm_up_further() -> None:
-    """Import what few need, while the first submission runs: nobody has to wait for it before that.
+def _warm_up_torch_and_matplotlib() -> None:
+    """Do what few need for the first time.
 
     The first operation on the device "meta" imports sympy, which takes a fifth of a second. The first figure takes a tenth.
     """
@@ -172,6 +171,19 @@ def _warm_up_further() -> None:
     with suppress(Exception):  # a PyTorch that cannot do this only loses the time that it saves
         torch.lt(torch.arange(2, device="meta"), torch.ones(2, device="meta"))
     _share_memory()
+
+
+def _import_scikit_learn() -> None:
+    """Import what answers use of scikit-learn: that takes most of a second, in each submission that does it itself."""
+    gc.disable()
+    for name in ("sklearn.linear_model", "sklearn.metrics"):
+        with suppress(ImportError):
+            importlib.import_module(name)
+    _share_memory()
+
+
+# One after each fork, while the submission runs: nobody waits for it before the first, and only who needs a third waits longer.
+WARM_UP_FURTHER = (_warm_up_torch_and_matplotlib, _import_scikit_learn)
 
 
 def _share_memory() -> None:
