@@ -110,10 +110,10 @@ def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
 ) -> None:
     lesson = lessons()["1-attention"]
     quick = tuple(
-        replace(exercise, checks=tuple(replace(check, seconds=2.0) for check in exercise.checks))
+        replace(exercise, checks=tuple(replace(check, seconds=1.0) for check in exercise.checks))
         for exercise in lesson.exercises
     )
-    hurried = replace(lesson, exercises=quick, limits=replace(lesson.limits, given_seconds=8.0))
+    hurried = replace(lesson, exercises=quick, limits=replace(lesson.limits, given_seconds=3.0))
     monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: hurried})
     loop = "def stable_softmax(scores, dim=-1):\n    while True:\n        pass"
     graded = grade_answers(server, tmp_path, {"1.3": loop}, run_all=True).grade
