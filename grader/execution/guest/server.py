@@ -77,7 +77,7 @@ def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> No
     """
     from guest.processes import open_descriptors
 
-    keep, further = open_descriptors() - {control.fileno()}, iter(WARM_UP_FURTHER)
+    keep, forks = open_descriptors() - {control.fileno()}, 0
     while True:
         control.settimeout(None)
         message, descriptors, _, _ = socket.recv_fds(control, USER.size, 1)
@@ -87,7 +87,8 @@ def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> No
         if os.fork() == 0:
             _start_child(connection, confinement, shell, keep, USER.unpack(message)[0], control)
         connection.close()
-        if (warm_up := next(further, None)) is not None:
+        forks += 1
+        if (warm_up := WARM_UP_AFTER.get(forks)) is not None:
             warm_up()
 
 
@@ -182,8 +183,9 @@ def _import_scikit_learn() -> None:
     _share_memory()
 
 
-# One after each fork, while the submission runs: nobody waits for it before the first, and only who needs a third waits longer.
-WARM_UP_FURTHER = (_warm_up_torch_and_matplotlib, _import_scikit_learn)
+# By the number of forks, while the last of them runs: nobody waits for the first of these. The second is for a class, of whom
+# some use scikit-learn: one notebook takes a fork or two.
+WARM_UP_AFTER = {1: _warm_up_torch_and_matplotlib, 5: _import_scikit_learn}
 
 
 def _share_memory() -> None:
