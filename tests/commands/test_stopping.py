@@ -84,7 +84,7 @@ def living(session: int) -> list[str]:
 
 
 def left_over(session: int) -> list[str]:
-    """List the processes of a session that still live after five seconds: the kernel ends a sandbox's own a moment later."""
+    """Wait at most five seconds for a session's processes to end, and list those that live: a sandbox ends just after its parent."""
     deadline = time.monotonic() + 5.0
     while (found := living(session)) and time.monotonic() < deadline:
         time.sleep(0.05)

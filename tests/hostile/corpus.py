@@ -39,7 +39,7 @@ class Hostile:
     write: Callable[[str], bytes] | None = None  # of its text
     place: Place | None = None  # of the file; returns what is handed to the grader
     points: float = DESERVED
-    seconds: float = 60.0  # for the whole submission; few where it uses them up
+    seconds: float = 60.0  # for the whole submission; fewer for some that would use up any time
     status: str = "graded"  # "refused": nothing of the path is graded
 
 

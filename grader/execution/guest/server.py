@@ -161,7 +161,7 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
 
 
 def _warm_up_torch_and_matplotlib() -> None:
-    """Do what few need for the first time.
+    """Use once what few submissions use, so that none of them has to be the first.
 
     The first operation on the device "meta" imports sympy, which takes a fifth of a second. The first figure takes a tenth.
     """
@@ -183,8 +183,8 @@ def _import_scikit_learn() -> None:
     _share_memory()
 
 
-# By the number of forks, while the last of them runs: nobody waits for the first of these. The second is for a class, of whom
-# some use scikit-learn: one notebook takes a fork or two.
+# What the server does after so many forks, while the submissions run. Nobody waits for the first of these. The second takes a
+# second, which is worth it in a class, where some use scikit-learn; a single notebook takes a fork or two.
 WARM_UP_AFTER = {1: _warm_up_torch_and_matplotlib, 5: _import_scikit_learn}
 
 
