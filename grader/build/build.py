@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,8 +16,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.build.built import built_path, built_text, digest, read_built
+from grader.build.built import Built, built_path, built_text, digest, read_built
 from grader.build.errors import BuildError
+from grader.build.exercise_digest import exercise_digest
 from grader.build.links import (
     Repository,
     linked_pages,
@@ -28,6 +29,7 @@ from grader.build.links import (
 )
 from grader.build.pages import with_lessons, with_repository
 from grader.build.scripts import solution_notebook
+from grader.build.self_check_kept import tools_cells
 from grader.build.student import student_notebook
 from grader.checks.planned_trial import refuse_sent_answers
 from grader.course import lessons
@@ -44,11 +46,15 @@ def build(root: Path) -> list[Path]:
     Raises:
         BuildError: a script and its declaration do not fit.
     """
-    repository, known = repository_of(root), read_built(root)
+    repository, known = repository_of(root), read_built(root).lessons
     names = [name for name in lessons() if known.get(name) != digest(root, name, repository)]
-    written = _write({**_lessons_built(root, names, repository), **_pages(root, repository)})
-    now = built_text({name: digest(root, name, repository) for name in lessons()})
-    return written + _write({built_path(root): now})
+    texts, _ = _lessons_built(root, names, repository)
+    written = _write({**texts, **_pages(root, repository)})
+    now = Built(
+        {name: digest(root, name, repository) for name in lessons()},
+        {one.id: exercise_digest(lesson, one) for lesson in lessons().values() for one in lesson.exercises},
+    )
+    return written + _write({built_path(root): built_text(now)})
 
 
 def _write(made: Mapping[Path, str]) -> list[Path]:
@@ -60,43 +66,47 @@ def _write(made: Mapping[Path, str]) -> list[Path]:
 
 
 def drift(root: Path) -> list[str]:
-    """Return for each generated file that is missing or out of date one line: where the file differs."""
-    repository = repository_in(root, next(iter(lessons())))
-    return [
-        line for path, text in generated(root, repository).items() if (line := _difference(root, path, text))
-    ]
+    """Return for each generated file that is missing or out of date one line: where the file differs.
 
-
-def generated(root: Path, repository: Repository | None) -> dict[Path, str]:
-    """Return by path the text of every generated notebook, and of every other file with a generated part.
-
-    Args:
-        repository: to which the links lead; None for no links.
+    The numbers of the self-checks may be off by what another processor rounds otherwise; else their exercise has a line, too.
     """
-    return {**_lessons_built(root, list(lessons()), repository), **_pages(root, repository)}
+    repository = repository_in(root, next(iter(lessons())))
+    texts, lines = _lessons_built(root, list(lessons()), repository, check=True)
+    made = {**texts, **_pages(root, repository)}
+    return [*lines, *(line for path, text in made.items() if (line := _difference(root, path, text)))]
 
 
-def _lessons_built(root: Path, names: Sequence[str], repository: Repository | None) -> dict[Path, str]:
-    """Return the texts of the notebooks of some lessons, which are built side by side: each takes up to a minute."""
-    one = partial(lesson_built, root, repository)
-    jobs = min(len(names), len(os.sched_getaffinity(0)))
-    if jobs < 2:
-        return {path: text for name in names for path, text in one(name).items()}
+def _lessons_built(
+    root: Path, names: Sequence[str], repository: Repository | None, check: bool = False
+) -> tuple[dict[Path, str], list[str]]:
+    """Return by path the texts of the notebooks of some lessons; and lines, as `tools_cells` does."""
+    with _workers(len(names)) as workers:
+        sources, lines = tools_cells(root, names, workers, check)
+        made = workers.map(partial(lesson_built, root, repository), names, map(sources.get, names))
+        return {path: text for texts in made for path, text in texts.items()}, lines
+
+
+def _workers(jobs: int) -> Executor:
+    """Return what runs jobs side by side, one on each core; in this process, if there is but one job or one core."""
+    cores = len(os.sched_getaffinity(0))
+    if min(jobs, cores) < 2:
+        return ThreadPoolExecutor(1)
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(jobs, context) as pool:
-        # The last lesson takes longest, so it begins first.
-        futures = {name: pool.submit(one, name) for name in reversed(names)}
-        return {path: text for name in names for path, text in futures[name].result().items()}
+    return ProcessPoolExecutor(min(jobs, cores), context)
 
 
-def lesson_built(root: Path, repository: Repository | None, name: str) -> dict[Path, str]:
-    """Return by path the texts of the solution notebook and the student notebook of a lesson."""
+def lesson_built(root: Path, repository: Repository | None, name: str, tools: str) -> dict[Path, str]:
+    """Return by path the texts of the solution notebook and the student notebook of a lesson.
+
+    Args:
+        tools: the source of its cell of self-checks.
+    """
     lesson = lessons()[name]
     validate_probes(lesson)
     refuse_sent_answers(lesson)
     script = root / "solutions" / f"{name}.py"
-    solution = solution_notebook(script, lesson, root)
+    solution = solution_notebook(script, lesson, root, tools)
     _check_pages(script, solution, root)
     solution = with_links(solution, name, repository)
     return {

@@ -1,7 +1,8 @@
-"""Remembers what the notebooks were built from, so that a build has nothing to do where nothing has changed.
+"""Remembers what the notebooks were built from, so that a build does again only what has changed.
 
-`solutions/.built.json` has a digest for each lesson: of all that its notebooks depend on, and of the notebooks. It is committed
-with them, and only saves time: `grader build --check` builds everything and does not look at it.
+`solutions/.built.json` has two kinds of digests. That of a lesson is of all that its notebooks depend on, and of the notebooks.
+That of an exercise is of all that the numbers of its self-check are computed from: while it stays, the numbers in the
+committed notebook stay, whatever the last digits are on the processor of whoever builds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.build.links import Repository
 from grader.course import shipped_packages
@@ -33,18 +35,25 @@ SOURCES = (".py", ".html", ".css", ".js")
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "jupytext")
 
 
-def read_built(root: Path) -> dict[str, str]:
-    """Return the digests of the last build, by assignment; none where they cannot be read."""
+class Built(NamedTuple):
+    """What the last build was made from."""
+
+    lessons: Mapping[str, str]  # digests by assignment
+    exercises: Mapping[str, str]  # digests by exercise
+
+
+def read_built(root: Path) -> Built:
+    """Return the digests of the last build; none where they cannot be read."""
     try:
         known = json.loads(built_path(root).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
+        return Built(dict(known["lessons"]), dict(known["exercises"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return Built({}, {})
 
 
-def built_text(digests: Mapping[str, str]) -> str:
+def built_text(built: Built) -> str:
     """Return what is written to `solutions/.built.json`."""
-    return json.dumps(digests, indent=1) + "\n"
+    return json.dumps(built._asdict(), indent=1) + "\n"
 
 
 def built_path(root: Path) -> Path:
@@ -53,7 +62,7 @@ def built_path(root: Path) -> Path:
 
 def digest(root: Path, assignment: str, repository: Repository | None) -> str:
     """Return a digest of all that a lesson's notebooks depend on, and of the notebooks."""
-    digest = sha256(repr([repository, *map(_release, PACKAGES)]).encode())
+    digest = sha256(repr([repository, *map(release, PACKAGES)]).encode())
     for name, content in _files(root, assignment):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
@@ -87,6 +96,6 @@ def package_folder(package: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _release(package: str) -> str:
+def release(package: str) -> str:
     """Return the version of a package, for whatever device it was compiled."""
     return version(package).partition("+")[0]

@@ -53,7 +53,7 @@ class ReproducibleResults(ReferenceResults):
     def forget(self, trial: PlannedTrial) -> None:
         """Forget the results of a trial, whose inputs have changed."""
         self._right.pop(trial.key, None)
-        for results in (self._known, self._results):
+        for results in (self._known, self._results, self._public):
             for known in [known for known in results if known[0] == trial.key]:
                 del results[known]
 

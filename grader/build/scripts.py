@@ -22,7 +22,6 @@ from grader.build.provided import inline, title_of
 from grader.build.questions import question_cells
 from grader.build.questions import title_of as question_title
 from grader.build.script_checks import check_against_script, check_what_students_read, without_directives
-from grader.build.self_check_cell import self_check_source
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.notebook.cells import (
@@ -46,12 +45,13 @@ UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 SCHEMA = 3  # version of nbgrader's cell metadata
 
 
-def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
+def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str = "") -> NotebookNode:
     """Build the solution notebook of a lesson.
 
     Args:
         script: solutions/1-attention.py
         root: the repository, where `assets/` is.
+        tools: the source of the cell of self-checks.
 
     Raises:
         BuildError: a declared exercise has no cell or two, a marker is unknown, two cells have one id, or the
@@ -68,7 +68,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
         if cell.cell_type == "markdown":
             cell.source = with_glossary(with_points_table(cell.source, lesson, questions), root)
         try:
-            cells += _cells(cell, lesson, root)
+            cells += _cells(cell, lesson, root, tools)
         except (KeyError, ValueError) as error:
             head = cell.source.strip().splitlines()[:1]
             raise BuildError(f"{script}: {error.args[0]} (cell that begins with {head})") from error
@@ -88,7 +88,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path) -> NotebookNode:
     return notebook
 
 
-def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]:
+def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[NotebookNode]:
     """Turn one cell of the script into the cells of the notebook."""
     marks = {name: value for name, value in cell.metadata.items() if name in MARKERS}
     if unknown := set(cell.metadata) - MARKERS - {"lines_to_next_cell"}:
@@ -116,7 +116,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path) -> list[NotebookNode]
             )
         ]
     if ScriptMarker.TOOLS in marks:
-        return [_collapsed(self_check_source(lesson), "Provided: the self-checks", TOOLS_CELL)]
+        return [_collapsed(tools, "Provided: the self-checks", TOOLS_CELL)]
     if ScriptMarker.PROVIDED in marks:
         what = marks[ScriptMarker.PROVIDED]
         name = marks.get(ScriptMarker.ID) or provided_cell(what.partition(":")[0])

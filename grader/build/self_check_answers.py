@@ -23,6 +23,7 @@ MOST = {"argument": 200, "gradient": 60, "mutant": 600}
 class KnownWrong(NamedTuple):
     """A wrong answer, and what it gives on each trial: None where that is not known, nothing where it was not asked."""
 
+    number: int  # of the candidate
     known: Candidate
     prints: dict[int, Fingerprint | None]
 
@@ -40,10 +41,10 @@ def wrong_answers(
     found: list[KnownWrong] = []
     alone: dict[tuple[str, int], list[KnownWrong]] = {}  # by kind, and the last trial that is known
     left = dict(MOST)
-    for known in candidates(exercise, trials, results):
+    for number, known in enumerate(candidates(exercise, trials, results)):
         if not left.get(known.kind, 1):
             continue
-        wrong = KnownWrong(known, {})
+        wrong = KnownWrong(number, known, {})
         failing = asking.to_first_failure(wrong)
         if not failing:
             continue  # nothing here shows it

@@ -1,4 +1,8 @@
-"""Generates the cell of self-checks from the declaration: code, probes and small examples, compressed to a text."""
+"""Generates the cell of self-checks: code and probes, and what each exercise's check knows, compressed to a text.
+
+`read_self_checks` reads it again: numbers that are in the committed notebook stay as they are until what they are computed from
+changes, so that they do not depend on the processor of whoever builds.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,20 @@ import ast
 import bz2
 import json
 import lzma
-from base64 import b85encode
-from collections.abc import Sequence
-from typing import Any
-
-import torch
+from base64 import b85decode, b85encode
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 from grader.build.bundle import Part, bundle
-from grader.build.reproducible import ReproducibleResults
-from grader.build.self_check_answers import wrong_answers
-from grader.build.self_check_pack import Writer
-from grader.build.self_check_trials import PackedInputs, chosen_trials, expected_of
-from grader.checks.planned_trial import PlannedTrial, source_of
-from grader.declaration.builtin_names import banned_names
-from grader.declaration.exercise import Check, Exercise
+from grader.build.self_check_pack import PackedExercise
+from grader.checks.planned_trial import source_of
+from grader.declaration.exercise import Check
 from grader.declaration.lesson import Lesson
-from grader.diagnosis.fingerprint import fingerprint
-from grader.diagnosis.mutants.defaults import asked_defaults
 
 LINE = 10_000  # characters of a line of the compressed text: few lines, and no editor stumbles over one
 PROBES = "probes"
+EXERCISES = "\n#: exercises\n"  # between the code and what is known of the exercises
 CELL = """\
 from __future__ import annotations
 
@@ -90,38 +88,56 @@ def make_check(names):
 check = make_check(globals())"""
 
 
-def self_check_source(lesson: Lesson) -> str:
-    """Return the source of a lesson's cell of self-checks; it ends by defining `check`."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the tensors are so small that more threads take ten times as long
-    try:
-        text, data = _code_and_data(lesson)
-    finally:
-        torch.set_num_threads(threads)
-    compressed = bz2.compress(text)
-    bytes_of_data = lzma.compress(data, lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME)
-    packed = b85encode(len(compressed).to_bytes(4, "big") + compressed + bytes_of_data).decode()
-    lines = [packed[start : start + LINE] for start in range(0, len(packed), LINE)]
-    return CELL.format(example=lesson.exercises[0].id, text="\n".join(lines))
+class SelfChecks(NamedTuple):
+    """What a cell of self-checks holds."""
+
+    code: str
+    exercises: Mapping[str, PackedExercise]
 
 
-def _code_and_data(lesson: Lesson) -> tuple[bytes, bytes]:
-    """Return the code of the self-checks, with what they know as JSON below it, and the bytes that belong to it."""
-    writer = Writer()
-    exercises: dict[str, Any] = {}
-    checks: list[Check] = []
-    for exercise in lesson.exercises:
-        results = ReproducibleResults(lesson.reference)
-        chosen = chosen_trials(lesson, exercise, results)
-        exercises[exercise.id] = exercise_data(exercise, chosen, results, writer)
-        checks += [trial.check for trial, _ in chosen]
+def self_checks(lesson: Lesson, exercises: Mapping[str, PackedExercise]) -> SelfChecks:
+    """Put a lesson's self-checks together: their code, and what is packed of each exercise."""
+    checks = [
+        check
+        for exercise in lesson.exercises
+        for check in exercise.checks
+        if check.name in {told["name"] for told in exercises[exercise.id].told["checks"]}
+    ]
     parts = (*bundle("grader.build.self_check"), probes_part(checks))
     code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
-    told = json.dumps(exercises, ensure_ascii=False, separators=(",", ":"))
-    return f"{code}\n#: exercises\n{told}".encode(), bytes(writer.data)
+    return SelfChecks(code, {exercise.id: exercises[exercise.id] for exercise in lesson.exercises})
 
 
-def probes_part(checks) -> Part:
+def self_check_source(checks: SelfChecks) -> str:
+    """Return the source of the cell of self-checks; it ends by defining `check`."""
+    told, data = {}, b""
+    for id, packed in checks.exercises.items():
+        told[id] = {**packed.told, "start": len(data)}
+        data += packed.data
+    exercises = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    compressed = bz2.compress(f"{checks.code}{EXERCISES}{exercises}".encode())
+    bytes_of_data = lzma.compress(data, lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME)
+    packed_text = b85encode(len(compressed).to_bytes(4, "big") + compressed + bytes_of_data).decode()
+    lines = [packed_text[start : start + LINE] for start in range(0, len(packed_text), LINE)]
+    return CELL.format(example=next(iter(checks.exercises)), text="\n".join(lines))
+
+
+def read_self_checks(source: str) -> SelfChecks | None:
+    """Read what a cell of self-checks holds; None if it is no such cell, or of a form that is not known any more."""
+    try:
+        packed = b85decode("".join(source.split("'''")[1].split()))
+        end = 4 + int.from_bytes(packed[:4], "big")
+        code, _, exercises = bz2.decompress(packed[4:end]).decode().partition(EXERCISES)
+        told, data = json.loads(exercises), lzma.decompress(packed[end:])
+        starts = [*(one["start"] for one in told.values()), len(data)]
+    except (IndexError, KeyError, ValueError, OSError, EOFError, lzma.LZMAError):
+        return None
+    kept = [{name: value for name, value in one.items() if name != "start"} for one in told.values()]
+    parts = [data[start:end] for start, end in pairwise(starts)]
+    return SelfChecks(code, dict(zip(told, map(PackedExercise, kept, parts), strict=True)))
+
+
+def probes_part(checks: Sequence[Check]) -> Part:
     """Return the probes and judges as one part."""
     functions: dict[str, str] = {}
     for check in checks:
@@ -136,62 +152,6 @@ def probes_part(checks) -> Part:
         "import torch\nfrom torch import Tensor, nn\nfrom torch.nn import functional as F"
     )
     return Part(PROBES, f"{head}\n\n\n{_definitions(*functions.values())}", imports)
-
-
-def exercise_data(
-    exercise: Exercise,
-    chosen: Sequence[tuple[PlannedTrial, PackedInputs]],
-    results: ReproducibleResults,
-    writer: Writer,
-) -> dict[str, Any]:
-    """Pack what the self-check of one exercise needs."""
-    trials = [trial for trial, _ in chosen]
-    checks = list(dict.fromkeys(trial.check.name for trial in trials))
-    start = len(writer.data)
-    packed = [
-        _trial_data(trial, checks.index(trial.check.name), inputs, results, writer)
-        for trial, inputs in chosen
-    ]
-    wrong = wrong_answers(exercise, trials, results)
-    right = [fingerprint(expected_of(trial, results)) for trial in trials]
-    return {
-        "name": exercise.name,
-        "defines": list(exercise.defines),
-        "bans": sorted(banned_names(exercise.bans)),
-        "also": [check.title for check in exercise.checks if check.name not in checks],
-        "defaults": asked_defaults(exercise.reference),
-        "start": start,
-        "checks": [_check_data(check) for check in exercise.checks if check.name in checks],
-        "trials": packed,
-        "wrong answers": [
-            [known.kind, "" if known.name == known.says else known.name, known.says] for known, _ in wrong
-        ],
-        "forms": writer.briefs([[own.get(index) for index in range(len(trials))] for _, own in wrong], right),
-    }
-
-
-def _check_data(check: Check) -> dict[str, Any]:
-    return {
-        "name": check.name,
-        "probe": check.probe.__name__,
-        "names": dict(check.names),
-        "rtol": check.rtol,
-        "judge": check.judge.__name__ if check.judge else "",
-    }
-
-
-def _trial_data(
-    trial: PlannedTrial, check: int, inputs: PackedInputs, results: ReproducibleResults, writer: Writer
-) -> list:
-    """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
-    sizes = {
-        name: value
-        for name, value in trial.trial.sizes.items()
-        if isinstance(value, (int, float, str, tuple))
-    }
-    writer.data += inputs.data
-    expected = writer.expected(expected_of(trial, results))
-    return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs.told, expected]
 
 
 def _definitions(*sources: str) -> str:

@@ -21,6 +21,7 @@ TENSOR, SUM, STORED = "~", "~+", "stored"  # marks in packed values
 FORMS = 2**15 - 1  # so many forms of values are told apart, and so many exceptions
 STEP = 2.0**-11  # of the numbers of a brief
 CLOSE = STEP  # how far they may be apart: half a step is lost
+FARTHEST = 15.0  # what 2 bytes of steps hold; a larger number is told by this one
 RIGHT, UNKNOWN = 0, -1  # codes of a brief
 FEW = 40  # numbers of a tensor of expected values that is kept nearly exactly
 ODD = (float("nan"), float("inf"), float("-inf"))  # what a place holds that no step reaches; by index
@@ -135,7 +136,8 @@ def brief_form(own: Fingerprint) -> int:
 def brief_numbers(own: Fingerprint, right: Fingerprint) -> tuple[float, float]:
     """Return two numbers that tell what an answer gave from what others gave.
 
-    They are sums over all tensors, each relative to the size of the expected one; asinh makes large ones small.
+    They are sums over all tensors, each relative to the size of the expected one; asinh makes large ones small, and from
+    FARTHEST on all are alike.
     """
     sizes = right.numbers[::3] if len(right.numbers) == len(own.numbers) else (1.0,) * (len(own.numbers) // 3)
     first, second = (
@@ -147,7 +149,7 @@ def brief_numbers(own: Fingerprint, right: Fingerprint) -> tuple[float, float]:
         )
         for kind in (1, 2)
     )
-    return first, second
+    return max(-FARTHEST, min(first, FARTHEST)), max(-FARTHEST, min(second, FARTHEST))
 
 
 def gives(brief: Brief, right: Fingerprint, own: Fingerprint) -> bool:

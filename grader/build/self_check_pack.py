@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,6 +30,13 @@ WIDTHS = {torch.float64: 4}  # where they are not 2
 MOST_EXACT = 128  # numbers of a tensor of inputs that is kept as it is
 REPEATED = 4  # so often a number occurs on average where exact ones compress well
 BITS = {torch.float64: torch.int64, torch.float32: torch.int32}
+
+
+class PackedExercise(NamedTuple):
+    """What the self-check of one exercise needs."""
+
+    told: dict[str, Any]  # as JSON
+    data: bytes  # that belong to it
 
 
 class Writer:

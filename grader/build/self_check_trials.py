@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from types import FunctionType
@@ -177,3 +177,18 @@ def expected_of(trial: PlannedTrial, results: ReproducibleResults) -> Mapping[st
     if right.status is not Status.OK:
         raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
     return right.values
+
+
+def read_trials(
+    exercise: Exercise, told: Mapping[str, Any], reader: Reader
+) -> Iterator[tuple[PlannedTrial, PlannedTrial, Mapping[str, Any]]]:
+    """Read what a notebook holds: each trial as it is drawn and with the notebook's inputs, and what is expected there.
+
+    Raises:
+        KeyError: there is no such trial any more.
+    """
+    there = {trial.key: trial for trial in shown(exercise)}
+    for _, name, _, _, inputs, expected in told["trials"]:
+        drawn = there[f"{exercise.id}/{name}"]
+        given = reader.value(inputs, drawn.key)
+        yield drawn, replace(drawn, inputs=given), reader.value(expected)

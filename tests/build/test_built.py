@@ -10,7 +10,7 @@ import pytest
 
 from grader.build import build as builder
 from grader.build import built as built_module
-from grader.build.built import BUILDING, built_path, built_text, digest, read_built
+from grader.build.built import BUILDING, Built, built_path, built_text, digest, read_built
 from grader.course import lessons
 from tests.import_graph import ROOT, read_graph
 
@@ -25,7 +25,7 @@ def course(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     repository = builder.repository_of(tmp_path)
     digests = {name: digest(tmp_path, name, repository) for name in LESSONS}
-    built_path(tmp_path).write_text(built_text(digests), "utf-8")
+    built_path(tmp_path).write_text(built_text(Built(digests, {})), "utf-8")
     return tmp_path
 
 
@@ -34,9 +34,11 @@ def built(course: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lessons that were built; their notebooks stay as they are."""
     names: list[str] = []
 
-    def lessons_built(root: Path, some: list[str], _: object) -> dict[Path, str]:
+    def lessons_built(
+        root: Path, some: list[str], _: object, check: bool = False
+    ) -> tuple[dict[Path, str], list[str]]:
         names.extend(some)
-        return {}
+        return {}, []
 
     monkeypatch.setattr(builder, "_lessons_built", lessons_built)
     return names
@@ -64,7 +66,7 @@ def test_what_changed_is_built_again(course: Path, built: list[str], changed: st
         file.write(b"\n#")
     builder.build(course)
     assert built == again
-    assert list(read_built(course)) == LESSONS
+    assert list(read_built(course).lessons) == LESSONS
     builder.build(course)
     assert built == again
 

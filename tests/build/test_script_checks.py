@@ -108,4 +108,4 @@ def test_the_builder_refuses_both_in_the_course_itself(field: dict) -> None:
     with pytest.raises(
         BuildError, match=rf"^solutions/1-attention\.py: exercise 1\.8, {next(iter(field))}: "
     ):
-        solution_notebook(script, replace(lesson, exercises=exercises), ROOT)
+        solution_notebook(script, replace(lesson, exercises=exercises), ROOT, "pass")

@@ -11,8 +11,10 @@ from grader.build.scripts import solution_notebook
 from grader.build.self_check_cell import self_check_source
 from grader.build.student import student_notebook
 from grader.course.lesson_1 import LESSON
+from tests.build.computed_self_check import computed_self_checks
 
 SMALL = replace(LESSON, exercises=LESSON.exercises[:1])
+TOOLS = self_check_source(computed_self_checks(SMALL))
 SCRIPT = '''# %% [markdown]
 # # Small
 # ![a square](assets/square.svg)
@@ -53,7 +55,7 @@ def write(tmp_path: Path):
     def one(text: str = SCRIPT):
         script = tmp_path / "1-attention.py"
         script.write_text(text)
-        return solution_notebook(script, SMALL, tmp_path)
+        return solution_notebook(script, SMALL, tmp_path, TOOLS)
 
     return one
 
@@ -122,7 +124,7 @@ def test_a_script_that_does_not_fit_is_refused_with_the_place(write, old: str, n
 @pytest.fixture
 def notebook_names():
     names: dict = {}
-    exec(compile(self_check_source(SMALL), "tools", "exec"), names)
+    exec(compile(TOOLS, "tools", "exec"), names)
     return names
 
 

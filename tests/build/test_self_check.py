@@ -11,6 +11,7 @@ import torch
 from grader.build.self_check import is_unsolved
 from grader.build.self_check_cell import self_check_source
 from grader.course.lesson_1 import LESSON
+from tests.build.computed_self_check import computed_self_checks
 
 TRIED = ("1.2", "1.3", "1.9")
 SOME = replace(
@@ -22,7 +23,7 @@ FILES = count()
 @pytest.fixture(scope="module")
 def notebook() -> dict:
     names: dict = {"torch": torch}
-    exec(self_check_source(SOME), names)
+    exec(self_check_source(computed_self_checks(SOME)), names)
     return names
 
 
@@ -158,7 +159,7 @@ def test_random_numbers_and_warnings_stay_as_they_are(said, recwarn) -> None:
 
 
 def test_the_cell_says_what_it_is_and_prints_its_code(notebook) -> None:
-    source = self_check_source(replace(SOME, exercises=SOME.exercises[1:2]))
+    source = self_check_source(computed_self_checks(replace(SOME, exercises=SOME.exercises[1:2])))
     assert "# check(" in source
     assert "print(self_check_source())" in source
     assert "def places_off(got, want" in notebook["self_check_source"]()

@@ -1,0 +1,79 @@
+"""Finds what another processor sees otherwise: wrong answers run again with the kernels of a plainer processor.
+
+PyTorch and the libraries that it calls choose their kernels by what the processor can do, and the environment may forbid the
+better ones. So one machine is several processors, each in a process of its own. Where a wrong answer hangs on the last digit,
+as one that compares sums that should be equal, its result there is left out of the notebook.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any, NamedTuple
+
+import torch
+
+from grader.build.self_check_data import Reader
+from grader.build.self_check_trials import read_trials
+from grader.checks.reference_results import ReferenceResults
+from grader.course import lessons
+from grader.diagnosis.candidates import candidates
+from grader.diagnosis.fingerprint import Fingerprint, alike
+
+# The plainest kernels, and those of processors without AVX-512.
+KERNELS = (
+    {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"},
+    {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+)
+Unsure = set[tuple[int, int]]  # the number of a candidate, and the index of a trial
+
+
+class Asked(NamedTuple):
+    """Asks for one exercise what its wrong answers give with other kernels."""
+
+    assignment: str
+    exercise: str
+    told: Mapping[str, Any]  # its trials
+    data: bytes  # that belong to them
+    prints: Mapping[
+        int, Sequence[Fingerprint | None]
+    ]  # what each candidate gives here, by its number; None: not known
+
+
+def unsure(asked: Sequence[Asked]) -> dict[str, Unsure]:
+    """Return for each exercise where its wrong answers give something else with other kernels."""
+    found: dict[str, Unsure] = {one.exercise: set() for one in asked}
+    own = {name: os.environ.get(name) for name in KERNELS[0]}
+    pools = [ProcessPoolExecutor(1, get_context("spawn")) for _ in KERNELS]
+    try:
+        jobs = []
+        for pool, kernels in zip(pools, KERNELS, strict=True):
+            os.environ.update(kernels)  # a process has them from its start: they are read once
+            jobs.append({one.exercise: pool.submit(differing, one) for one in asked})
+        for done in jobs:
+            for exercise, job in done.items():
+                found[exercise] |= job.result()
+    finally:
+        for name, value in own.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        for pool in pools:
+            pool.shutdown(cancel_futures=True)
+    return found
+
+
+def differing(asked: Asked) -> Unsure:
+    """Return where the wrong answers of an exercise give something else in this process."""
+    torch.set_num_threads(1)
+    lesson = lessons()[asked.assignment]
+    exercise = lesson.exercise(asked.exercise)
+    trials = [trial for _, trial, _ in read_trials(exercise, asked.told, Reader(asked.data))]
+    found: Unsure = set()
+    for number, candidate in enumerate(candidates(exercise, trials, ReferenceResults(lesson.reference))):
+        for index, own in enumerate(asked.prints.get(number, ())):
+            if own is not None and ((other := candidate.prints(index)) is None or not alike(own, other)):
+                found.add((number, index))
+    return found

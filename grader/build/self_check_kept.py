@@ -1,0 +1,129 @@
+"""Keeps what the self-checks of the committed notebooks know, and computes only what is computed from something that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+import torch
+
+from grader.build.built import read_built
+from grader.build.exercise_digest import exercise_digest
+from grader.build.other_kernels import Asked, unsure
+from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source, self_checks
+from grader.build.self_check_numbers import Draft, drafted, settled
+from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_stored import decided_alike, what_is_off
+from grader.course import lessons
+from grader.notebook.cells import TOOLS_CELL
+
+
+class Committed(NamedTuple):
+    """The cell of self-checks of a committed notebook."""
+
+    source: str
+    holds: SelfChecks | None
+
+
+class Kept(NamedTuple):
+    """An exercise, and what the committed notebook knows of it."""
+
+    assignment: str
+    exercise: str
+    stored: PackedExercise | None
+    unchanged: bool  # whether all that it was computed from is as it was
+
+    @property
+    def size(self) -> int:
+        """How long it takes to compute it, in no unit."""
+        return len(self.stored.told["trials"]) * len(self.stored.told["wrong answers"]) if self.stored else 0
+
+
+def tools_cells(
+    root: Path, names: Iterable[str], workers: Executor, check: bool = False
+) -> tuple[dict[str, str], list[str]]:
+    """Return the sources of the cells of self-checks, by assignment.
+
+    Args:
+        check: whether to look at numbers that would be kept unseen.
+
+    Returns:
+        Beside the sources a line for each exercise of which the committed notebook knows something that does not hold.
+    """
+    committed = {name: _committed(root, name) for name in names}
+    known = read_built(root).exercises
+    kept = [
+        Kept(name, one.id, _stored(holds, one.id), known.get(one.id) == exercise_digest(lessons()[name], one))
+        for name, (_, holds) in committed.items()
+        for one in lessons()[name].exercises
+    ]
+    lines: dict[str, str] = {}
+    packed = {one.exercise: one.stored for one in kept if one.stored and one.unchanged}
+    if check:
+        held = [one for one in kept if one.exercise in packed]
+        lines |= dict(zip((one.exercise for one in held), workers.map(what_is_kept_off, held), strict=True))
+    for one, fresh in _computed([one for one in kept if one.exercise not in packed], workers):
+        lines[one.exercise] = _difference(one, fresh)
+        packed[one.exercise] = fresh if lines[one.exercise] or one.stored is None else one.stored
+    sources = {}
+    for name, (source, holds) in committed.items():
+        checks = self_checks(lessons()[name], packed)
+        # What is the same stays as it is, whatever the version of the library that compresses it.
+        sources[name] = source if checks == holds else self_check_source(checks)
+    return sources, [f"exercise {id}: {line}; run: grader build" for id, line in lines.items() if line]
+
+
+def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, PackedExercise]]:
+    """Compute what the self-checks of some exercises know."""
+    if not kept:
+        return []
+    kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
+    drafts = dict(zip((one.exercise for one in kept), workers.map(_draft, kept), strict=True))
+    found = unsure([_asked(one, drafts[one.exercise]) for one in kept])
+    return [(one, settled(drafts[one.exercise], found[one.exercise])) for one in kept]
+
+
+def _draft(one: Kept) -> Draft:
+    torch.set_num_threads(1)  # the tensors are so small that more threads take ten times as long
+    lesson = lessons()[one.assignment]
+    return drafted(lesson, lesson.exercise(one.exercise))
+
+
+def _asked(one: Kept, draft: Draft) -> Asked:
+    """Ask whether other kernels see what a draft says of its wrong answers."""
+    prints = {answer.number: answer.prints for answer in draft.wrong}
+    return Asked(one.assignment, one.exercise, draft.told, draft.data, prints)
+
+
+def _difference(one: Kept, fresh: PackedExercise) -> str:
+    """Say how what was stored differs from what was computed, apart from last digits; "" if it does not."""
+    if one.stored is None:
+        return "the notebook knows nothing of it"
+    if not decided_alike(one.stored, fresh):
+        return "its examples or its wrong answers are others"
+    return what_is_kept_off(one)
+
+
+def what_is_kept_off(one: Kept) -> str:
+    """Say what of an exercise's stored self-check does not hold; "" if all does."""
+    assert one.stored is not None
+    torch.set_num_threads(1)
+    lesson = lessons()[one.assignment]
+    return what_is_off(lesson, lesson.exercise(one.exercise), one.stored)
+
+
+def _committed(root: Path, name: str) -> Committed:
+    """Read the cell of self-checks in the committed solution notebook; an empty one if there is none."""
+    try:
+        cells = nbformat.read(root / "solutions" / name / f"{name}.ipynb", as_version=4).cells
+    except (OSError, ValueError, nbformat.ValidationError):
+        return Committed("", None)
+    source = next((cell.source.partition("\n")[2] for cell in cells if cell.id == TOOLS_CELL), "")
+    return Committed(source, read_self_checks(source))
+
+
+def _stored(checks: SelfChecks | None, exercise: str) -> PackedExercise | None:
+    return checks.exercises.get(exercise) if checks else None

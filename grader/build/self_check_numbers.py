@@ -1,0 +1,114 @@
+"""Computes what the self-check of an exercise knows: examples, what is expected there, and what wrong answers give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from grader.build.reproducible import ReproducibleResults
+from grader.build.self_check_answers import wrong_answers
+from grader.build.self_check_pack import PackedExercise, Writer
+from grader.build.self_check_trials import PackedInputs, chosen_trials, expected_of
+from grader.checks.planned_trial import PlannedTrial
+from grader.declaration.builtin_names import banned_names
+from grader.declaration.exercise import Check, Exercise
+from grader.declaration.lesson import Lesson
+from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+from grader.diagnosis.mutants.defaults import asked_defaults
+
+
+class Draft(NamedTuple):
+    """What was computed for one exercise with this processor's kernels; others may see some of it otherwise."""
+
+    told: dict[str, Any]  # as JSON, without what is known of wrong answers
+    data: bytes  # the inputs and the expected values of all trials
+    right: tuple[Fingerprint, ...]  # one for each trial
+    wrong: tuple[DraftAnswer, ...]
+
+
+class DraftAnswer(NamedTuple):
+    """A wrong answer, and what it gives on each trial: None where that is not known."""
+
+    number: int  # of the candidate
+    named: tuple[str, str, str]  # its kind, its name, and what it says
+    prints: tuple[Fingerprint | None, ...]
+
+
+def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
+    """Compute what the self-check of one exercise needs; for some exercises that takes half a minute."""
+    results, writer = ReproducibleResults(lesson.reference), Writer()
+    chosen = chosen_trials(lesson, exercise, results)
+    trials = [trial for trial, _ in chosen]
+    checks = list(dict.fromkeys(trial.check.name for trial in trials))
+    told = {
+        "name": exercise.name,
+        "defines": list(exercise.defines),
+        "bans": sorted(banned_names(exercise.bans)),
+        "also": [check.title for check in exercise.checks if check.name not in checks],
+        "defaults": asked_defaults(exercise.reference),
+        "checks": [_check_data(check) for check in exercise.checks if check.name in checks],
+        "trials": [
+            _trial_data(trial, checks.index(trial.check.name), inputs, results, writer)
+            for trial, inputs in chosen
+        ],
+    }
+    return Draft(
+        told=json.loads(json.dumps(told)),  # as it is read again: tuples are lists, and keys are texts
+        data=bytes(writer.data),
+        right=tuple(fingerprint(expected_of(trial, results)) for trial in trials),
+        wrong=tuple(
+            DraftAnswer(
+                number,
+                (known.kind, known.name, known.says),
+                tuple(prints.get(index) for index in range(len(trials))),
+            )
+            for number, known, prints in wrong_answers(exercise, trials, results)
+        ),
+    )
+
+
+def settled(draft: Draft, unsure: Collection[tuple[int, int]]) -> PackedExercise:
+    """Pack a draft without what differs between processors.
+
+    Args:
+        unsure: the number of a candidate and the index of a trial each.
+    """
+    kept: list[DraftAnswer] = []
+    for answer in draft.wrong:
+        prints = tuple(
+            None if (answer.number, index) in unsure else one for index, one in enumerate(answer.prints)
+        )
+        if any(
+            one is not None and not alike(one, right) for one, right in zip(prints, draft.right, strict=True)
+        ):
+            kept.append(answer._replace(prints=prints))
+    writer = Writer()
+    writer.data += draft.data
+    forms = writer.briefs([answer.prints for answer in kept], draft.right)
+    wrong = [[kind, "" if name == says else name, says] for kind, name, says in (one.named for one in kept)]
+    return PackedExercise({**draft.told, "wrong answers": wrong, "forms": forms}, bytes(writer.data))
+
+
+def _check_data(check: Check) -> dict[str, Any]:
+    return {
+        "name": check.name,
+        "probe": check.probe.__name__,
+        "names": dict(check.names),
+        "rtol": check.rtol,
+        "judge": check.judge.__name__ if check.judge else "",
+    }
+
+
+def _trial_data(
+    trial: PlannedTrial, check: int, inputs: PackedInputs, results: ReproducibleResults, writer: Writer
+) -> list:
+    """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
+    sizes = {
+        name: value
+        for name, value in trial.trial.sizes.items()
+        if isinstance(value, (int, float, str, tuple))
+    }
+    writer.data += inputs.data
+    expected = writer.expected(expected_of(trial, results))
+    return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs.told, expected]

@@ -1,0 +1,82 @@
+"""Tells whether what a committed notebook's self-check knows still holds.
+
+Its numbers were computed on one processor, and another one gives other last digits. So they are not computed again and compared
+byte by byte: the reference and the known wrong answers run on the stored examples, and must give the stored numbers as closely
+as the notebook itself asks. Which examples and which wrong answers there are was decided when the numbers were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from grader.build.reproducible import ReproducibleResults
+from grader.build.self_check_data import RIGHT, UNKNOWN, Brief, Reader, gives, is_rounded
+from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_trials import expected_of, read_trials
+from grader.checks.compare import first_difference
+from grader.checks.planned_trial import PlannedTrial
+from grader.checks.reference_results import ReferenceResults
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.diagnosis.candidates import candidates
+from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+
+# The part of the checks' tolerance by which a stored number may be off; more where it was rounded to 2 bytes of the largest.
+EXACT, ROUNDED = 0.1, 2.0
+
+
+def what_is_off(lesson: Lesson, exercise: Exercise, stored: PackedExercise) -> str:
+    """Say what of an exercise's stored self-check does not hold any more; "" if all does."""
+    reader, results = Reader(stored.data), ReproducibleResults(lesson.reference)
+    trials: list[PlannedTrial] = []
+    right: list[Fingerprint] = []
+    try:
+        read = list(read_trials(exercise, stored.told, reader))
+    except KeyError as error:
+        return f"{error.args[0]} is no trial any more"
+    for drawn, trial, want in read:
+        if not alike(fingerprint({"": drawn.inputs}), fingerprint({"": trial.inputs})):
+            return f"{trial.key}: the inputs are others"
+        allowed = trial.check.rtol * (ROUNDED if is_rounded(want) else EXACT)
+        if off := first_difference(expected_of(trial, results), want, allowed):
+            return f"{trial.key}: {off.message}"
+        trials.append(trial)
+        right.append(fingerprint(want))
+    rows = reader.briefs(stored.told["forms"], len(stored.told["wrong answers"]), len(trials))
+    known = candidates(exercise, trials, ReferenceResults(lesson.reference))
+    for (kind, name, says), row in zip(stored.told["wrong answers"], rows, strict=True):
+        # The candidates come in the same order; some have the same words.
+        if not any(
+            (one.kind, one.name, one.says) == (kind, name or says, says) and _fits(one.prints, row, right)
+            for one in known
+        ):
+            return f"no wrong answer gives what is known of {name or says!r}"
+    return ""
+
+
+def _fits(
+    prints: Callable[[int], Fingerprint | None], row: Sequence[Brief], right: Sequence[Fingerprint]
+) -> bool:
+    """Tell whether a wrong answer gives what is known of it on each trial."""
+    return all(
+        brief.code == UNKNOWN or ((own := prints(index)) is not None and gives(brief, right[index], own))
+        for index, brief in enumerate(row)
+    )
+
+
+def decided_alike(one: PackedExercise, other: PackedExercise) -> bool:
+    """Tell whether two computations chose the same examples and wrong answers, and saw the same of these."""
+    return list(_decisions(one)) == list(_decisions(other))
+
+
+def _decisions(packed: PackedExercise) -> Iterator[Any]:
+    """Yield all that was decided, without the numbers."""
+    told, reader = packed.told, Reader(packed.data)
+    yield {name: value for name, value in told.items() if name not in ("trials", "forms")}
+    for check, key, describe, sizes, inputs, expected in told["trials"]:
+        reader.value(inputs, key)
+        reader.value(expected)
+        yield check, key, describe, sizes
+    for row in reader.briefs(told["forms"], len(told["wrong answers"]), len(told["trials"])):
+        yield [brief.form if brief.code > RIGHT else brief.code for brief in row]

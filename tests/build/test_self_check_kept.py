@@ -1,0 +1,219 @@
+"""What a committed notebook's self-check knows stays while what it was computed from stays, on every processor."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from grader.build import exercise_digest as digests
+from grader.build import self_check_kept
+from grader.build.built import read_built
+from grader.build.exercise_digest import declared_in, exercise_digest
+from grader.build.other_kernels import unsure
+from grader.build.self_check_cell import read_self_checks, self_check_source
+from grader.build.self_check_data import Reader
+from grader.build.self_check_kept import Kept, _asked, tools_cells
+from grader.build.self_check_numbers import Draft, drafted, settled
+from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_stored import decided_alike, what_is_off
+from grader.course import lessons
+from grader.course.lesson_1 import LESSON
+from tests.build.computed_self_check import computed_self_checks
+from tests.import_graph import ROOT
+
+SCALED = LESSON.exercise("1.2")
+
+
+@pytest.fixture(scope="module")
+def draft() -> Draft:
+    return drafted(LESSON, SCALED)
+
+
+@pytest.fixture(scope="module")
+def packed(draft: Draft) -> PackedExercise:
+    return settled(draft, ())
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
+    return tmp_path
+
+
+# ---------------------------------------------------------------- the cell is read again
+
+
+def test_a_cell_is_read_as_it_was_written() -> None:
+    checks = computed_self_checks(LESSON.__class__(**{**vars(LESSON), "exercises": LESSON.exercises[:2]}))
+    assert read_self_checks(self_check_source(checks)) == checks
+
+
+@pytest.mark.parametrize("source", ["", "x = 1", "x = '''\nabc\n'''", "x = '''\n0000000000000000\n'''"])
+def test_what_is_no_cell_of_self_checks_is_read_as_none(source: str) -> None:
+    assert read_self_checks(source) is None
+
+
+# ---------------------------------------------------------------- do its numbers hold?
+
+
+def test_what_was_just_computed_holds(packed: PackedExercise) -> None:
+    assert what_is_off(LESSON, SCALED, packed) == ""
+    assert decided_alike(packed, packed)
+
+
+def test_a_last_digit_may_differ_and_no_more(packed: PackedExercise) -> None:
+    """The last number of the first trial's expected values, moved by a digit, and by one of its lower bytes."""
+    reader = Reader(packed.data)
+    _, key, _, _, inputs, expected = packed.told["trials"][0]
+    reader.value(inputs, key)
+    start = reader.place
+    count = len(reader.value(expected)["scores"].flatten())
+
+    def moved(plane: int, by: int) -> PackedExercise:
+        data = bytearray(packed.data)
+        place = start + plane * count + count - 1
+        data[place] = (data[place] + by) % 256
+        return packed._replace(data=bytes(data))
+
+    assert what_is_off(LESSON, SCALED, moved(0, 1)) == ""
+    assert "1.2/values/public/0: scores: off by" in what_is_off(LESSON, SCALED, moved(1, 3))
+    assert decided_alike(packed, moved(1, 3))
+
+
+def test_another_input_and_a_trial_that_is_gone_are_said(packed: PackedExercise) -> None:
+    def with_first(index: int, value: object) -> PackedExercise:
+        told = json.loads(json.dumps(packed.told))
+        told["trials"][0][index] = value
+        return packed._replace(told=told)
+
+    other = json.loads(json.dumps(packed.told["trials"][0][4]).replace("~normal", "~uniform"))
+    assert what_is_off(LESSON, SCALED, with_first(4, other)) == "1.2/values/public/0: the inputs are others"
+    assert "values/public/9" in what_is_off(LESSON, SCALED, with_first(1, "values/public/9"))
+
+
+def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed: PackedExercise) -> None:
+    told = json.loads(json.dumps(packed.told))
+    told["wrong answers"][0], told["wrong answers"][1] = told["wrong answers"][1], told["wrong answers"][0]
+    assert what_is_off(LESSON, SCALED, packed._replace(told=told)).startswith("no wrong answer gives what is")
+    assert not decided_alike(packed, packed._replace(told=told))
+    fewer = settled(draft, {(draft.wrong[0].number, index) for index in range(len(draft.right))})
+    assert len(fewer.told["wrong answers"]) == len(packed.told["wrong answers"]) - 1
+    assert not decided_alike(packed, fewer)
+
+
+# ---------------------------------------------------------------- what other kernels see
+
+
+def test_what_other_kernels_see_otherwise_is_left_out(draft: Draft) -> None:
+    first = draft.wrong[0]
+    shown = next(index for index, one in enumerate(first.prints) if one is not None and one.numbers)
+    doubled = first.prints[shown]._replace(
+        numbers=tuple(2 * number for number in first.prints[shown].numbers)
+    )
+    prints = (*first.prints[:shown], doubled, *first.prints[shown + 1 :])
+    changed = draft._replace(wrong=(first._replace(prints=prints), *draft.wrong[1:]))
+    environment = dict(os.environ)
+    kept = Kept("1-attention", "1.2", None, False)
+    assert unsure(
+        [_asked(kept, draft), _asked(kept._replace(exercise="1.1"), drafted(LESSON, LESSON.exercise("1.1")))]
+    ) == {
+        "1.2": set(),
+        "1.1": set(),
+    }
+    assert unsure([_asked(kept, changed)]) == {"1.2": {(first.number, shown)}}
+    assert dict(os.environ) == environment
+
+
+# ---------------------------------------------------------------- what is computed again
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The exercises that are computed; each comes out as the committed notebook of this repository has it."""
+    ids: list[str] = []
+
+    def pretend(kept, workers):
+        ids.extend(one.exercise for one in kept)
+        return [(one, one.stored) for one in kept]
+
+    monkeypatch.setattr(self_check_kept, "_computed", pretend)
+    return ids
+
+
+def cells_of(course: Path, **options: bool) -> tuple[dict[str, str], list[str]]:
+    with ThreadPoolExecutor(1) as workers:
+        return tools_cells(course, ["1-attention"], workers, **options)
+
+
+def test_the_committed_notebook_is_of_the_present_declarations() -> None:
+    built = read_built(ROOT).exercises
+    for lesson in lessons().values():
+        assert {one.id: built.get(one.id) for one in lesson.exercises} == {
+            one.id: exercise_digest(lesson, one) for one in lesson.exercises
+        }, "run: grader build"
+
+
+def test_only_what_changed_is_computed(course: Path, computed: list[str]) -> None:
+    sources, lines = cells_of(course)
+    assert (computed, lines) == ([], [])
+    known = json.loads((course / "solutions" / ".built.json").read_text())
+    known["exercises"]["1.3"] = "another"
+    (course / "solutions" / ".built.json").write_text(json.dumps(known))
+    again, lines = cells_of(course)
+    assert computed == ["1.3"]
+    assert (again, lines) == (sources, [])
+
+
+def test_numbers_that_do_not_hold_are_named_by_the_check(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[str] = []
+
+    def off(lesson, exercise, stored) -> str:
+        looked_at.append(exercise.id)
+        return "off by 3" if exercise.id == "1.4" else ""
+
+    monkeypatch.setattr(self_check_kept, "what_is_off", off)
+    assert cells_of(course)[1] == []
+    assert looked_at == []
+    assert cells_of(course, check=True)[1] == ["exercise 1.4: off by 3; run: grader build"]
+    assert looked_at == [one.id for one in LESSON.exercises]
+
+
+# ---------------------------------------------------------------- what a digest depends on
+
+
+@pytest.fixture
+def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Return a function that changes a module, and tells which exercises of lesson 1 have another digest for it."""
+    real = digests._file
+    before = {one.id: exercise_digest(LESSON, one) for one in LESSON.exercises}
+
+    def change(module: str) -> list[str]:
+        copy = tmp_path / f"{module}.py"
+        copy.write_text(real(module).read_text("utf-8") + "\n#\n", "utf-8")
+        monkeypatch.setattr(digests, "_file", lambda name: copy if name == module else real(name))
+        return [one.id for one in LESSON.exercises if exercise_digest(LESSON, one) != before[one.id]]
+
+    return change
+
+
+def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callable[[str], list[str]]) -> None:
+    everything = [one.id for one in LESSON.exercises]
+    assert changing("grader.diagnosis.mutants.operators") == everything
+    assert changing("grader.build.reproducible") == everything
+    assert changing("grader.course.lesson_1.softmax") == ["1.3"]
+    assert changing("grader.course.lesson_1") == []
+    assert changing("grader.build.self_check") == []  # the notebook's code, which is compared byte by byte
+    assert "1.4" in changing("attention.dot_product")
+    assert changing("grader.course.lesson_2.heads") == []
+
+
+def test_an_exercise_is_found_where_it_is_declared() -> None:
+    assert declared_in(LESSON, LESSON.exercise("1.3")) == ["grader.course.lesson_1.softmax"]
