@@ -83,6 +83,8 @@ def test_it_runs_where_only_colabs_packages_are_and_is_read_the_same_afterwards(
     (tmp_path / "content").mkdir()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
     notebook = nbformat.reads(colab(solved(name)).decode(), as_version=4)
+    for cell in notebook.cells:  # what matters is which packages are asked for
+        cell.source = cell.source.replace("\ntrain_steps = None", "\ntrain_steps = 2")
     probe = nbformat.v4.new_code_cell("import attention")
     notebook.cells.append(probe)
     where = {"metadata": {"path": tmp_path / "content"}}
