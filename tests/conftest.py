@@ -1,5 +1,6 @@
 """For all tests: they run side by side, a file on one worker, so that what its tests share is made once."""
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -24,6 +25,7 @@ MINUTES = (
 )
 
 torch.set_num_threads(1)  # two cores are all that is asked for
+gc.disable()  # while everything is imported: a fifth of the time would go into finding that nothing is garbage
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -35,6 +37,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[CASES] = list(map(read_case, items))
     yield
     items.sort(key=lambda item: rank(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def rank(test: str) -> int:
