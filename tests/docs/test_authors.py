@@ -91,7 +91,7 @@ class Reader:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         assert ran.returncode == status, (command, ran.stdout, ran.stderr)
         said, _, folder = ran.stdout.rstrip("\n").rpartition("\n")

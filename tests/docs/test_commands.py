@@ -85,7 +85,7 @@ def test_a_command_runs_as_it_stands(command: str, course: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1200,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
 

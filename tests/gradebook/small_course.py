@@ -128,7 +128,7 @@ class SmallCourse:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         assert ran.returncode == status, ran.stdout + ran.stderr
         return ran.stdout + ran.stderr

@@ -18,6 +18,7 @@ from grader.grading.shortened import NOTE
 from grader.records import GradingSettings, Outcome, Status
 from grader.submission.file import SubmissionFile
 from tests.diagnosis.corpus_answers import answers
+from tests.gradebook.warm_server import shared_server
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
@@ -36,7 +37,7 @@ def draw_scenes(*arguments, **options):
 
 @pytest.fixture(scope="module")
 def server():
-    with Server() as started:
+    with shared_server() as started:
         yield started
 
 

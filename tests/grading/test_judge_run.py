@@ -18,6 +18,7 @@ from grader.grading.grade import grade, master_notebook
 from grader.grading.judge_run import RunJudge
 from grader.records import Grade, GradingSettings, Outcome, Verdict
 from grader.submission.file import SubmissionFile
+from tests.gradebook.warm_server import shared_server
 
 LESSON = "1-attention"
 # The name that 1.4 needs is defined below it: its first probes fail, and those at the end do not.
@@ -38,7 +39,7 @@ EXAMPLES = {
 
 @pytest.fixture(scope="module")
 def server():
-    with Server() as started:
+    with shared_server() as started:
         yield started
 
 

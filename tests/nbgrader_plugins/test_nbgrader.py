@@ -45,7 +45,7 @@ def run(folder: Path, program: str, *arguments: str, status: int = 0) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1200,
     )
     assert ran.returncode == status, ran.stdout + ran.stderr
     return ran.stdout + ran.stderr
@@ -60,7 +60,7 @@ def run_all(*commands: tuple[Path, tuple[str, ...]]) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1200,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout + ran.stderr

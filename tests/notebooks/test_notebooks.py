@@ -46,7 +46,7 @@ def run_alone(
     NotebookClient(
         notebook,
         allow_errors=True,
-        timeout=300,
+        timeout=1200,
         kernel_name="python3",
         resources={"metadata": {"path": here}},
     ).execute()
