@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -32,8 +31,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
 @pytest.fixture
 def course(graded: SmallCourse, tmp_path: Path) -> SmallCourse:
     """The same course, to change."""
-    shutil.copytree(graded.root, tmp_path / "course")
-    return SmallCourse(tmp_path / "course")
+    return graded.copy(tmp_path / "course")
 
 
 def agree(course: SmallCourse, folder: Path, scores: dict[str, float]) -> None:
