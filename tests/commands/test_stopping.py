@@ -115,6 +115,7 @@ def test_a_stop_that_python_ignores_comes_again(number: signal.Signals) -> None:
     assert (out, err, process.returncode) == ("", "", 128 + number)
 
 
+@pytest.mark.fast_cases("1.5")
 @pytest.mark.parametrize("after", [0.5, 1.5, 4.0])
 def test_ctrl_c_ends_a_check_with_one_line(after: float) -> None:
     process = start("-m", "grader", "check", EXAMPLE)
@@ -125,6 +126,7 @@ def test_ctrl_c_ends_a_check_with_one_line(after: float) -> None:
     assert left_over(process.pid) == []
 
 
+@pytest.mark.fast_cases("4.0-2", "1.0-15")
 @BOTH
 @pytest.mark.parametrize("after", [1.0, 4.0])
 def test_a_class_that_is_stopped_says_that_in_one_line(

@@ -85,6 +85,7 @@ def test_what_never_gets_defined_stays_a_name_error(server):
     assert len(execution.evidence) == 2
 
 
+@pytest.mark.slow(held_by="tests/execution/test_sandbox.py::test_the_whole_submission_has_a_limit")
 def test_a_hundred_cells_that_use_up_their_time(server):
     cells = [(f"c{n}", "while True: pass") for n in range(100)]
     started = time.monotonic()
@@ -117,6 +118,9 @@ def test_odd_sources_do_no_harm(source, server):
     assert execution.evidence["one/values/hidden/0"].status is Status.OK
 
 
+@pytest.mark.slow(
+    held_by="tests/execution/test_sandbox.py::test_a_cell_that_strikes_the_checkpoint_too_is_skipped"
+)
 def test_ten_replays_at_most(server):
     """Each of these probes kills nothing but itself, and each cell the checkpoint too: the run still ends."""
     cells = [(f"c{n}", "import os\nos.kill(os.getppid(), 9)\nos._exit(1)") for n in range(9)]
@@ -126,6 +130,9 @@ def test_ten_replays_at_most(server):
     assert time.monotonic() - started < 120  # it ends, on a busy machine, too
 
 
+@pytest.mark.slow(
+    held_by="tests/execution/test_server.py::test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one"
+)
 def test_the_server_dying_is_survived_once_and_then_a_fault(server):
     def strike(times: int) -> None:
         struck = set()
@@ -170,6 +177,7 @@ def test_papermill_finds_the_engine_by_its_name(tmp_path):
     assert done.cells[-1].outputs[0].text == "cpu\n"
 
 
+@pytest.mark.slow(held_by="tests/test_kill.py::test_no_sandbox_outlives_a_killed_grader")
 def test_a_killed_grader_leaves_nothing_behind(tmp_path):
     """SIGKILL, in the middle of a cell that has started a daemon: all of it goes."""
     script = tmp_path / "grade.py"

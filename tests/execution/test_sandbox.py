@@ -79,6 +79,7 @@ def test_after_a_death_the_state_is_the_one_before(name, python, said):
     assert said(python, "x") == "5"
 
 
+@pytest.mark.fast_cases("a loop", "a loop that ignores interrupts", "a closed channel")
 @pytest.mark.parametrize("name", HANGS)
 def test_after_a_time_out_the_state_is_the_one_before(name, python, said):
     python.run_cell("x = 5", seconds=20)

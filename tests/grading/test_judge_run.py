@@ -61,6 +61,7 @@ def untimed(verdict: Verdict) -> Verdict:
     return replace(verdict, checks=checks, other=verdict.other and untimed(verdict.other))
 
 
+@pytest.mark.fast_cases("wrong")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_exercise_is_told_and_the_grade_is_the_same(server: Server, tmp_path: Path, name: str) -> None:
     told: list[Verdict] = []
