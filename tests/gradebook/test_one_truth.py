@@ -175,7 +175,7 @@ class Told:
 
     def __getitem__(self, stage: str) -> Seen:
         while stage not in self._seen:
-            ended = next(self._stages)
+            ended = next(self._stages, "broken off")
             assert ended == STAGES[len(self._seen)]
             self._seen[ended] = look(self._course, self._folder)
         return self._seen[stage]
