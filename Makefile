@@ -12,10 +12,10 @@ EXAMPLES    := sqlite:///examples/graded/gradebook.db
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
 
-.PHONY: help setup system browser build grade test lint built lab release students preview explorer truth bench scale gpu clean
+.PHONY: help setup system browser build grade test test-rest test-all lint built lab release students preview explorer truth bench scale gpu clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: $(READY) system  ## set up .venv and what the sandbox needs
 
@@ -47,10 +47,18 @@ grade: build  ## grade the example class; prints the table and where the results
 browser:
 	@sh tests/browser/install-chromium.sh
 
-test: setup browser  ## all tests: what CI runs
+PYTEST = $(RUN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
+test: setup browser  ## lint, built, and a case of every guarantee: before each commit (eight minutes)
 	@# Side by side: each of the two keeps one core busy.
 	$(MAKE) --no-print-directory -j 2 lint built
-	$(RUN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow"
+
+test-rest: setup browser  ## the tests that `make test` leaves out (twenty minutes)
+	$(PYTEST) -m slow
+
+test-all: test  ## test, then test-rest: what CI runs
+	$(MAKE) --no-print-directory test-rest
 
 lint: setup  ## style and types
 	$(RUN)/ruff check .

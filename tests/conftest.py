@@ -1,7 +1,12 @@
 """For all tests: they run side by side, a file on one worker, so that what its tests share is made once."""
 
+import gc
+from collections.abc import Iterator
+
 import pytest
 import torch
+
+from tests.halves import CASES, mark_other_cases_slow, read_case
 
 # The longest begin first, so that no worker is left alone with one at the end.
 MINUTES = (
@@ -20,11 +25,23 @@ MINUTES = (
 )
 
 torch.set_num_threads(1)  # two cores are all that is asked for
+gc.disable()  # while everything is imported: a fifth of the time would go into finding that nothing is garbage
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
+    mark_other_cases_slow(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    config.stash[CASES] = list(map(read_case, items))
+    yield
     items.sort(key=lambda item: rank(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def rank(test: str) -> int:

@@ -25,7 +25,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "1-attention"
-KILLS = 20
 QUICK = 60  # submissions that are read and recorded at once, but for two in their midst that are run
 SLOW = ("s020", "s040")
 
@@ -144,13 +143,15 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[tuple], 
     return gradebook(folder), time.monotonic() - started
 
 
-def test_killed_at_twenty_random_moments_and_run_again_the_gradebook_is_the_same(
-    tmp_path: Path, undisturbed: tuple[list[tuple], float]
+@pytest.mark.fast_cases("2")
+@pytest.mark.parametrize("kills", [2, 20])
+def test_killed_at_random_moments_and_run_again_the_gradebook_is_the_same(
+    kills: int, tmp_path: Path, undisturbed: tuple[list[tuple], float]
 ) -> None:
     expected, takes = undisturbed
     folder, seed = course(tmp_path / "killed"), time.time_ns()
     chance = random.Random(seed)
-    for kill in range(KILLS):
+    for kill in range(kills):
         if kill % 5 == 0 and kill:  # most of a course survives a kill; now and then it begins again
             shutil.rmtree(folder)
             course(folder)
@@ -197,6 +198,7 @@ def test_no_sandbox_outlives_a_killed_grader(tmp_path: Path) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.fast_cases("False")
 @pytest.mark.parametrize("head_start", [True, False])
 def test_a_worker_process_that_is_killed_costs_nothing_but_time(
     head_start: bool, tmp_path: Path, undisturbed: tuple[list[tuple], float]
@@ -227,6 +229,7 @@ def hurry() -> None:
     connection.PAUSE, connection.LOCK_SECONDS = 0.01, 0
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_gradebook.py::test_a_full_disk_is_named")
 def test_a_full_disk_is_named_and_a_rerun_completes_the_class(
     tmp_path: Path, undisturbed: tuple[list[tuple], float]
 ) -> None:
@@ -239,6 +242,9 @@ def test_a_full_disk_is_named_and_a_rerun_completes_the_class(
     assert gradebook(folder) == undisturbed[0]
 
 
+@pytest.mark.slow(
+    held_by="tests/gradebook/test_gradebook.py::test_a_locked_gradebook_is_tried_again_and_then_named"
+)
 def test_a_gradebook_that_somebody_holds_is_named_and_a_rerun_completes_the_class(
     tmp_path: Path, undisturbed: tuple[list[tuple], float]
 ) -> None:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ GRADER = ROOT / "grader"
 FOLDERS = sorted(file.parent for file in GRADER.glob("*/__init__.py"))
 PARTS_OF_DIAGNOSIS = sorted(file.parent for file in (GRADER / "diagnosis").glob("*/__init__.py"))
 DECLARED = [*FOLDERS, *PARTS_OF_DIAGNOSIS, GRADER / "execution" / "guest"]  # each says what it may import
-MODULES = read_graph()
+modules = cache(read_graph)
 # What the package itself may import, because it must be in place before any other import.
 STAND_INS_FOR_LIBRARIES = f"{GUEST}.library_internals"
 
@@ -40,7 +41,7 @@ def offenders(folder: str, *forbidden: str) -> list[str]:
     return [
         f"{path} imports {name}"
         for path, source in sources(folder).items()
-        for name in sorted(set(imported_names(source, MODULES)))
+        for name in sorted(set(imported_names(source, modules())))
         if is_within(name, forbidden)
     ]
 
@@ -66,7 +67,7 @@ def may_import(folder: Path) -> tuple[str, ...]:
         if not name.startswith("nothing ")
     ]
     full = tuple(name.strip() if name.strip() == "attention" else f"grader.{name.strip()}" for name in names)
-    unknown = [name for name in full if name != "attention" and name not in MODULES]
+    unknown = [name for name in full if name != "attention" and name not in modules()]
     assert not unknown, f"{path}/__init__.py lets import what is not there: {', '.join(unknown)}"
     return full
 
@@ -83,7 +84,7 @@ def strays(folder: Path) -> list[str]:
     for path, source in sources(str(folder.relative_to(ROOT))).items():
         if folder.name != "guest" and is_within(module_name(ROOT / path, ROOT), (GUEST,)):
             continue
-        for name in sorted(set(imported_names(source, MODULES))):
+        for name in sorted(set(imported_names(source, modules()))):
             package = name.partition(".")[0]
             if package in ("grader", "attention") and name != "grader" and not is_within(name, allowed):
                 found.append(f"{path} imports {name}")
@@ -101,7 +102,7 @@ def test_a_folder_lists_nothing_that_it_does_not_import(folder: Path) -> None:
     names = {
         name
         for source in sources(str(folder.relative_to(ROOT))).values()
-        for name in imported_names(source, MODULES)
+        for name in imported_names(source, modules())
     }
     assert [
         listed for listed in may_import(folder) if not any(is_within(name, (listed,)) for name in names)
@@ -110,8 +111,8 @@ def test_a_folder_lists_nothing_that_it_does_not_import(folder: Path) -> None:
 
 def test_what_every_folder_may_import_imports_nothing_of_grader() -> None:
     for module in ("grader.records", "grader.paths", "grader.secret"):
-        assert not MODULES[module], f"{module} imports {sorted(MODULES[module])}"
-    assert MODULES["grader"] <= {STAND_INS_FOR_LIBRARIES}
+        assert not modules()[module], f"{module} imports {sorted(modules()[module])}"
+    assert modules()["grader"] <= {STAND_INS_FOR_LIBRARIES}
 
 
 def test_no_folder_imports_the_command_line() -> None:
@@ -172,11 +173,11 @@ def calls(folder: str, *functions: str) -> list[str]:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert cycles(MODULES) == []
+    assert cycles(modules()) == []
 
 
 def test_there_are_few_layers() -> None:
-    layer = layers(MODULES)
+    layer = layers(modules())
     top = max(layer, key=layer.__getitem__)
     assert layer[top] <= MOST_LAYERS, (
         f"{top} stands on layer {layer[top]}; see `python -m tests.import_graph`"
@@ -217,7 +218,7 @@ def functions(source: str) -> Iterator[tuple[str, int]]:
 
 def test_an_import_inside_a_function_is_seen() -> None:
     source = "def late():\n    from grader.course import lessons\n    import grader.paths\n"
-    assert list(imported_names(source, MODULES)) == ["grader.course", "grader.paths"]
+    assert list(imported_names(source, modules())) == ["grader.course", "grader.paths"]
 
 
 def test_a_wall_that_is_broken_is_seen() -> None:

@@ -40,7 +40,7 @@ class Installed:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         assert ran.returncode == status, (arguments, ran.stdout, ran.stderr)
         return ran.stdout + ran.stderr

@@ -21,7 +21,7 @@ CI = ROOT / ".github" / "workflows" / "ci.yml"
 DEPENDABOT = ROOT / ".github" / "dependabot.yml"
 PYTHON = "Programming Language :: Python :: "
 CLASSROOM = ROOT / "docs" / "classroom" / "grade.yml"
-TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 COMMANDS = typer.main.get_command(app).commands
 
 
@@ -89,14 +89,30 @@ def test_actions_have_a_version_and_no_more_rights_than_reading(path: Path) -> N
 
 def test_ci_runs_all_that_make_test_runs_and_nothing_twice() -> None:
     made = [words for script in scripts(CI) for words in commands(script)]
-    assert made == [["make", "setup"], ["make", "test"], ["make", "grade"], ["make", "release"]]
-    run = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert [words[1] for words in made] == ["setup", "test", "test-rest", "grade", "release"]
+    run = would_run("test")
     for tool in ("ruff check", "ruff format --check", "mypy", "grader build --check", "pytest"):
         assert tool in run
     for setup in (step for step in steps(CI) if step.get("uses", "").startswith("actions/setup-python")):
         assert setup["with"]["cache"] == "pip"
         for path in setup["with"]["cache-dependency-path"].split():
             assert (ROOT / path).is_file()
+
+
+def would_run(target: str) -> str:
+    """Return the commands of a target of the Makefile, without running them."""
+    return subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_make_test_and_make_test_rest_are_all_tests() -> None:
+    of_pytest = re.compile(r"pytest .*(?= -m)|-m (?:\"not slow\"|slow)$", re.MULTILINE)
+    (fast, not_slow), (rest, slow) = (
+        of_pytest.findall(would_run(target)) for target in ("test", "test-rest")
+    )
+    assert (fast, not_slow, slow) == (rest, '-m "not slow"', "-m slow")
+    assert of_pytest.findall(would_run("test-all")) == [fast, not_slow, rest, slow]
+    run = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    assert run[-3:] == ["export BROWSER_TESTS=required", "make test", "make test-rest"]
 
 
 def test_ci_runs_on_each_python_that_the_project_names() -> None:

@@ -8,7 +8,6 @@ import pytest
 import torch
 from attention.digits import BLANK, POSITIONS, digits, draw_scenes, to_images
 from attention.digits import _handwriting as handwriting
-from sklearn.datasets import load_digits
 
 
 def test_the_splits_share_no_image() -> None:
@@ -23,6 +22,8 @@ def test_the_splits_share_no_image() -> None:
 
 
 def test_they_are_scikit_learns_digits_read_without_importing_it() -> None:
+    from sklearn.datasets import load_digits  # here alone: it takes a second
+
     code = (
         "import sys; from attention.digits import digits; digits('test'); sys.exit('sklearn' in sys.modules)"
     )

@@ -103,6 +103,17 @@ def opened(browser: Browser, html: str, scheme: str, width: int, folder: Path) -
     return page
 
 
+@pytest.mark.fast_cases(
+    "feedback-light-375",
+    "feedback with an excerpt-dark-375",
+    "feedback with the answer-light-1200",
+    "feedback by hand-dark-1200",
+    "feedback of an unreadable file-light-375",
+    "feedback of a fault-dark-375",
+    "class-light-1200",
+    "class of nobody-dark-1200",
+    "similar-light-375",
+)
 @pytest.mark.parametrize("width", [375, 1_200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
@@ -127,6 +138,7 @@ def test_axe_would_find_something(browser: Browser, tmp_path: Path) -> None:
     assert {"html-has-lang", "color-contrast"} <= found
 
 
+@pytest.mark.fast_cases("feedback with the answer", "class", "similar")
 @pytest.mark.parametrize("name", PAGES)
 def test_on_paper_all_is_dark_on_white_and_nothing_is_cut_off(
     browser: Browser, name: str, tmp_path: Path

@@ -90,6 +90,7 @@ def places_of(patches: Tensor) -> list[int]:
     return [int((digits("test").patches == patch).all(-1).nonzero()[0]) for patch in patches]
 
 
+@pytest.mark.fast_cases("where")
 @pytest.mark.parametrize("task", TASKS)
 def test_the_page_computes_what_pytorch_computes(offline_page: Page, task: str) -> None:
     offline_page.goto(COMMITTED.as_uri())

@@ -270,6 +270,7 @@ def in_look(explorer: Page, scheme: str, width: int) -> None:
     explorer.wait_for_timeout(300)
 
 
+@pytest.mark.fast_cases("light-375", "dark-1200")
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_it_fits_the_window(explorer: Page, scheme: str, width: int) -> None:
     in_look(explorer, scheme, width)
@@ -278,6 +279,7 @@ def test_it_fits_the_window(explorer: Page, scheme: str, width: int) -> None:
     explorer.screenshot(path=ARTEFACTS / f"explorer-{scheme}-{width}.png", full_page=True)
 
 
+@pytest.mark.fast_cases("light-1200", "dark-375")
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_axe_finds_nothing(explorer: Page, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed: make setup")

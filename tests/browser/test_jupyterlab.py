@@ -241,6 +241,9 @@ def test_lesson_1_solved_in_the_browser_and_the_slider_moves_the_maps(page: Page
     notebook.close()
 
 
+@pytest.mark.slow(
+    held_by="tests/browser/test_jupyterlab.py::test_lesson_1_solved_in_the_browser_and_the_slider_moves_the_maps"
+)
 def test_lesson_2_solved_in_the_browser_until_its_first_maps(page: Page, lab: str) -> None:
     notebook = Notebook(page, lab, "2-heads")
     notebook.screenshot("opened")
@@ -252,6 +255,9 @@ def test_lesson_2_solved_in_the_browser_until_its_first_maps(page: Page, lab: st
     notebook.close()
 
 
+@pytest.mark.slow(
+    held_by="tests/browser/test_jupyterlab.py::test_lesson_1_solved_in_the_browser_and_the_slider_moves_the_maps"
+)
 def test_lesson_3_solved_in_the_browser_and_a_head_is_picked(page: Page, lab: str) -> None:
     notebook = Notebook(page, lab, "3-vlm")
     notebook.screenshot("opened")
@@ -269,6 +275,7 @@ def test_lesson_3_solved_in_the_browser_and_a_head_is_picked(page: Page, lab: st
     notebook.close()
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_formgrader.py::test_a_comment_goes_round")
 def test_formgrader_generates_autogrades_and_shows_a_score(page: Page, lab: str) -> None:
     page.goto(f"{lab}formgrader?token=test")
     row = page.locator("tr", has_text="1-attention")

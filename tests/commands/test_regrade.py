@@ -12,13 +12,18 @@ from tests.commands.platforms import CANVAS, download
 from tests.gradebook.small_course import COURSE, NAME, SmallCourse, cells
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> SmallCourse:
-    made = SmallCourse.make(tmp_path / "course")
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
+    made = SmallCourse.make(tmp_path_factory.mktemp("regrade") / "course")
     made.submit("s1", "1.1", "1.2")
     made.submit("s2", "1.1")
     made.grade()
     return made
+
+
+@pytest.fixture
+def course(graded: SmallCourse, tmp_path: Path) -> SmallCourse:
+    return graded.copy(tmp_path / "course")
 
 
 def spoil(course: SmallCourse, student: str, points: float) -> None:

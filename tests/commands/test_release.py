@@ -114,6 +114,7 @@ def test_what_the_build_changed_is_refused(tmp_path: Path, monkeypatch: pytest.M
         release(course, course / "dist")
 
 
+@pytest.mark.slow(held_by="tests/test_wheel.py::test_the_wheel_is_small_and_has_no_file_of_the_machine")
 def test_the_same_tag_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two copies with other dates, permissions and umask. The build is left out: here it would have nothing to do."""
     monkeypatch.setattr("grader.commands.release.build", lambda root: [])

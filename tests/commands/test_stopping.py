@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+PATIENCE = 120.0  # seconds, for what hangs alone: a busy machine takes long
 ROOT = Path(__file__).resolve().parents[2]
 # It takes a time-out of many seconds to grade: no machine is done with it before it is stopped.
 EXAMPLE = "examples/submitted/endless-loop/1-attention/1-attention.ipynb"
@@ -84,8 +85,8 @@ def living(session: int) -> list[str]:
 
 
 def left_over(session: int) -> list[str]:
-    """Wait at most five seconds for a session's processes to end, and list those that live: a sandbox ends just after its parent."""
-    deadline = time.monotonic() + 5.0
+    """Wait for a session's processes to end, and list those that never do: a sandbox ends just after its parent."""
+    deadline = time.monotonic() + PATIENCE
     while (found := living(session)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return found
@@ -100,7 +101,7 @@ def test_a_stop_during_an_import_waits_until_nothing_can_swallow_it(
     assert process.stdout is not None
     assert process.stdout.readline() == "importing\n"
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (out, err, process.returncode) == ("whole\n", "", 128 + number)
 
 
@@ -110,20 +111,22 @@ def test_a_stop_that_python_ignores_comes_again(number: signal.Signals) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "forking\n"
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (out, err, process.returncode) == ("", "", 128 + number)
 
 
+@pytest.mark.fast_cases("1.5")
 @pytest.mark.parametrize("after", [0.5, 1.5, 4.0])
 def test_ctrl_c_ends_a_check_with_one_line(after: float) -> None:
     process = start("-m", "grader", "check", EXAMPLE)
     time.sleep(after)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (out, err, process.returncode) == ("", "grader: stopped.\n", 130)
     assert left_over(process.pid) == []
 
 
+@pytest.mark.fast_cases("4.0-2", "1.0-15")
 @BOTH
 @pytest.mark.parametrize("after", [1.0, 4.0])
 def test_a_class_that_is_stopped_says_that_in_one_line(
@@ -134,7 +137,7 @@ def test_a_class_that_is_stopped_says_that_in_one_line(
     process = start("-m", "grader", *arguments, "--html", str(tmp_path), "--jobs", "2", "--force")
     time.sleep(after)
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     lines = [line for line in err.splitlines() if "stopped" in line or "Error" in line]
     assert [line[: len("grader: stopped.")] for line in lines] == ["grader: stopped."]
     assert process.returncode in (1, 128 + number)

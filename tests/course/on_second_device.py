@@ -24,6 +24,7 @@ from grader.declaration.lesson import Lesson
 from grader.execution.gpu_trouble import gpu_trouble
 from grader.records import Evidence, Outcome, Status
 from tests import second_device
+from tests.few_steps import FEW_BY_DEFAULT, FEW_STEPS
 
 pytestmark = pytest.mark.skipif(
     not second_device.available(), reason="this PyTorch cannot be given a device in Python"
@@ -41,9 +42,6 @@ MIXING = {
     "4.13": {"in place"},
     "4.14": {"explicit softmax", "no mask for one"},
 }
-# How long the notebooks' trainings are that `train_steps` does not shorten: constants of given cells, and default arguments.
-FEW_STEPS = {"POCKET_EPOCHS": 2, "POCKET_BATCHES": 6, "SHORT_STEPS": 12}  # a plot takes the mean of ten
-FEW_BY_DEFAULT = {"train_on": 2}
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +71,7 @@ def needs_training(lesson: Lesson, check: Check) -> bool:
     )
 
 
+@pytest.mark.fast_cases("1.4", "2.2", "3.P1", "3.6", "4.13")
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES, ids=IDS)
 def test_right_answers_pass_there_too(lesson, exercise, device):
     sources = {"the solution": answers.solutions(lesson.assignment)[exercise.id]}
@@ -99,6 +98,7 @@ def test_right_answers_pass_there_too(lesson, exercise, device):
 
 # matplotlib hands NumPy a tensor of the CPU, whose way of answering NumPy 2 finds old: not a matter of devices.
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+@pytest.mark.fast_cases("1-attention")
 @pytest.mark.parametrize("assignment", lessons())
 def test_a_whole_notebook_runs_there(assignment, device, monkeypatch, tmp_path):
     """Two steps of training, every figure drawn, and after each cell the probes that stand there."""

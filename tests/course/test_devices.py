@@ -4,10 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
-def test_right_answers_probes_and_notebooks_on_a_second_device() -> None:
+@pytest.mark.fast_cases("not slow")
+@pytest.mark.parametrize("half", ["not slow", "slow"])
+def test_right_answers_probes_and_notebooks_on_a_second_device(half: str) -> None:
     command = [
         sys.executable,
         "-m",
@@ -15,6 +19,8 @@ def test_right_answers_probes_and_notebooks_on_a_second_device() -> None:
         "-q",
         "-p",
         "no:cacheprovider",
+        "-m",
+        half,
         "tests/course/on_second_device.py",
     ]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

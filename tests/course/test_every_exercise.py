@@ -16,13 +16,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.truth.answers import mistaken, sheet, variants, verdict
+from benchmarks.truth import measure as measuring
+from benchmarks.truth.answers import mistaken, sheet, solutions, variants, verdict
 from benchmarks.truth.measure import measure
 from grader.checks.compare import compare
 from grader.checks.planned_trial import source_of
 from grader.checks.reference_results import run_here
 from grader.course import lessons
-from grader.declaration.exercise import Exercise
+from grader.declaration.exercise import Exercise, Mistake
 from grader.declaration.lesson import Lesson
 from grader.records import Outcome, Verdict
 
@@ -34,6 +35,9 @@ EVERY = [
 ]
 # The course's own; an exercise that somebody adds may begin with less.
 GRADED = [one for one in EVERY if re.fullmatch(r"1\.[1-9]|2\.[1-8]|3\.[1-9]", one.id)]
+
+# In the fast half: some of each lesson whose answers are quickly judged and explained.
+FEW = pytest.mark.fast_cases("1.1", "1.4", "2.4", "2.5", "3.5", "3.P7", "4.8", "4.9")
 
 # What rounded examples cannot show, and what only a batch, another dtype or a wide range shows: hidden trials do.
 NOT_IN_THE_SELF_CHECK = {"any_width", "asserts_the_width", "mask_axis_from_the_front", "approximate_gelu"}
@@ -53,10 +57,45 @@ EVERYDAY = """
 """
 
 
+@pytest.mark.parametrize(("lesson", "exercise"), EVERY)
+def test_the_solution_passes_and_a_mistake_is_refused(lesson: Lesson, exercise: Exercise) -> None:
+    """Of the test below, the least: two answers, one secret, no explanation."""
+    solution = solutions(lesson.assignment)[exercise.id]
+    right = verdict(lesson, exercise, solution, "one", explained=False)
+    assert right.outcome is Outcome.PASSED, right.message
+    wrong = mistaken(lesson, exercise, exercise.mistakes[0], "one", explained=False)
+    assert wrong.outcome is Outcome.FAILED, exercise.mistakes[0].name
+
+
+@cache
+def told(assignment: str, id: str, name: str) -> Verdict:
+    """What the author of a declared mistake reads; three tests ask, and to explain it takes longest."""
+    lesson = lessons()[assignment]
+    exercise = lesson.exercise(id)
+    return mistaken(lesson, exercise, next(one for one in exercise.mistakes if one.name == name), "one")
+
+
+@pytest.fixture
+def explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `measure` take its explanations of declared mistakes, which are under the first secret, from `told`."""
+
+    def remembered(
+        lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str, *, explained: bool
+    ) -> Verdict:
+        if explained:
+            assert secret == "one"
+            return told(lesson.assignment, exercise.id, wrong.name)
+        return mistaken(lesson, exercise, wrong, secret, explained=False)
+
+    monkeypatch.setattr(measuring, "mistaken", remembered)
+
+
 # On a busy machine the time limit of repairs rings, maybe within Hypothesis's callback for garbage: it rings again then.
 @pytest.mark.filterwarnings(
     "ignore:Exception ignored in.*gc_callback:pytest.PytestUnraisableExceptionWarning"
 )
+@FEW
+@pytest.mark.usefixtures("explained_once")
 @pytest.mark.parametrize(("lesson", "exercise"), EVERY)
 def test_no_wrong_answer_passes_and_no_right_one_fails(lesson: Lesson, exercise: Exercise) -> None:
     """A fixed sample of `make truth`: solution, variants, mistakes, empty answers, a few mutants; three secrets."""
@@ -147,14 +186,7 @@ def read_before(id: str) -> set[str]:
     raise KeyError(id)
 
 
-@cache
-def told(assignment: str, id: str, name: str) -> Verdict:
-    """What the author of a declared mistake reads; two tests ask, and to explain it takes longest."""
-    lesson = lessons()[assignment]
-    exercise = lesson.exercise(id)
-    return mistaken(lesson, exercise, next(one for one in exercise.mistakes if one.name == name), "one")
-
-
+@FEW
 @pytest.mark.parametrize(("lesson", "exercise"), EVERY)
 def test_messages_are_short_and_in_words_that_were_taught(lesson: Lesson, exercise: Exercise) -> None:
     known = read_before(exercise.id) | {stem(word) for word in words(EVERYDAY)}
@@ -169,6 +201,7 @@ def test_messages_are_short_and_in_words_that_were_taught(lesson: Lesson, exerci
         assert not unknown, f"{wrong.name}: {got.message} | {got.hint}"
 
 
+@FEW
 @pytest.mark.parametrize(("lesson", "exercise"), EVERY)
 def test_messages_give_nothing_away(lesson: Lesson, exercise: Exercise) -> None:
     """No expected number, no tensor, no path, no traceback of ours."""

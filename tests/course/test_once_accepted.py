@@ -28,6 +28,6 @@ ANSWERS = [
 def test_it_is_refused(assignment: str, exercise: str, source: str) -> None:
     lesson = lessons()[assignment]
     for secret in ("one", "two"):
-        got = verdict(lesson, lesson.exercise(exercise), source, secret)
+        got = verdict(lesson, lesson.exercise(exercise), source, secret, explained=False)
         assert got.outcome is Outcome.FAILED, got.message
         assert "not defined" not in got.message

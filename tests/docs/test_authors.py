@@ -91,7 +91,7 @@ class Reader:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         assert ran.returncode == status, (command, ran.stdout, ran.stderr)
         said, _, folder = ran.stdout.rstrip("\n").rpartition("\n")
@@ -150,6 +150,9 @@ def test_the_page_ends_with_a_course_that_checks_its_notebooks(reader: Reader) -
     assert reader.run("grader build --check") == ""
 
 
+@pytest.mark.slow(
+    held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks"
+)
 def test_the_solution_has_all_points_and_the_untouched_notebook_none(grades: dict[str, dict]) -> None:
     scores = {
         student: (grade["status"], grade["score"], grade["max_score"]) for student, grade in grades.items()
@@ -158,6 +161,9 @@ def test_the_solution_has_all_points_and_the_untouched_notebook_none(grades: dic
     assert scores["untouched"] == ("graded", 0.0, 100.0)
 
 
+@pytest.mark.slow(
+    held_by="tests/course/test_every_exercise.py::test_no_wrong_answer_passes_and_no_right_one_fails"
+)
 def test_a_declared_mistake_is_named_and_costs_its_exercise_alone(grades: dict[str, dict]) -> None:
     verdict = of_convolve(grades["turned"])
     assert verdict["mistake"] == "kernel_turned"
@@ -165,6 +171,7 @@ def test_a_declared_mistake_is_named_and_costs_its_exercise_alone(grades: dict[s
     assert grades["turned"]["score"] == 40.0
 
 
+@pytest.mark.slow(held_by="tests/hostile/test_corpus.py::test_no_submission_gets_more_or_less_than_it_earned")
 def test_a_built_in_of_the_lessons_own_is_refused_under_any_name(grades: dict[str, dict]) -> None:
     assert of_convolve(grades["borrowed"])["points"] == 0.0
     assert ("uses-builtin", "1.1") in {
@@ -172,10 +179,14 @@ def test_a_built_in_of_the_lessons_own_is_refused_under_any_name(grades: dict[st
     }
 
 
+@pytest.mark.slow(held_by="tests/hostile/test_corpus.py::test_no_submission_gets_more_or_less_than_it_earned")
 def test_the_sandbox_shows_nothing_of_the_course(grades: dict[str, dict]) -> None:
     assert "found nothing" in of_convolve(grades["thief"])["message"], of_convolve(grades["thief"])
 
 
+@pytest.mark.slow(
+    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
+)
 def test_nbgrader_collects_and_grades_it_from_another_folder(
     reader: Reader, grades: dict[str, dict], tmp_path: Path
 ) -> None:
@@ -204,6 +215,7 @@ def test_the_student_gets_no_answer(reader: Reader) -> None:
     assert "unfold(-2, rows" not in check
 
 
+@pytest.mark.slow(held_by="tests/workers/test_grade_key.py::test_what_a_grade_depends_on_is_in_its_key")
 def test_a_changed_lesson_is_graded_anew(reader: Reader, grades: dict[str, dict]) -> None:
     again = "grader grade submitted --jobs 1 --json again.jsonl"
     unchanged = reader.run(again)

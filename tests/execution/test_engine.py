@@ -85,6 +85,7 @@ def test_what_never_gets_defined_stays_a_name_error(server):
     assert len(execution.evidence) == 2
 
 
+@pytest.mark.slow(held_by="tests/execution/test_sandbox.py::test_the_whole_submission_has_a_limit")
 def test_a_hundred_cells_that_use_up_their_time(server):
     cells = [(f"c{n}", "while True: pass") for n in range(100)]
     started = time.monotonic()
@@ -117,15 +118,21 @@ def test_odd_sources_do_no_harm(source, server):
     assert execution.evidence["one/values/hidden/0"].status is Status.OK
 
 
+@pytest.mark.slow(
+    held_by="tests/execution/test_sandbox.py::test_a_cell_that_strikes_the_checkpoint_too_is_skipped"
+)
 def test_ten_replays_at_most(server):
     """Each of these probes kills nothing but itself, and each cell the checkpoint too: the run still ends."""
     cells = [(f"c{n}", "import os\nos.kill(os.getppid(), 9)\nos._exit(1)") for n in range(9)]
     started = time.monotonic()
     execution = run(server, notebook(("one", "def one(t):\n    return t"), *cells), {"one": [ask("one")]})
     assert execution.evidence["one/values/hidden/0"].status is Status.OK
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 120  # it ends, on a busy machine, too
 
 
+@pytest.mark.slow(
+    held_by="tests/execution/test_server.py::test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one"
+)
 def test_the_server_dying_is_survived_once_and_then_a_fault(server):
     def strike(times: int) -> None:
         struck = set()
@@ -170,8 +177,9 @@ def test_papermill_finds_the_engine_by_its_name(tmp_path):
     assert done.cells[-1].outputs[0].text == "cpu\n"
 
 
+@pytest.mark.slow(held_by="tests/test_kill.py::test_no_sandbox_outlives_a_killed_grader")
 def test_a_killed_grader_leaves_nothing_behind(tmp_path):
-    """SIGKILL, in the middle of a cell that has started a daemon: two seconds later all of it is gone."""
+    """SIGKILL, in the middle of a cell that has started a daemon: all of it goes."""
     script = tmp_path / "grade.py"
     script.write_text(
         "from grader.execution.server import Server\nfrom grader.records import Limits\n"
@@ -181,13 +189,15 @@ def test_a_killed_grader_leaves_nothing_behind(tmp_path):
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     with process.stdout as output:
         assert output.readline() == "ready\n"
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not _running("sleep\x007654321") and time.monotonic() < deadline:
         time.sleep(0.05)
     assert _running("sleep\x007654321")
     process.kill()
     process.wait()
-    time.sleep(2)
+    deadline = time.monotonic() + 60
+    while (_running("sleep\x007654321") or _running(str(script))) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert not _running("sleep\x007654321")
     assert not _running(str(script))
 

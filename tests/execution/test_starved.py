@@ -43,6 +43,9 @@ def test_a_cell_that_sleeps_was_not(crowded_core, spawn):
     assert not python.starved
 
 
+@pytest.mark.slow(
+    held_by="tests/execution/test_starved.py::test_a_cell_that_no_core_was_free_for_was_starved"
+)
 def test_a_submission_whose_time_was_used_up_by_waiting_was_starved(crowded_core, spawn):
     python = spawn(seconds=3)
     python.run_cell(BUSY, seconds=60)
@@ -50,6 +53,9 @@ def test_a_submission_whose_time_was_used_up_by_waiting_was_starved(crowded_core
     assert python.starved
 
 
+@pytest.mark.slow(
+    held_by="tests/execution/test_starved.py::test_a_cell_that_no_core_was_free_for_was_starved"
+)
 def test_the_run_says_so(crowded_core, server):
     cell = {
         "cell_type": "code",

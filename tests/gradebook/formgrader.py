@@ -29,7 +29,7 @@ c.ServerApp.open_browser = False
 c.ServerApp.port = 0
 c.IdentityProvider.token = {TOKEN!r}
 """
-PATIENCE = 60  # seconds
+PATIENCE = 300  # seconds, for what hangs alone: a busy machine takes long
 
 
 @dataclass(frozen=True)

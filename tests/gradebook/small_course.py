@@ -48,6 +48,11 @@ class SmallCourse:
         shutil.copy(ROOT / "nbgrader_config.py", root)
         return cls(root)
 
+    def copy(self, root: Path) -> SmallCourse:
+        """Copy the course as it is, graded submissions and all, for a test that changes it."""
+        shutil.copytree(self.root, root)
+        return SmallCourse(root)
+
     @property
     def file(self) -> Path:
         """The course's own gradebook."""
@@ -128,7 +133,7 @@ class SmallCourse:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         assert ran.returncode == status, ran.stdout + ran.stderr
         return ran.stdout + ran.stderr

@@ -18,13 +18,18 @@ TEXT = "My <b>softmax</b> is right;\n=1+1, please look."
 SHOWN = "My &lt;b&gt;softmax&lt;/b&gt; is right;\n=1+1, please look."
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> SmallCourse:
-    made = SmallCourse.make(tmp_path / "course")
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
+    made = SmallCourse.make(tmp_path_factory.mktemp("graded") / "course")
     made.submit("s1", "1.1")
     made.submit("zoé", "1.1", "1.2")
     made.grade()
     return made
+
+
+@pytest.fixture
+def course(graded: SmallCourse, tmp_path: Path) -> SmallCourse:
+    return graded.copy(tmp_path / "course")
 
 
 def digest(course: SmallCourse, student: str) -> str:
@@ -150,10 +155,8 @@ def test_a_wrong_use_is_one_line_and_changes_nothing(
 
 
 @pytest.fixture(scope="module")
-def once(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    made = SmallCourse.make(tmp_path_factory.mktemp("appeals") / "course")
-    made.submit("s1", "1.1")
-    made.grade()
+def once(graded: SmallCourse, tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
+    made = graded.copy(tmp_path_factory.mktemp("appeals") / "course")
     appeal(made, "s1", "1.1")
     return made
 

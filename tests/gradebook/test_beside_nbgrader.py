@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -32,8 +31,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
 @pytest.fixture
 def course(graded: SmallCourse, tmp_path: Path) -> SmallCourse:
     """The same course, to change."""
-    shutil.copytree(graded.root, tmp_path / "course")
-    return SmallCourse(tmp_path / "course")
+    return graded.copy(tmp_path / "course")
 
 
 def agree(course: SmallCourse, folder: Path, scores: dict[str, float]) -> None:
@@ -55,6 +53,7 @@ def test_a_student_who_was_removed(course: SmallCourse, tmp_path: Path) -> None:
     assert not any(cell.needs_manual_grade for cell in cells(course.url).values())
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_beside_nbgrader.py::test_a_student_who_was_removed")
 def test_the_assignment_was_removed(course: SmallCourse, tmp_path: Path) -> None:
     course.nbgrader(("db", "assignment", "remove", NAME, "--force"))
     course.grade()
@@ -62,6 +61,7 @@ def test_the_assignment_was_removed(course: SmallCourse, tmp_path: Path) -> None
     assert "To s2." not in course.page("s2")
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_beside_nbgrader.py::test_a_student_who_was_removed")
 def test_a_student_who_was_added_handed_in_nothing(course: SmallCourse, tmp_path: Path) -> None:
     course.nbgrader(("db", "student", "add", "s9", "--first-name=Ada", "--last-name=Lovelace"))
     agree(course, tmp_path, {"s1": 12.5, "s2": 12.5, "s3": 10.0})
@@ -71,6 +71,7 @@ def test_a_student_who_was_added_handed_in_nothing(course: SmallCourse, tmp_path
         assert "s9" not in (tmp_path / f"{service}.out").read_text("utf-8")
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_beside_nbgrader.py::test_a_student_who_was_removed")
 def test_a_database_upgrade(course: SmallCourse, tmp_path: Path) -> None:
     rows = exported(course, tmp_path)
     whole = (tmp_path / "csv.out").read_bytes()
@@ -144,6 +145,7 @@ def made_by_nbgrader_alone(course: SmallCourse) -> None:
         gradebook.db.commit()
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_beside_nbgrader.py::test_a_student_who_was_removed")
 def test_a_gradebook_that_nbgrader_alone_has_made(course: SmallCourse, tmp_path: Path) -> None:
     made_by_nbgrader_alone(course)
     before = course.file.read_bytes()
@@ -155,6 +157,7 @@ def test_a_gradebook_that_nbgrader_alone_has_made(course: SmallCourse, tmp_path:
     assert "By hand." in course.page("s2")
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_beside_nbgrader.py::test_a_student_who_was_removed")
 def test_feedback_of_a_submission_that_another_grader_graded(course: SmallCourse) -> None:
     made_by_nbgrader_alone(course)
     said = course.nbgrader(("generate_feedback", NAME), status=1)
@@ -162,6 +165,7 @@ def test_feedback_of_a_submission_that_another_grader_graded(course: SmallCourse
     assert f"Run: nbgrader autograde {NAME} --force" in said
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_beside_nbgrader.py::test_a_student_who_was_removed")
 def test_an_empty_gradebook(course: SmallCourse) -> None:
     course.file.unlink()
     with tools_on_path(), Gradebook(course.url, COURSE):

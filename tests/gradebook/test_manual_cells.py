@@ -55,6 +55,7 @@ def scores(course: SmallCourse, folder: Path) -> set[float]:
     return {float(score) for score in (theirs, *(said["s1"] for said in places.values()))}
 
 
+@pytest.mark.fast_cases("declared by us")
 def test_they_wait_and_then_they_count(course: SmallCourse, tmp_path: Path) -> None:
     assert scores(course, tmp_path) == {5.0}
     (row,) = table_of(tmp_path / "csv.out")

@@ -65,6 +65,9 @@ STAGES = (
 )
 WITHOUT_PAGES = ("marked", "marked when late")
 MARKED = STAGES[STAGES.index("rerun") :]  # the marks are on the pages
+PLACES = (*SERVICES, "table", "page")
+# The fast half goes as far as marks that survive a rerun.
+FAST_STAGES = STAGES[: STAGES.index("rerun") + 1]
 
 
 @dataclass(frozen=True)
@@ -162,14 +165,28 @@ def flagged(found: dict[tuple[str, str], Cell]) -> list[tuple[str, str]]:
     return [key for key, cell in found.items() if cell.needs_manual_grade]
 
 
+class Told:
+    """What was seen at the end of each stage. The story goes on as far as somebody asks."""
+
+    def __init__(self, course: SmallCourse, person: Formgrader, folder: Path) -> None:
+        self._course, self._folder = course, folder
+        self._stages = Story(course, person).stages()
+        self._seen: dict[str, Seen] = {}
+
+    def __getitem__(self, stage: str) -> Seen:
+        while stage not in self._seen:
+            ended = next(self._stages, "broken off")
+            assert ended == STAGES[len(self._seen)]
+            self._seen[ended] = look(self._course, self._folder)
+        return self._seen[stage]
+
+
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
     top = tmp_path_factory.mktemp("truth")
     course = SmallCourse.make(top / "course")
     with formgrader(course, top / "formgrader") as person:
-        told = {stage: look(course, top) for stage in Story(course, person).stages()}
-    assert tuple(told) == STAGES
-    return told
+        yield Told(course, person, top)
 
 
 @contextmanager
@@ -181,19 +198,19 @@ def of(student: str) -> Iterator[None]:
         raise AssertionError(f"{student}: {error}") from error
 
 
+@pytest.mark.fast_cases(*(f"{leaves}-{stage}" for leaves in PLACES for stage in FAST_STAGES))
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("leaves", [*SERVICES, "table", "page"])
-def test_every_export_says_what_nbgrader_says(story: dict[str, Seen], stage: str, leaves: str) -> None:
+@pytest.mark.parametrize("leaves", PLACES)
+def test_every_export_says_what_nbgrader_says(story: Told, stage: str, leaves: str) -> None:
     seen = story[stage]
     wanted = {student: float(row["score"]) for student, row in seen.theirs.items()}
     assert sorted(wanted) == STUDENTS
     assert {student: float(score) for student, score in seen.ours[leaves].items()} == wanted
 
 
+@pytest.mark.fast_cases(*FAST_STAGES)
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_table_of_all_has_raw_score_penalty_and_every_exercise(
-    story: dict[str, Seen], stage: str
-) -> None:
+def test_the_table_of_all_has_raw_score_penalty_and_every_exercise(story: Told, stage: str) -> None:
     seen = story[stage]
     for student, row in seen.csv.items():
         with of(student):
@@ -209,8 +226,9 @@ def test_the_table_of_all_has_raw_score_penalty_and_every_exercise(
             assert names == [theirs[name] for name in ("last_name", "first_name", "email")]
 
 
+@pytest.mark.fast_cases(*FAST_STAGES)
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_table_says_who_must_be_looked_at(story: dict[str, Seen], stage: str) -> None:
+def test_the_table_says_who_must_be_looked_at(story: Told, stage: str) -> None:
     seen = story[stage]
     waiting = {student for student, _ in flagged(seen.cells)}
     said = {student: row["needs_manual_grade"].lower() for student, row in seen.csv.items()}
@@ -218,15 +236,17 @@ def test_the_table_says_who_must_be_looked_at(story: dict[str, Seen], stage: str
     assert {student for student, word in said.items() if word in ("yes", "true")} == waiting
 
 
+@pytest.mark.fast_cases("graded", "rerun")
 @pytest.mark.parametrize("stage", [stage for stage in STAGES if stage not in WITHOUT_PAGES])
-def test_every_page_has_the_total_of_the_gradebook(story: dict[str, Seen], stage: str) -> None:
+def test_every_page_has_the_total_of_the_gradebook(story: Told, stage: str) -> None:
     seen = story[stage]
     totals = {student: float(score_on(page)) for student, page in seen.pages.items()}
     assert totals == {student: float(row["score"]) for student, row in seen.theirs.items()}
 
 
+@pytest.mark.fast_cases("rerun")
 @pytest.mark.parametrize("stage", [stage for stage in MARKED if stage not in WITHOUT_PAGES])
-def test_every_page_holds_every_comment(story: dict[str, Seen], stage: str) -> None:
+def test_every_page_holds_every_comment(story: Told, stage: str) -> None:
     seen = story[stage]
     assert len(seen.comments) > 30
     for (student, cell), text in seen.comments.items():
@@ -234,7 +254,8 @@ def test_every_page_holds_every_comment(story: dict[str, Seen], stage: str) -> N
             assert str(escape(" ".join(text.split()))) in " ".join(seen.pages[student].split())
 
 
-def test_nothing_that_a_person_gave_is_ever_changed(story: dict[str, Seen]) -> None:
+@pytest.mark.slow(held_by="tests/gradebook/test_random_records.py::TestSemester::runTest")
+def test_nothing_that_a_person_gave_is_ever_changed(story: Told) -> None:
     def given(seen: Seen) -> tuple:
         marks = {key: (cell.manual, cell.extra) for key, cell in seen.cells.items()}
         return marks, seen.comments
@@ -247,7 +268,8 @@ def test_nothing_that_a_person_gave_is_ever_changed(story: dict[str, Seen]) -> N
         assert given(story[stage]) == given(story["marked when late"]), stage
 
 
-def test_who_is_late_loses_ten_points_and_an_extension_counts(story: dict[str, Seen]) -> None:
+@pytest.mark.slow(held_by="tests/gradebook/test_gradebook.py::test_a_late_penalty_as_nbgrader_gives_it")
+def test_who_is_late_loses_ten_points_and_an_extension_counts(story: Told) -> None:
     assert not any(float(row["late_submission_penalty"]) for row in story["rerun"].theirs.values())
     seen = story["rerun when late"]
     for student, row in seen.theirs.items():
@@ -259,7 +281,10 @@ def test_who_is_late_loses_ten_points_and_an_extension_counts(story: dict[str, S
             assert ("taken off" in seen.pages[student]) == (late and raw > 0)
 
 
-def test_only_other_bytes_under_a_manual_score_must_be_looked_at_again(story: dict[str, Seen]) -> None:
+@pytest.mark.slow(
+    held_by="tests/gradebook/test_gradebook.py::test_a_manual_score_waits_for_a_person_after_a_resubmission_alone"
+)
+def test_only_other_bytes_under_a_manual_score_must_be_looked_at_again(story: Told) -> None:
     for stage in STAGES[: STAGES.index("resubmitted")]:
         assert not flagged(story[stage].cells), stage
     seen = story["resubmitted"]
@@ -270,8 +295,9 @@ def test_only_other_bytes_under_a_manual_score_must_be_looked_at_again(story: di
     assert flagged(story["looked at again"].cells) == [key for key in wanted if key not in wanted[::2]]
 
 
+@pytest.mark.fast_cases("rerun")
 @pytest.mark.parametrize("stage", STAGES[STAGES.index("rerun") :])
-def test_the_page_says_that_points_are_of_an_earlier_version(story: dict[str, Seen], stage: str) -> None:
+def test_the_page_says_that_points_are_of_an_earlier_version(story: Told, stage: str) -> None:
     if stage in WITHOUT_PAGES:
         return
     seen = story[stage]
@@ -279,23 +305,29 @@ def test_the_page_says_that_points_are_of_an_earlier_version(story: dict[str, Se
     assert {student for student, page in seen.pages.items() if "earlier version" in page} == waiting
 
 
-def test_the_resubmission_itself_is_graded(story: dict[str, Seen]) -> None:
+@pytest.mark.slow(held_by="tests/gradebook/test_gradebook.py::test_a_regrade_replaces_the_auto_score")
+def test_the_resubmission_itself_is_graded(story: Told) -> None:
     before, after = story["forced"].cells, story["resubmitted"].cells
     changed = {student for student, cell in after if after[student, cell].auto != before[student, cell].auto}
     assert changed
     assert changed <= set(RESUBMITTING)
 
 
-def test_nbgrader_makes_the_same_page(story: dict[str, Seen]) -> None:
+@pytest.mark.slow(
+    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_feedback_is_our_page_with_the_marks_of_people"
+)
+def test_nbgrader_makes_the_same_page(story: Told) -> None:
     assert story["feedback"].pages == story["looked at again"].pages
 
 
-def test_forcing_changes_nothing(story: dict[str, Seen]) -> None:
+@pytest.mark.slow(held_by="tests/gradebook/test_gradebook.py::test_the_same_grade_again_writes_nothing")
+def test_forcing_changes_nothing(story: Told) -> None:
     before, after = story["rerun when late"], story["forced"]
     assert (after.theirs, after.cells, after.comments) == (before.theirs, before.cells, before.comments)
     assert after.ours == before.ours
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_one_truth.py::test_every_export_says_what_nbgrader_says")
 def test_the_command_of_nbgrader_and_ours_agree_as_programs(tmp_path: Path) -> None:
     """Once with both as their own processes, on a gradebook with one late and marked submission."""
     course = SmallCourse.make(tmp_path / "course")

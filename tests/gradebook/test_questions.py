@@ -93,6 +93,7 @@ def test_with_points_it_waits_and_then_counts(tmp_path: Path) -> None:
     assert "I take it back." in course.page("s1")
 
 
+@pytest.mark.slow(held_by="tests/gradebook/test_questions.py::test_with_points_it_waits_and_then_counts")
 def test_a_person_marks_it_in_formgrader_by_the_mark_scheme(tmp_path: Path) -> None:
     course = make(tmp_path / "course", points=4)
     course.submit("s1", "1.1", written={CELL: TEXT})
@@ -124,6 +125,7 @@ def _gradescope_item(course: SmallCourse) -> dict:
     return item
 
 
+@pytest.mark.fast_cases("no points")
 @pytest.mark.parametrize(("points", "text"), [(0, TEXT), (4, "")], ids=["no points", "nothing written"])
 def test_nobody_waits_for_what_cannot_earn_points(tmp_path: Path, points: float, text: str) -> None:
     course = make(tmp_path / "course", points=points)

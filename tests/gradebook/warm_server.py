@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from grader.execution.process import ServerProcess
+from grader.execution.server import Server
+from grader.execution.tiers import resolve_tier
 
 USERS = ("grader.commands.head_start", "grader.execution.server", "grader.workers.local")
 _running: dict[tuple[str, str], ServerProcess] = {}
@@ -40,6 +42,12 @@ def lend(tier: str, device: str = "cpu", *, trial: bool = False, wait: bool = Tr
         server = _running[tier, device] = ServerProcess(tier, device)
         atexit.register(server.close)
     return Lent(server)
+
+
+def shared_server() -> Server:
+    """Return a server of the best tier whose process is the one that runs."""
+    tier = resolve_tier("auto")
+    return Server(isolation=tier, shared=lend(tier))
 
 
 @contextmanager

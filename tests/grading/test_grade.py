@@ -18,6 +18,7 @@ from grader.grading.shortened import NOTE
 from grader.records import GradingSettings, Outcome, Status
 from grader.submission.file import SubmissionFile
 from tests.diagnosis.corpus_answers import answers
+from tests.gradebook.warm_server import shared_server
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
@@ -36,7 +37,7 @@ def draw_scenes(*arguments, **options):
 
 @pytest.fixture(scope="module")
 def server():
-    with Server() as started:
+    with shared_server() as started:
         yield started
 
 
@@ -69,6 +70,9 @@ def grade_example(server: Server, tmp_path: Path, example: Example, run_all: boo
     return grade(file, server=server, settings=settings, released=master_notebook(ROOT, example.assignment))
 
 
+@pytest.mark.slow(
+    held_by="tests/grading/test_decide.py::test_what_a_few_steps_leave_open_a_whole_training_decides_from_a_start_of_its_own"
+)
 def test_a_training_that_begins_otherwise_is_run_in_whole_and_that_counts(
     server: Server, tmp_path: Path
 ) -> None:
@@ -87,6 +91,9 @@ def test_a_right_training_is_verified_and_the_notebook_says_so(server: Server, t
     assert {check.name for check in graded.grade.verdicts[-1].checks} >= {"begins", "goes on", "maps"}
 
 
+@pytest.mark.slow(
+    held_by="tests/grading/test_decide.py::test_a_whole_training_that_fails_is_repeated_a_few_times"
+)
 def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tmp_path: Path) -> None:
     graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED.replace("if seed", "if False"))).grade
     lost = sum(check.points for check in EXERCISE.checks if check.at)
@@ -94,6 +101,9 @@ def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tm
     assert graded.verdicts[-1].notes == (WHOLE,)
 
 
+@pytest.mark.slow(
+    held_by="tests/grading/test_grade.py::test_a_right_training_is_verified_and_the_notebook_says_so"
+)
 def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(
     server: Server, tmp_path: Path
 ) -> None:
@@ -140,6 +150,9 @@ def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(
     assert "ZeroDivisionError" in graded.message
 
 
+@pytest.mark.slow(
+    held_by="tests/grading/test_decide.py::test_nothing_is_run_in_whole_where_something_below_is_wrong_or_no_time_is_left"
+)
 def test_all_runs_together_have_the_time_of_one(server: Server, tmp_path: Path, monkeypatch, runs) -> None:
     """A failed exercise is not replaced once the time is used up; a person is told, and nothing else is lost."""
     lesson = lessons()["1-attention"]
@@ -166,6 +179,9 @@ def test_an_error_in_the_explanation_costs_nothing(server: Server, tmp_path: Pat
     assert {flag.exercise for flag in graded.flags} == {"1.3"}
 
 
+@pytest.mark.slow(
+    held_by="tests/grading/test_try_repairs.py::test_an_answer_that_builds_on_a_wrong_one_is_explained_with_a_stand_in_below_it"
+)
 def test_what_a_stand_in_is_there_for_is_explained_once(
     server: Server, tmp_path: Path, monkeypatch, runs
 ) -> None:
@@ -189,6 +205,7 @@ def test_what_a_stand_in_is_there_for_is_explained_once(
     assert all(verdict.hint for verdict in failed.values())
 
 
+@pytest.mark.fast_cases("3.6-no_zero_grad-10")
 @pytest.mark.parametrize(
     ("exercise", "name", "points"),
     [("3.6", "no_zero_grad", 10), ("3.6", "not_flattened", 10), ("3.4", None, 4)],

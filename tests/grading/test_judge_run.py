@@ -18,6 +18,7 @@ from grader.grading.grade import grade, master_notebook
 from grader.grading.judge_run import RunJudge
 from grader.records import Grade, GradingSettings, Outcome, Verdict
 from grader.submission.file import SubmissionFile
+from tests.gradebook.warm_server import shared_server
 
 LESSON = "1-attention"
 # The name that 1.4 needs is defined below it: its first probes fail, and those at the end do not.
@@ -38,7 +39,7 @@ EXAMPLES = {
 
 @pytest.fixture(scope="module")
 def server():
-    with Server() as started:
+    with shared_server() as started:
         yield started
 
 
@@ -60,6 +61,7 @@ def untimed(verdict: Verdict) -> Verdict:
     return replace(verdict, checks=checks, other=verdict.other and untimed(verdict.other))
 
 
+@pytest.mark.fast_cases("wrong")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_exercise_is_told_and_the_grade_is_the_same(server: Server, tmp_path: Path, name: str) -> None:
     told: list[Verdict] = []

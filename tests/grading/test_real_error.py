@@ -28,6 +28,7 @@ from grader.report.jsonl import to_record
 from grader.report.page import feedback_page
 from grader.report.terminal import details
 from grader.submission.file import SubmissionFile
+from tests.gradebook.warm_server import shared_server
 
 ASSIGNMENT = "1-attention"
 LESSON = lessons()[ASSIGNMENT]
@@ -130,7 +131,7 @@ def notebooks() -> list[dict[str, Broken]]:
 
 @pytest.fixture(scope="module")
 def server():
-    with Server() as started:
+    with shared_server() as started:
         yield started
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from examples.make import ROOT, Example, content
-from grader.execution.server import Server
 from grader.grading.grade import grade, master_notebook
 from grader.records import GradingSettings, Outcome, Verdict
 from grader.submission.file import SubmissionFile
+from tests.gradebook.warm_server import shared_server
 
 ASSIGNMENT = "1-attention"
 WRONG = {
@@ -33,7 +33,7 @@ def graded(answers: dict[str, str], folder: Path) -> dict[str, Verdict]:
     example = Example(student="s", assignment=ASSIGNMENT, score=None, about="", answers=answers)
     (folder / "s.ipynb").write_bytes(content(example))
     file = SubmissionFile("s", ASSIGNMENT, folder, ("s.ipynb",))
-    with Server() as server:
+    with shared_server() as server:
         settings = GradingSettings(secret="s", device="cpu", tier=server.isolation)
         found = grade(file, server=server, settings=settings, released=master_notebook(ROOT, ASSIGNMENT))
     assert found.grade.status == "graded", found.grade.message

@@ -57,6 +57,18 @@ LIMITS = Limits(
 )
 
 
+# In the fast half: of each group what is quickly graded.
+FEW = (
+    "resource-fork bomb", "resource-segfault", "resource-raw flood", "resource-loop in the cell of 1.1",
+    "secrets-the repository", "secrets-environment", "interpreter-comparison patched", "interpreter-forged frames",
+    "format-points edited", "format-cut off", "paths-a symlink to a notebook", "paths-a FIFO",
+    "archives-members that climb out", "archives-a bomb", "tensors-pickles", "cheating-zeros",
+    "cheating-the built-in through an alias", "neighbours-objects of the kernel",
+)  # fmt: skip
+BORROWED_FEW = (
+    "a function: torch's masked softmax-", "from within: frames-", "from a cell: its module-",
+    "an operator: an operator of its own-", "a helper: a fork behind a pipe-",
+)  # fmt: skip
 BORROWED = [
     (Hostile(name=name, group="borrowed", answers={"1.3": answer}, middle=cell), works)
     for name, cell, answer, works in borrowed()
@@ -152,11 +164,15 @@ def test_the_corpus_covers_every_group():
     assert set(groups) == {
         "resource", "secrets", "interpreter", "format", "paths", "archives", "tensors", "cheating", "neighbours",
     }  # fmt: skip
+    assert {name.partition("-")[0] for name in FEW} == set(groups)
+    ways = {one.name.partition(":")[0] for one, _ in BORROWED}
+    assert {name.partition(":")[0] for name in BORROWED_FEW} == ways
     assert len(CORPUS) >= 60
     assert sum(map(len, neighbours.BUNDLES.values())) >= 40
     assert len({(one.group, one.name) for one in CORPUS}) == len(CORPUS)
 
 
+@pytest.mark.fast_cases(*FEW)
 @pytest.mark.parametrize("hostile", CORPUS, ids=lambda one: f"{one.group}-{one.name}")
 def test_no_submission_gets_more_or_less_than_it_earned(
     hostile: Hostile, server, master, tmp_path, planted, monkeypatch
@@ -200,6 +216,7 @@ def test_no_submission_gets_more_or_less_than_it_earned(
         assert book.execute("select auto_score from grade").fetchall() == [(17.0,)]
 
 
+@pytest.mark.fast_cases(*BORROWED_FEW)
 @pytest.mark.parametrize(("hostile", "works"), BORROWED, ids=lambda each: getattr(each, "name", ""))
 def test_a_borrowed_softmax_earns_nothing_or_is_flagged(
     hostile: Hostile, works: bool, server, master, tmp_path, monkeypatch
@@ -239,6 +256,7 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 """
 
 
+@pytest.mark.slow(held_by="tests/execution/test_limits.py::test_the_grader_itself_stays_small")
 def test_the_grader_stays_under_500_megabytes(master, tmp_path):
     """What would fill its memory, if anything did: floods, a file just small enough to be read, large answers."""
     large = "def attention(query, key, value):\n    return torch.ones(3 << 20), torch.ones(1 << 10)"

@@ -45,7 +45,7 @@ def run(folder: Path, program: str, *arguments: str, status: int = 0) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1200,
     )
     assert ran.returncode == status, ran.stdout + ran.stderr
     return ran.stdout + ran.stderr
@@ -60,7 +60,7 @@ def run_all(*commands: tuple[Path, tuple[str, ...]]) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1200,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout + ran.stderr
@@ -243,6 +243,9 @@ def test_what_else_was_handed_in_is_not_handed_out(course: Class) -> None:
         assert held == {NAME + suffix, "timestamp.txt", "submission_secret.txt"}
 
 
+@pytest.mark.slow(
+    held_by="tests/notebooks/test_notebooks.py::test_unsolved_only_the_exercises_raise_and_name_themselves"
+)
 def test_validate_says_what_is_not_solved_and_passes_the_solution(course: Class, tmp_path: Path) -> None:
     # As a student does it, where no configuration of ours is.
     shutil.copy(course.root / "notebooks" / NAME / f"{NAME}.ipynb", tmp_path)
@@ -253,6 +256,9 @@ def test_validate_says_what_is_not_solved_and_passes_the_solution(course: Class,
     assert "Success! Your notebook passes all the tests." in said
 
 
+@pytest.mark.slow(
+    held_by="tests/gradebook/test_gradebook.py::test_a_fault_leaves_the_earlier_score_and_marks_it_as_earlier"
+)
 def test_a_fault_of_ours_is_no_zero_and_makes_no_old_grade_look_new(course: Class, copy: Class) -> None:
     (copy.root / "notebooks" / NAME / f"{NAME}.ipynb").write_text("{", "utf-8")
     stamp = copy.root / "submitted" / "wrong" / NAME / "timestamp.txt"
@@ -269,6 +275,7 @@ def test_a_fault_of_ours_is_no_zero_and_makes_no_old_grade_look_new(course: Clas
         assert gradebook.find_comment("exercise-1-1", NAME, NAME, "wrong").auto_comment == WITHHELD
 
 
+@pytest.mark.slow(held_by="tests/workers/test_grade_key.py::test_what_a_grade_depends_on_is_in_its_key")
 def test_only_what_changed_or_was_broken_off_is_autograded_again(copy: Class) -> None:
     """nbgrader itself skips every folder that is there."""
     broken_off = copy.root / "autograded" / "right" / NAME / f"{NAME}.ipynb"
@@ -284,6 +291,7 @@ def test_only_what_changed_or_was_broken_off_is_autograded_again(copy: Class) ->
     assert copy.scores() == {"right": 100, "wrong": 93, "untouched": 0}
 
 
+@pytest.mark.slow(held_by="tests/submission/test_archive.py::test_the_services_layouts_are_known")
 def test_zips_are_collected_by_the_services_ids_or_refused_whole(copy: Class) -> None:
     archive = copy.root / "downloaded" / NAME / "archive"
     archive.mkdir(parents=True)

@@ -83,10 +83,12 @@ def test_it_runs_where_only_colabs_packages_are_and_is_read_the_same_afterwards(
     (tmp_path / "content").mkdir()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
     notebook = nbformat.reads(colab(solved(name)).decode(), as_version=4)
+    for cell in notebook.cells:  # what matters is which packages are asked for
+        cell.source = cell.source.replace("\ntrain_steps = None", "\ntrain_steps = 2")
     probe = nbformat.v4.new_code_cell("import attention")
     notebook.cells.append(probe)
     where = {"metadata": {"path": tmp_path / "content"}}
-    NotebookClient(notebook, allow_errors=True, timeout=300, kernel_name="python3", resources=where).execute()
+    NotebookClient(notebook, allow_errors=True, timeout=1200, kernel_name="python3", resources=where).execute()
     errors = [out for cell in notebook.cells for out in cell.get("outputs", []) if out.output_type == "error"]
     assert [error.evalue for error in errors] == ["No module named 'attention'"]
     assert list((tmp_path / "content").iterdir()) == []

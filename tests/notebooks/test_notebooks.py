@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 from grader.course import lessons
 from grader.notebook.cells import check_cell
 from tests.asking import ask
+from tests.few_steps import shorten
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = list(lessons())
@@ -45,7 +46,7 @@ def run_alone(
     NotebookClient(
         notebook,
         allow_errors=True,
-        timeout=300,
+        timeout=1200,
         kernel_name="python3",
         resources={"metadata": {"path": here}},
     ).execute()
@@ -58,10 +59,26 @@ def run_alone(
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_the_solution_runs_to_its_end_alone(
+def test_the_solution_runs_to_its_end_alone_with_few_steps(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notebook = book("solutions", name)
+    shorten(notebook)
+    runs_to_its_end(notebook, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow(
+    held_by="tests/notebooks/test_notebooks.py::test_the_solution_runs_to_its_end_alone_with_few_steps"
+)
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_solution_runs_to_its_end_alone(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs_to_its_end(book("solutions", name), tmp_path, monkeypatch)
+
+
+def runs_to_its_end(notebook: NotebookNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail if a cell raises or warns."""
     errors = run_alone(notebook, tmp_path, monkeypatch)
     assert {cell: f"{error.ename}: {error.evalue}" for cell, error in errors.items()} == {}
     warned = {
@@ -73,6 +90,7 @@ def test_the_solution_runs_to_its_end_alone(
     assert warned == {}
 
 
+@pytest.mark.fast_cases("1-attention")
 @pytest.mark.parametrize("name", LESSONS)
 def test_unsolved_only_the_exercises_raise_and_name_themselves(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -105,6 +105,9 @@ def test_cosine_similarity_stays_near_chance_and_so_does_the_untrained_map() -> 
         assert seed or all(low <= one <= high for one in (*shares, share(untrained(0), 0)))
 
 
+@pytest.mark.slow(
+    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
+)
 def test_what_has_to_be_learned() -> None:
     words = [share(trained(seed, learned=EVERYTHING[:1])[0], seed) for seed in range(3)]
     projections = [share(trained(seed, learned=EVERYTHING[1:])[0], seed) for seed in range(3)]
@@ -117,6 +120,9 @@ def test_what_has_to_be_learned() -> None:
     assert max(words) < min(projections) - 0.1
 
 
+@pytest.mark.slow(
+    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
+)
 def test_the_root_matters_where_the_head_is_wide() -> None:
     narrow = [share(trained(seed, root=False)[0], seed) for seed in range(3)]
     assert numbers("no difference in the end: **#** without it") * 3 == pytest.approx(narrow, abs=0.011)

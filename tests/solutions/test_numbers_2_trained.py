@@ -86,6 +86,9 @@ def test_chance_of_each_way_to_count():
     )
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_what_the_readers_of_this_notebook_read():
     second, first, both, ninth, two, four = says(
         r"one head reads the second digit in # of the scenes and guesses the first: #\. Both are right in #, about the "
@@ -143,6 +146,9 @@ def test_what_the_seeds_say():
     assert two[0] < 0.12  # "seed 0 is a seed on which they fail"
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_two_heads_share_a_cell_with_seed_0():
     assert (looks(reader(2))[:, 1] > 0.9).all()
 
@@ -150,6 +156,9 @@ def test_two_heads_share_a_cell_with_seed_0():
 # ---------------------------------------------------------------- what one head loses
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_the_mixture_is_readable_and_the_order_is_lost():
     pair, order = says(
         r"\*\*in any order\*\* in # of the scenes, nearly as often .* \*\*In order\*\* both are right in #\."
@@ -170,6 +179,9 @@ def test_the_mixture_is_readable_and_the_order_is_lost():
     assert kept["half_in_order"][1] < 0.04
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_exchanged_digits_leave_the_mixture_as_it_was():
     assert "With four heads they move by more than 10" in PROSE
     patches, cells, _ = unseen()
@@ -184,6 +196,9 @@ def test_exchanged_digits_leave_the_mixture_as_it_was():
     assert moved_by(reader(4)) > 10
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_the_loss_does_not_prefer_one_cell():
     half, free = says(r"By the loss, half and half \(#\) is \*better\* than the free head \(#\)")
     for said, one in ((half, reader(1, HalfAndHalf)), (free, reader(1))):
@@ -198,6 +213,9 @@ def test_the_loss_does_not_prefer_one_cell():
 # ---------------------------------------------------------------- which head does what
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_which_head_looks_where():
     (share,) = says(r"head 1 looks at the first cell in # of the scenes")
     trained = looks(reader(4))
@@ -214,6 +232,9 @@ def test_untrained_maps_are_nearly_even():
     assert maps.amax(-1).mean() < 0.3
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_which_head_listens_to_which_word():
     one, (patches, _, _) = reader(4), unseen()
     with torch.no_grad():
@@ -288,6 +309,9 @@ def finder(layers: int, both: bool = True) -> tuple[PairFinder, Tensor, TokenAli
     return one, words, aligner
 
 
+@pytest.mark.slow(
+    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
+)
 def test_both_directions_and_both_layers_are_needed():
     found, one_way, never, heard, alone = says(
         r"find the other's place in \*\*#\*\* of the cases\. In one direction it is #, chance: .* "
@@ -317,6 +341,9 @@ def test_what_the_seeds_of_the_fusion_say():
     assert min(kept["6 layers, added twice"]["places"]) > 0.9
 
 
+@pytest.mark.slow(
+    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
+)
 def test_words_grow_when_trained():
     (times,) = says(r"the words come out # times as large as they went in")
     one, words, aligner = finder(2)

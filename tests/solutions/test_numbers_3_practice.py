@@ -230,6 +230,7 @@ def test_each_broken_training_fails_and_is_named_at_every_seed(name, named, left
     assert run["on the patch"][1] < ON_PATCH_GATE / 2
 
 
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_3_practice.py::test_the_second_patient")
 def test_the_first_patient(trained):
     model, losses = trained["collapse"]
     assert findings(model) == ["no gradient", "one patch"]

@@ -31,6 +31,10 @@ from torch.nn import functional as F
 
 from tests.solutions.test_numbers_3 import CELLS, PROSE, says
 
+# Training takes half a minute; of lesson 1 it takes a second.
+pytestmark = pytest.mark.slow(
+    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
+)
 GIVEN = {
     "torch": torch, "nn": nn, "F": F, "Tensor": Tensor, "MultiHeadAttention": MultiHeadAttention,
     "causal_mask": causal_mask,

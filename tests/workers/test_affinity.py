@@ -28,7 +28,7 @@ def names_of_our_own(monkeypatch) -> None:
 
 def test_jobs_side_by_side_get_different_cores() -> None:
     found: list[set[int]] = []
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
 
     def job() -> None:
         both.wait()

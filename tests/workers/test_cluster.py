@@ -130,6 +130,7 @@ def test_two_workers_give_the_grades_of_two_jobs(cluster: Cluster, expected: dic
     assert got == expected
 
 
+@pytest.mark.slow(held_by="tests/workers/test_cluster.py::test_two_workers_give_the_grades_of_two_jobs")
 def test_every_worker_keeps_the_trainings_of_the_coordinator(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +150,7 @@ def test_every_worker_keeps_the_trainings_of_the_coordinator(
     (cluster.folder / "trainings" / name).unlink()
 
 
+@pytest.mark.slow(held_by="tests/test_kill.py::test_a_worker_process_that_is_killed_costs_nothing_but_time")
 def test_a_worker_that_is_killed_costs_nothing_but_time(cluster: Cluster, expected: dict[str, dict]) -> None:
     victim = cluster.pids()[0]
     found = [one for one in submissions() if one.student != "no-scaling"]  # they are quick
@@ -203,6 +205,7 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         pass
 
 
+@pytest.mark.slow(held_by="tests/workers/test_cluster.py::test_a_scheduler_that_is_not_there_is_named")
 def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_was_graded(cluster: Cluster) -> None:
     """The last one: it takes the cluster with it."""
     found = [one for one in submissions() if one.student != "truncated"]

@@ -57,6 +57,9 @@ def test_workers_share_a_fork_server_and_replace_one_that_dies() -> None:
     assert not fork_servers() - before
 
 
+@pytest.mark.slow(
+    held_by="tests/workers/test_local.py::test_workers_share_a_fork_server_and_replace_one_that_dies"
+)
 def test_where_the_shared_fork_server_never_gets_ready_each_worker_starts_its_own() -> None:
     before = fork_servers()
     with local_workers(2, TIER, "cpu", worker.run) as workers:
@@ -69,6 +72,7 @@ def test_where_the_shared_fork_server_never_gets_ready_each_worker_starts_its_ow
     assert not fork_servers() - before
 
 
+@pytest.mark.fast_cases("True")
 @pytest.mark.parametrize("used", [True, False])
 def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
     before = fork_servers()
@@ -79,7 +83,7 @@ def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
             with workers.start() as pool:
                 assert pool.submit(int).result() == 0
     assert not fork_servers() - before
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while active_children() and time.monotonic() < deadline:  # they were told to end
         time.sleep(0.05)
     assert not active_children()
@@ -105,13 +109,14 @@ def test_a_stop_while_workers_start_leaves_none_that_python_would_wait_for(
     ):
         workers.warm_up()
     assert len(started) == 2
-    _, waiting = psutil.wait_procs(started, 20)
+    _, waiting = psutil.wait_procs(started, 120)
     for process in waiting:
         process.kill()
     assert not waiting
     assert not fork_servers() - before
 
 
+@pytest.mark.fast_cases("2")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_fork_server_that_was_started_before_is_used_and_closed(jobs: int) -> None:
     before = fork_servers()
@@ -140,6 +145,7 @@ def test_workers_with_a_head_start_are_forks_of_this_process() -> None:
         second.shutdown()
 
 
+@pytest.mark.fast_cases("2")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
     before = fork_servers()
