@@ -37,7 +37,7 @@ from grader.records import Case, Status
 def namespace(
     lesson: Lesson, cell: str, exercise: str, source: str, replaces: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Run a solution notebook up to a training cell, three steps long, with the answer to one exercise replaced.
+    """Run a solution notebook up to a training cell, three steps long, with the answer to one exercise replaced; then all answers.
 
     Args:
         source: of the answer; "" for the solution's own.
@@ -45,12 +45,14 @@ def namespace(
     """
     path = course_root() / "solutions" / lesson.assignment / f"{lesson.assignment}.ipynb"
     names: dict[str, Any] = {"__name__": "__main__"}
+    trained = False
     for one in nbformat.read(path, as_version=4).cells:
         kind = role(one.id)
         if (
             one.cell_type == "code"
             and kind not in (Role.CHECK, Role.CARRY_ON, Role.TOOLS)
             and not only_draws(one)
+            and not (trained and kind is not Role.ANSWER)
         ):
             replaced = one.id == answer_cell(exercise)
             if one.id in lesson.training_cells and one.id != cell:
@@ -58,8 +60,7 @@ def namespace(
             exec(compile(source if replaced and source else one.source, one.id, "exec"), names)
             names |= replaces if replaced else {}
             names |= {"train_steps": SHORT, "device": "cpu"} if one.id == "setup" else {}
-        if one.id == cell:
-            break
+        trained = trained or one.id == cell
     return names
 
 

@@ -171,10 +171,18 @@ def verdict(
 ) -> Verdict:
     """The verdict on one answer, given as source text; without an explanation, which takes most of the time, if not `explained`."""
     on = sheet(lesson.assignment, exercise.id, secret)
-    names = dict(notebook_names(lesson.assignment))
-    for name in exercise.defines:
+    evidence = tried(on, source)
+    result = _explained(on, evidence, source) if explained else _judged(on, evidence)
+    used = used_builtins(exercise, source)
+    return refused(result, complaint(used)) if used else result
+
+
+def tried(on: Sheet, source: str) -> dict[str, Evidence]:
+    """Run one answer, given as source text, on all trials of its exercise; return what came back, by the trial's key."""
+    names = dict(notebook_names(on.lesson.assignment))
+    for name in on.exercise.defines:
         names.pop(name, None)
-    cell = answer_cell(exercise.id)
+    cell = answer_cell(on.exercise.id)
     place_of = partial(_place, source, cell)
     evidence: dict[str, Evidence] = {}
     with warnings.catch_warnings():
@@ -182,7 +190,7 @@ def verdict(
         try:
             with alarm(SECONDS):
                 exec(compile(source, cell, "exec"), names)
-                absent = [name for name in exercise.defines if name not in names]
+                absent = [name for name in on.exercise.defines if name not in names]
                 if absent:
                     raise NameError(f"name '{absent[0]}' is not defined")
                 for one in on.planned:
@@ -190,9 +198,7 @@ def verdict(
         except Exception as error:
             for one in on.planned:
                 evidence.setdefault(one.key, _raised(one, error))
-    result = _explained(on, evidence, source) if explained else _judged(on, evidence)
-    used = used_builtins(exercise, source)
-    return refused(result, complaint(used)) if used else result
+    return evidence
 
 
 @cache

@@ -209,8 +209,41 @@ def test_strokes_become_pixels_as_the_data_set_was_made(explorer: Page) -> None:
     assert pixels[3, 0] == pixels[3, 7] > 0
     larger = [[3 * x - 40, 3 * y + 9] for x, y in line]
     assert explorer.evaluate("line => Array.from(pixelsOf([line]))", larger) == pixels.flatten().tolist()
-    dot = torch.tensor(explorer.evaluate("Array.from(pixelsOf([[[7, 9]]]))"))
+
+
+# The canvas of a browser that keeps to the standard to the letter: a line without length is left out, with its round ends.
+TO_THE_LETTER = """() => {
+    const { moveTo, lineTo } = CanvasRenderingContext2D.prototype;
+    let last;
+    CanvasRenderingContext2D.prototype.moveTo = function (...to) { moveTo.apply(this, (last = to)); };
+    CanvasRenderingContext2D.prototype.lineTo = function (...to) {
+        if (to[0] !== last[0] || to[1] !== last[1]) lineTo.apply(this, (last = to));
+    };
+}"""
+
+
+@pytest.mark.parametrize("stroke", [[[7, 9]], [[7, 9], [7, 9]]], ids=["a click", "a click that trembles"])
+def test_a_dot_leaves_ink_in_every_browser(explorer: Page, stroke: list) -> None:
+    explorer.evaluate(TO_THE_LETTER)
+    dot = torch.tensor(explorer.evaluate("stroke => Array.from(pixelsOf([stroke]))", stroke))
     assert dot.nonzero().flatten().tolist() == [27, 28, 35, 36]  # the four blocks around the middle
+    line = torch.tensor(explorer.evaluate("Array.from(pixelsOf([[[7, 9], [8, 9]]]))"))
+    assert line.count_nonzero() > dot.count_nonzero()
+
+
+def test_a_click_on_the_pad_is_seen_there(explorer: Page) -> None:
+    explorer.evaluate(TO_THE_LETTER)
+    explorer.evaluate("pick(4)")
+    explorer.get_by_role("button", name="Write one").click()
+    explorer.locator("#pad").click(position={"x": 20, "y": 30})
+    expect(explorer.get_by_role("button", name="Put it in")).to_be_enabled()
+    ink = """pad => {
+        const image = pad.getContext("2d").getImageData(0, 0, pad.width, pad.height).data;
+        return image.filter((value, place) => place % 4 === 3 && value > 127).length / (pad.width * pad.height);
+    }"""
+    assert (
+        0.005 < explorer.locator("#pad").evaluate(ink) < 0.02
+    )  # a disc, a ninth of the pad wide: π / 18² of it
 
 
 def test_reading_a_row_gives_three_words_and_the_maps_of_each(explorer: Page) -> None:

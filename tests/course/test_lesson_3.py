@@ -237,6 +237,22 @@ def test_right_answers_with_other_weights_are_refused(trained, inputs):
     assert "not what the trained weights give" in finding.message
 
 
+def test_right_words_from_a_model_that_computes_something_else_are_refused(trained, inputs):
+    """Which words a wrong model says may turn on the weights, and these on the processor; its logits are other ones in any case."""
+    model = trained["model"]
+
+    class Sharper(MiniVLM):
+        def forward(self, token_ids, image_patches):
+            logits, maps = super().forward(token_ids, image_patches)
+            return 1.02 * logits, maps
+
+    sharper = Sharper(**recipe.MODEL)
+    sharper.load_state_dict(model.state_dict())
+    honest, other = (answers_of({**trained, "model": one}, inputs) for one in (model, sharper))
+    assert all(torch.equal(said, other.got["answers"][task]) for task, said in honest.got["answers"].items())
+    assert "not what the trained weights give" in judge_answers(other).message
+
+
 def test_forged_maps_are_refused(trained, inputs):
     honest = maps_of(trained, inputs)
     cells = {task: cells[:, 0] for task, cells in inputs["cells"].items()}
@@ -359,7 +375,7 @@ def test_the_start_depends_on_the_seed_alone():
     assert not torch.equal(one.head.weight, other.head.weight)
 
 
-@pytest.mark.parametrize("name", ["answers", "maps", "value-weighted", "state", "path"])
+@pytest.mark.parametrize("name", ["answers", "logits", "maps", "value-weighted", "state", "path"])
 @pytest.mark.parametrize(
     "value",
     [None, 1, "x", [], {"where": 1}, torch.zeros(3, dtype=torch.int8), {"where": torch.zeros(0)}],

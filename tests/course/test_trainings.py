@@ -7,6 +7,7 @@ import time
 
 import pytest
 import torch
+from attention import recipe
 from attention.pointing import Pointer
 from torch import nn
 from torch.nn import functional as F
@@ -14,10 +15,12 @@ from torch.nn import functional as F
 from grader.checks.plan import plan_exercise
 from grader.checks.reference_results import run_here
 from grader.course import lessons
+from grader.course.lesson_3 import verified_model
 from grader.course.trainings import recorded
 from grader.course.trainings.recorded import State, Training, evenly
-from grader.course.trainings.segment import go_on
-from grader.records import Case
+from grader.course.trainings.segment import compare_training, go_on
+from grader.declaration.sampler import InputSampler
+from grader.records import Case, Finding
 
 LINE = {"weight": torch.tensor([[1.0, 2.0]]), "bias": torch.tensor([3.0])}
 
@@ -110,6 +113,36 @@ def test_a_state_and_its_moments_go_on_as_they_would_have(kept) -> None:
 
 def test_states_are_spread_over_the_training_and_end_with_it() -> None:
     assert evenly(800, 3) == (200, 400, 600, 800)
+
+
+# ---------------------------------------------------------------- other processors
+
+
+def test_a_start_that_differs_in_its_last_bits_is_no_move_of_what_does_not_learn() -> None:
+    """`randn` rounds otherwise on another processor: what does not learn then seems to move by that."""
+    start = {"learns": torch.ones(5), "still": torch.ones(7)}
+    right = {"losses": [1.0], "moved": {"learns": torch.full((5,), 0.01), "still": torch.zeros(7)}}
+
+    def judged_off(off: float) -> Finding:
+        moved = {"learns": right["moved"]["learns"] + off, "still": torch.full((7,), off)}
+        return compare_training({"losses": [1.0], "moved": moved}, right, {}, start=start)
+
+    assert judged_off(3e-7).passed
+    assert "still is off" in judged_off(1e-5).message
+    alone = compare_training(
+        {"losses": [1.0], "moved": {**right["moved"], "still": start["still"] * 3e-7}}, right, {}
+    )
+    assert not alone.passed, "the start is the grader's own: nothing of it is rounding"
+
+
+def test_steps_are_long_enough_for_the_numbers_that_they_change(monkeypatch) -> None:
+    """The recipe's last rates are shorter than the last bit of a weight near 1, and a right answer would be off by chance."""
+    late = State(step=790, weights={}, mean={}, square={})
+    monkeypatch.setattr(verified_model, "draw_state", lambda *_, **__: late._asdict())
+    monkeypatch.setattr(verified_model.MODEL_TRAINING.__class__, "states", lambda self: ())
+    rates = verified_model.draw_segment(InputSampler("late"), early=False)["rates"]
+    assert min(rates) == verified_model.LEAST_RATE
+    assert recipe.learning_rate(795) < 1e-6 < 1e3 * torch.finfo(torch.float32).eps < verified_model.LEAST_RATE
 
 
 # ---------------------------------------------------------------- attacks: right at first, and something else later

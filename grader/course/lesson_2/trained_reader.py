@@ -68,7 +68,7 @@ def reads_unseen(case: Case) -> Finding:
     with torch.no_grad():
         logits, maps = reader.eval()(patches, cells)
     for name, want in (("logits", logits), ("maps", maps)):
-        if problem := difference(name, case.got[name], want, rtol=30):
+        if problem := difference(name, case.got[name], want, rtol=30 * case.rtol):
             return Finding(passed=False, message=f"on unseen scenes {problem}, from the same weights")
     if "weights" in case.inputs:
         return Finding(passed=True)

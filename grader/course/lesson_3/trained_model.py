@@ -58,22 +58,23 @@ def draw_held_out(sampler: InputSampler, *, scenes: int) -> Inputs:
 
 def trained_answers(model, record: Mapping, prompts: Mapping, patches: Mapping) -> Mapping[str, Value]:
     """Return the trained weights, the record of the training, and what the model answers, word by word."""
-    return {**training_result(model, record), "answers": answers_of(model, prompts, patches)}
+    return {**training_result(model, record), **answers_of(model, prompts, patches)}
 
 
-def answers_of(model, prompts: Mapping, patches: Mapping) -> dict[str, Tensor]:
-    """Return what a model answers to the questions of each task, word by word."""
+def answers_of(model, prompts: Mapping, patches: Mapping) -> dict[str, Mapping]:
+    """Return what a model answers to the questions of each task, word by word, and the logits of each word: (B, words, V)."""
     device = next(model.parameters()).device
     model.eval()
-    answers = {}
+    answers, scores = {}, {}
     with torch.no_grad():
         for task, token_ids in prompts.items():
-            token_ids = token_ids.to(device)
+            token_ids, said = token_ids.to(device), []
             for _ in range(3 if task == "read" else 1):
-                logits = model(token_ids, patches[task].to(device))[0]
-                token_ids = torch.cat([token_ids, logits[:, -1].argmax(-1, keepdim=True)], 1)
+                said.append(model(token_ids, patches[task].to(device))[0][:, -1])
+                token_ids = torch.cat([token_ids, said[-1].argmax(-1, keepdim=True)], 1)
             answers[task] = token_ids[:, prompts[task].shape[1] :].cpu()
-    return answers
+            scores[task] = torch.stack(said, 1).float().cpu()
+    return {"answers": answers, "logits": scores}
 
 
 def trained_maps(
@@ -119,7 +120,10 @@ def training_result(model, record: Mapping) -> dict[str, Value]:
 
 
 def judge_answers(case: Case) -> Finding:
-    """Pass if the weights come from this training, they give these answers, and enough are right.
+    """Pass if the weights come from this training, they give these answers and their logits, and enough are right.
+
+    Words alone would not do: a wrong model may answer as the right one in all questions that were drawn, with the weights
+    of one training, and not with those that a training on another processor ends with.
 
     How many are right is not asked where the weights are the grader's own: then the answers are the reference's, or wrong.
     """
@@ -132,7 +136,9 @@ def judge_answers(case: Case) -> Finding:
         truth = case.inputs["truth"][task]
         if not isinstance(answers, Tensor) or answers.shape != truth.shape or answers.dtype != truth.dtype:
             return Finding(passed=False, message=f"no answers to the {task} questions came back")
-        if not are_likeliest(model, case.inputs["prompts"][task], answers, case.inputs["patches"][task]):
+        prompts, patches = case.inputs["prompts"][task], case.inputs["patches"][task]
+        logits = answer_logits(model, prompts, answers, patches)
+        if logits is None or not (are_likeliest(logits, answers) and _same_logits(case, task, logits)):
             text = f"the answers to the {task} questions are not what the trained weights give"
             return Finding(passed=False, message=f"{text}: does the model compute what 3.3 and 3.4 ask for?")
         right = (answers == truth).all(1).double().mean().item()
@@ -250,19 +256,29 @@ def compare_with_start(model: MiniVLM, start: MiniVLM) -> str:
     return ""
 
 
-def are_likeliest(model: nn.Module, prompts: Tensor, answers: Tensor, patches: Tensor) -> bool:
-    """Tell whether each answered word is the model's likeliest one, given the words before it.
+def answer_logits(model: nn.Module, prompts: Tensor, answers: Tensor, patches: Tensor) -> Tensor | None:
+    """Compute the logits of each answered word, given the words before it: (B, words, V). None if a word is none."""
+    count = prompts.shape[1]
+    if bool((answers < 0).any()) or bool((answers >= recipe.MODEL["vocab_size"]).any()):
+        return None
+    with torch.no_grad():
+        logits, _ = model(torch.cat([prompts, answers], 1), patches)
+    return logits[:, count - 1 : -1]
+
+
+def are_likeliest(logits: Tensor, answers: Tensor) -> bool:
+    """Tell whether each answered word is the likeliest one.
 
     A word within 1e-3 of the largest logit counts as likeliest: rounding may decide between such words.
     """
-    count = prompts.shape[1]
-    if bool((answers < 0).any()) or bool((answers >= recipe.MODEL["vocab_size"]).any()):
-        return False
-    with torch.no_grad():
-        logits, _ = model(torch.cat([prompts, answers], 1), patches)
-    logits = logits[:, count - 1 : -1]
     answered = logits.gather(-1, answers.unsqueeze(-1)).squeeze(-1)
     return bool((answered >= logits.amax(-1) - 1e-3 * logits.abs().amax(-1)).all())
+
+
+def _same_logits(case: Case, task: str, expected: Tensor) -> bool:
+    """Tell whether the logits that came back are the expected ones, within what two blocks add up of rounding errors."""
+    got = {"logits": _by_task(case, "logits").get(task)}
+    return compare(got, {"logits": expected}, rtol=100 * case.rtol, device=case.device).passed
 
 
 def compute_maps(model: MiniVLM, prompts: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:

@@ -48,6 +48,8 @@ def begins(
             {"losses": case.got.get("losses"), "moved": moved},
             {"losses": right["losses"], "moved": wanted},
             training.states()[0].square,
+            case.rtol,
+            right["start"],
         )
 
     return Check(

@@ -19,13 +19,20 @@ function fitted(strokes) {
   );
 }
 
+/** Draw strokes. One of a single place is a disc: the standard has browsers leave out lines without length, caps and all. */
 function drawStrokes(context, strokes, ink) {
-  Object.assign(context, { lineWidth: ink, lineCap: "round", lineJoin: "round" });
+  Object.assign(context, { lineWidth: ink, lineCap: "round", lineJoin: "round", fillStyle: context.strokeStyle });
   for (const [first, ...rest] of strokes) {
+    const moves = rest.some(([x, y]) => x !== first[0] || y !== first[1]);
     context.beginPath();
-    context.moveTo(...first);
-    for (const point of [first, ...rest]) context.lineTo(...point);
-    context.stroke();
+    if (moves) {
+      context.moveTo(...first);
+      for (const point of rest) context.lineTo(...point);
+      context.stroke();
+    } else {
+      context.arc(...first, ink / 2, 0, 2 * Math.PI);
+      context.fill();
+    }
   }
 }
 
