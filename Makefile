@@ -62,7 +62,7 @@ test-all: test  ## test, then test-rest: what CI runs
 
 lint: setup  ## style and types
 	$(RUN)/ruff check .
-	$(RUN)/ruff format --check grader source tests benchmarks examples assets
+	$(RUN)/ruff format --check grader source tests corpus benchmarks examples assets
 	$(RUN)/mypy
 	@# The guest is a program of its own: its import root is grader/execution, and it runs on Linux alone.
 	cd grader/execution && $(abspath $(RUN))/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/guest --platform linux -p guest

@@ -12,11 +12,10 @@ from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 
-from benchmarks.truth.answers import variants
+from corpus.answers import answers, variants
 from examples.make import Example, content
 from grader.course import lessons
 from grader.paths import course_root, tools_on_path
-from tests.diagnosis.corpus_answers import answers
 
 MOST_SECONDS = 1800.0  # of another program; `otter run` was once seen to hang
 WRONG = (2, 5, 7, 9)  # of each ten

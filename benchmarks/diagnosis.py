@@ -1,8 +1,8 @@
-"""What do students read? The corpus of tests/diagnosis, judged: refused or accepted, explained, and whether that is the cause.
+"""What do students read? The blind answers of corpus/, judged: refused or accepted, explained, and whether that is the cause.
 
 `python -m benchmarks.diagnosis [--say] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
 
-Whether an explanation names the true cause was judged one by one, by reading it; tests/diagnosis/judged.jsonl keeps each judgement
+Whether an explanation names the true cause was judged one by one, by reading it; corpus/judgements.jsonl keeps each judgement
 with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file.
 """
 
@@ -19,12 +19,12 @@ from typing import NamedTuple
 import torch
 
 from benchmarks import publish
-from benchmarks.truth import answers as truth
-from benchmarks.truth.answers import self_check, verdict
+from corpus import judging as truth
+from corpus.answers import Answer, answers, judgements, told
+from corpus.judging import self_check, verdict
 from grader.course import lessons
 from grader.declaration.lesson import Lesson
 from grader.records import Outcome, Verdict
-from tests.diagnosis.corpus_answers import Answer, answers, judgements, told
 
 COLUMNS = (
     "wrong", "refused", "explained", "true cause", "part of it", "false", "unjudged",

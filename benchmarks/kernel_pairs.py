@@ -28,8 +28,8 @@ import torch
 
 from benchmarks import publish
 from benchmarks.kernels import KERNELS, SECRET, with_kernels
-from benchmarks.truth.answers import variants
 from benchmarks.verified import namespace
+from corpus.answers import variants
 from grader.checks.judge import judge_trial
 from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial

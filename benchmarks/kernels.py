@@ -37,9 +37,11 @@ import matplotlib as mpl
 import torch
 
 from benchmarks import publish
-from benchmarks.truth.answers import TooLong, alarm, sheet, solutions, tried, variants
-from benchmarks.truth.mutate import mutants
 from benchmarks.verified import namespace
+from corpus.answers import answers as corpus
+from corpus.answers import variants
+from corpus.judging import TooLong, alarm, sheet, solutions, tried
+from corpus.mutate import mutants
 from grader.checks.judge import judge, judge_trial
 from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial
@@ -50,7 +52,6 @@ from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.grading.dependencies import foundations
 from grader.records import Evidence, Outcome
-from tests.diagnosis.corpus_answers import answers as corpus
 
 CHOSEN_BY = ("ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
 KERNELS: Mapping[str, tuple[str, ...]] = {

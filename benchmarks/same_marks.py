@@ -19,10 +19,9 @@ from pathlib import Path
 from benchmarks import publish
 from benchmarks.classes import check_all_graded, grader, make_empty_course, submit
 from benchmarks.training_attacks import attacks
-from benchmarks.truth.answers import variants
+from corpus.answers import answers, variants
 from examples.make import Example, classes, content
 from grader.course import lessons
-from tests.diagnosis.corpus_answers import answers
 
 WRONG = 12  # wrong answers of the corpus for each lesson, evenly chosen
 KINDS = ("example", "variants", "mistake", "attack")

@@ -28,9 +28,9 @@ from rich.console import Console
 
 from benchmarks import publish
 from benchmarks.classes import make_course
+from corpus.answers import answers
 from grader.commands.console import Terminal
 from grader.commands.grade import GradeOptions, run
-from tests.diagnosis.corpus_answers import answers
 
 WARM = 2  # submissions of the small class
 AGAIN = "second run"  # with stand-ins

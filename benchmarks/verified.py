@@ -21,7 +21,7 @@ import matplotlib as mpl
 import nbformat
 import torch
 
-from benchmarks.truth.answers import variants
+from corpus.answers import variants
 from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial
 from grader.checks.reference_results import run_here

@@ -124,6 +124,13 @@ def test_source_imports_nothing_of_grader() -> None:
     assert offenders("source", "grader") == []
 
 
+def test_benchmarks_and_the_corpus_import_no_tests() -> None:
+    """What both need has a home of its own: corpus/."""
+    assert offenders("benchmarks", "tests") == []
+    assert offenders("corpus", "tests", "benchmarks") == []
+    assert offenders("grader", "corpus", "tests", "benchmarks") == []
+
+
 def test_execution_knows_neither_the_reference_nor_the_checks_nor_the_course() -> None:
     assert offenders("grader/execution", "attention", "grader.checks", "grader.course") == []
 

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.similarity [--students N] [--seed N]`
 
-The answers of tests/diagnosis/corpus and of tests/course/variants were written one by one, each to differ from the others: they
+The answers of corpus/blind and of corpus/variants were written one by one, each to differ from the others: they
 stand for answers of people who did not copy. Each is disguised by a program (benchmarks/similarity/plant.py) and put back as
 the answer of one more student; it is found if `compare` pairs it with its original. One copy is planted at a time.
 
@@ -22,14 +22,14 @@ from itertools import combinations
 
 from benchmarks import publish
 from benchmarks.similarity.plant import BEYOND, KINDS, copies
-from benchmarks.truth.answers import ROOT, variants
+from corpus.answers import answers, variants
+from corpus.judging import ROOT
 from grader.commands.similar import given_code
 from grader.course import lessons
 from grader.similarity.exercise import compare_exercise
 from grader.similarity.fragments import Fragments, fragments_of
 from grader.similarity.pairs import Comparison, compare
 from grader.similarity.whole_answer import whole_answer
-from tests.diagnosis.corpus_answers import answers
 
 COPY = "copy"  # the student with the planted answer
 ROUNDS = 20  # classes of whole submissions, for each lesson and kind

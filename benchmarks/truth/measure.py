@@ -8,16 +8,9 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
-from benchmarks.truth.answers import (
-    empty_answers,
-    mistaken,
-    self_check,
-    shape_only,
-    solutions,
-    variants,
-    verdict,
-)
-from benchmarks.truth.mutate import mutants
+from corpus.answers import variants
+from corpus.judging import empty_answers, mistaken, self_check, shape_only, solutions, verdict
+from corpus.mutate import mutants
 from grader.course import lessons
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson

@@ -8,11 +8,11 @@ from textwrap import indent
 import jupytext
 import pytest
 
-from benchmarks.truth.answers import ROOT, solutions, variants
+from corpus.answers import answers, variants
+from corpus.judging import ROOT, solutions
 from grader.checks.carry_on import LEAST_STATEMENTS, is_carry_on, shapes_of_source
 from grader.course import lessons
 from grader.notebook.cells import carry_on_source
-from tests.diagnosis.corpus_answers import answers
 
 CARRY_ON = {
     (assignment, cell.metadata["stuck"]): cell.source

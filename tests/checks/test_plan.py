@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from benchmarks.truth.answers import verdict
+from corpus.judging import verdict
 from grader.checks.compare import flatten
 from grader.checks.plan import plan
 from grader.checks.planned_trial import source_of

@@ -10,11 +10,12 @@ from pathlib import Path
 import jupytext
 import pytest
 
+from corpus.answers import BLIND, VARIANTS
 from grader.checks import reaches as module
 from grader.checks.reaches import PUT_TOGETHER, reaches
 from grader.course import lessons
 
-TESTS = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -72,14 +73,14 @@ def test_what_students_write_is_no_reach(source: str) -> None:
 def right_answers() -> Iterator[tuple[str, str]]:
     """Yield every right writing of an answer that the project has, and the answers of the diagnosis corpus."""
     for assignment, lesson in lessons().items():
-        for script in (TESTS / "course" / "variants", TESTS.parent / "solutions"):
+        for script in (VARIANTS, ROOT / "solutions"):
             for cell in jupytext.read(script / f"{assignment}.py", fmt="py:percent").cells:
                 if cell.cell_type == "code" and cell.metadata.get("exercise"):
                     yield f"{script.name} {cell.metadata['exercise']}", cell.source
         for exercise in lesson.exercises:
             for writing in (*exercise.writings, *exercise.reference):
                 yield f"{exercise.id} {writing.__name__}", inspect.getsource(writing)
-    for file in sorted((TESTS / "diagnosis" / "corpus").glob("*.py")):
+    for file in sorted(BLIND.glob("*.py")):
         for source in re.split(r"^# %%.*$", file.read_text("utf-8"), flags=re.MULTILINE):
             yield file.name, source
 

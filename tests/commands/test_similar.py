@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from corpus.answers import answers
 from grader.cli import app
 from grader.gradebook.reader import read_class
-from tests.diagnosis.corpus_answers import answers
 from tests.similarity.recorded_class import record_class
 
 SAME = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1)\n"

@@ -13,7 +13,8 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
-from benchmarks.truth import answers
+from corpus import judging
+from corpus.answers import variants
 from grader.checks.judge import judge
 from grader.checks.plan import plan, plan_exercise
 from grader.checks.planned_trial import PlannedTrial
@@ -74,13 +75,11 @@ def needs_training(lesson: Lesson, check: Check) -> bool:
 @pytest.mark.fast_cases("1.4", "2.2", "3.P1", "3.6", "4.13")
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES, ids=IDS)
 def test_right_answers_pass_there_too(lesson, exercise, device):
-    sources = {"the solution": answers.solutions(lesson.assignment)[exercise.id]}
-    sources |= {
-        one.name: one.source for one in answers.variants(lesson.assignment) if one.exercise == exercise.id
-    }
+    sources = {"the solution": judging.solutions(lesson.assignment)[exercise.id]}
+    sources |= {one.name: one.source for one in variants(lesson.assignment) if one.exercise == exercise.id}
     namespaces = {"the reference": dict(lesson.reference)}
     for name, source in sources.items():
-        namespaces[name] = {"math": math, **answers.notebook_names(lesson.assignment)}
+        namespaces[name] = {"math": math, **judging.notebook_names(lesson.assignment)}
         exec(compile(source, name, "exec"), namespaces[name])
     checks = tuple(check for check in exercise.checks if not needs_training(lesson, check))
     part = replace(exercise, checks=checks, points=sum(check.points for check in checks))
@@ -105,7 +104,7 @@ def test_a_whole_notebook_runs_there(assignment, device, monkeypatch, tmp_path):
     matplotlib.use("agg")
     monkeypatch.chdir(tmp_path)  # where lesson 3 writes its explorer
     monkeypatch.setattr(plt, "show", lambda *_, **__: plt.close("all"))
-    path = answers.ROOT.resolve() / "solutions" / assignment / f"{assignment}.ipynb"
+    path = judging.ROOT.resolve() / "solutions" / assignment / f"{assignment}.ipynb"
     names: dict[str, object] = {"__name__": "__main__"}
     lesson = lessons()[assignment]
     probes = [one for one in plan(lesson, "devices", assignment) if needs_training(lesson, one.check)]

@@ -17,8 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from benchmarks.truth import measure as measuring
-from benchmarks.truth.answers import mistaken, sheet, solutions, variants, verdict
 from benchmarks.truth.measure import measure
+from corpus.answers import variants
+from corpus.judging import mistaken, sheet, solutions, verdict
 from grader.checks.compare import compare
 from grader.checks.planned_trial import source_of
 from grader.checks.reference_results import run_here
@@ -108,20 +109,20 @@ def test_no_wrong_answer_passes_and_no_right_one_fails(lesson: Lesson, exercise:
 
 def test_the_measure_sees_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above can fail: with a judge that passes everything, and with one that passes nothing."""
-    from benchmarks.truth import answers
+    from corpus import judging
 
     lesson = lessons()["1-attention"]
     exercise = lesson.exercise("1.2")
-    passes = verdict(lesson, exercise, answers.solutions("1-attention")["1.2"])
+    passes = verdict(lesson, exercise, judging.solutions("1-attention")["1.2"])
     fails = mistaken(lesson, exercise, exercise.mistakes[0])
     assert (passes.outcome, fails.outcome) == (Outcome.PASSED, Outcome.FAILED)
 
-    monkeypatch.setattr(answers, "judge", lambda *_, **__: passes)
+    monkeypatch.setattr(judging, "judge", lambda *_, **__: passes)
     count, _ = measure(lesson, exercise, ["one"], sample=2)
     assert count["wrong accepted"] == len(exercise.mistakes) + count["empty"]
     assert count["equivalent"] == 2
 
-    monkeypatch.setattr(answers, "judge", lambda *_, **__: fails)
+    monkeypatch.setattr(judging, "judge", lambda *_, **__: fails)
     count, lines = measure(lesson, exercise, ["one"], sample=0)
     assert count["right refused"] == count["right"] > 1
     assert any("RIGHT REFUSED" in line for line in lines)

@@ -11,7 +11,7 @@ from attention.pointing import Pointer, draw_looks, draw_start
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.truth.answers import mistaken, sheet
+from corpus.judging import mistaken, sheet
 from grader.checks.compare import flatten
 from grader.course.lesson_1 import LESSON, trained_pointer
 from grader.course.lesson_1.masks import draw_lengths

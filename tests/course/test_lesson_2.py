@@ -15,7 +15,7 @@ from attention.multi_head import MultiHeadAttention
 from attention.reader import draw_reading, train_reader
 from torch.nn import functional as F
 
-from benchmarks.truth.answers import verdict
+from corpus.judging import verdict
 from grader.checks.plan import plan
 from grader.checks.reference_results import run_here
 from grader.course.lesson_2 import LESSON, trained_reader

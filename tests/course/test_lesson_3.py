@@ -12,7 +12,8 @@ from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch.nn import functional as F
 
-from benchmarks.truth.answers import mistaken, sheet, variants, verdict
+from corpus.answers import variants
+from corpus.judging import mistaken, sheet, verdict
 from grader.checks.reference_results import run_here
 from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3 import trained_model as trained_vlm

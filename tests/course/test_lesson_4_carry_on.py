@@ -7,7 +7,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from benchmarks.truth.answers import verdict
+from corpus.judging import verdict
 from grader.course.lesson_4 import LESSON
 from grader.records import Outcome
 

@@ -1,26 +1,18 @@
-"""Wrong answers that once passed, in tests/course/once_accepted/: each is refused now."""
+"""Wrong answers that once passed, in corpus/once_accepted/: each is refused now."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import jupytext
 import pytest
 
-from benchmarks.truth.answers import verdict
+from corpus.answers import once_accepted
+from corpus.judging import verdict
 from grader.course import lessons
 from grader.records import Outcome
 
 ANSWERS = [
-    pytest.param(
-        script.stem,
-        cell.metadata["exercise"],
-        cell.source,
-        id=f"{cell.metadata['exercise']} {cell.metadata['wrong']}",
-    )
-    for script in sorted((Path(__file__).parent / "once_accepted").glob("*.py"))
-    for cell in jupytext.read(script, fmt="py:percent").cells
-    if "wrong" in cell.metadata
+    pytest.param(assignment, one.exercise, one.source, id=f"{one.exercise} {one.name}")
+    for assignment, wrong in once_accepted().items()
+    for one in wrong
 ]
 
 

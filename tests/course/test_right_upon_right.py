@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.truth.answers import Variant, notebook_names, sheet, solutions, variants
+from corpus.answers import Variant, variants
+from corpus.judging import notebook_names, sheet, solutions
 from grader.checks.judge import judge
 from grader.checks.reference_results import run_here
 from grader.course import lessons

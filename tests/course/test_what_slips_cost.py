@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks.truth.answers import mistaken, sheet
+from corpus.judging import mistaken, sheet
 from grader.course import lessons
 from grader.declaration.exercise import Exercise, Mistake
 from grader.declaration.lesson import Lesson

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.truth.answers import verdict
+from corpus.judging import verdict
 from grader.course import lessons
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson

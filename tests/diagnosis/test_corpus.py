@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
+from corpus.answers import Answer, answers
 from grader.course import lessons
-from tests.diagnosis.corpus_answers import Answer, answers
 
 ANSWERS = list(answers())
 LATER = {"3.P5", "3.P6", "3.P7"}  # practice that was added after the corpus was written

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.truth.mutate import mutants as mutants_of_text
+from corpus.mutate import mutants as mutants_of_text
 from grader.course import lessons
 from grader.diagnosis.mutants.mutants import MOST, ONE_PLACE, Mutant, mutants, public_names
 from tests.import_graph import ROOT

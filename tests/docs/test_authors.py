@@ -171,7 +171,9 @@ def test_a_declared_mistake_is_named_and_costs_its_exercise_alone(grades: dict[s
     assert grades["turned"]["score"] == 40.0
 
 
-@pytest.mark.slow(held_by="tests/hostile/test_corpus.py::test_no_submission_gets_more_or_less_than_it_earned")
+@pytest.mark.slow(
+    held_by="tests/hostile/test_submissions.py::test_no_submission_gets_more_or_less_than_it_earned"
+)
 def test_a_built_in_of_the_lessons_own_is_refused_under_any_name(grades: dict[str, dict]) -> None:
     assert of_convolve(grades["borrowed"])["points"] == 0.0
     assert ("uses-builtin", "1.1") in {
@@ -179,7 +181,9 @@ def test_a_built_in_of_the_lessons_own_is_refused_under_any_name(grades: dict[st
     }
 
 
-@pytest.mark.slow(held_by="tests/hostile/test_corpus.py::test_no_submission_gets_more_or_less_than_it_earned")
+@pytest.mark.slow(
+    held_by="tests/hostile/test_submissions.py::test_no_submission_gets_more_or_less_than_it_earned"
+)
 def test_the_sandbox_shows_nothing_of_the_course(grades: dict[str, dict]) -> None:
     assert "found nothing" in of_convolve(grades["thief"])["message"], of_convolve(grades["thief"])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from as_user import USER, run_as
 
-SCRIPT = Path(__file__).with_name("neighbours_script.py")
+SCRIPT = Path(__file__).parents[2] / "corpus" / "neighbours_script.py"
 SITUATIONS = [(0, "full"), (0, "partial"), (USER, "full"), (USER, "partial")]
 pytestmark = pytest.mark.fast_cases("root-full", f"{USER}-partial")  # each takes a quarter of a minute
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import jupytext
 import numpy as np
 import pytest
 import torch
@@ -15,6 +13,7 @@ from guest import tripwire  # its name in the sandbox; see conftest.py
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from corpus.answers import variants
 from grader.checks.from_scratch import ran_builtins, used_builtins
 from grader.checks.plan import examples
 from grader.checks.reference_results import run_here
@@ -24,7 +23,6 @@ from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.records import GIVEN, OWN, Evidence, Origin, Request, Status
 
-VARIANTS = Path(__file__).parents[1] / "course" / "variants"
 NAMES = {
     "torch": torch,
     "nn": nn,
@@ -183,18 +181,17 @@ def test_a_given_function_that_is_handed_the_builtin_is_no_excuse() -> None:
     assert seen(MASKED, lambda: attend(namespace))
 
 
-def variants() -> list:
-    found = []
-    for assignment, lesson in lessons().items():
-        for cell in jupytext.read(VARIANTS / f"{assignment}.py", fmt="py:percent").cells:
-            id = cell.metadata.get("exercise")
-            if id and lesson.exercise(id).bans:
-                name = f"{id} {cell.metadata['variant']}"
-                found.append(pytest.param(lesson, lesson.exercise(id), cell.source, id=name))
-    return found
+def of_banned() -> list:
+    """List the right answers of the exercises that forbid a built-in."""
+    return [
+        pytest.param(lesson, lesson.exercise(one.exercise), one.source, id=f"{one.exercise} {one.name}")
+        for assignment, lesson in lessons().items()
+        for one in variants(assignment)
+        if lesson.exercise(one.exercise).bans
+    ]
 
 
-@pytest.mark.parametrize(("lesson", "exercise", "source"), variants())
+@pytest.mark.parametrize(("lesson", "exercise", "source"), of_banned())
 def test_no_right_answer_trips(lesson: Lesson, exercise: Exercise, source: str) -> None:
     """Whatever its style; the probes themselves use nothing that is banned, and results stay the same."""
     namespace = {**lesson.reference, **NAMES}
@@ -212,7 +209,7 @@ def test_no_right_answer_trips(lesson: Lesson, exercise: Exercise, source: str) 
 
 
 def test_some_right_answers_were_looked_at() -> None:
-    assert len(variants()) >= 25
+    assert len(of_banned()) >= 25
 
 
 # ---------------------------------------------------------------- in the sandbox

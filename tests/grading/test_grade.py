@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.answers import answers
 from examples.make import ROOT, Example, content
 from grader.course import lessons
 from grader.declaration.lesson import SHORT
@@ -17,7 +18,6 @@ from grader.grading.grade import Graded, grade, master_notebook
 from grader.grading.shortened import NOTE
 from grader.records import GradingSettings, Outcome, Status
 from grader.submission.file import SubmissionFile
-from tests.diagnosis.corpus_answers import answers
 from tests.gradebook.warm_server import shared_server
 
 LESSON = lessons()["1-attention"]

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from benchmarks.truth.answers import variants
+from corpus.answers import variants
 from grader.course import lessons
 from grader.notebook.keeps_state import may_remember
 from grader.paths import course_root

@@ -1,23 +1,27 @@
-"""Reads the corpus: answers that were written without sight of the grader, with what is wrong with each."""
+"""Reads the answers: those written without sight of the grader, right ones in other styles, and wrong ones that once passed."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+import jupytext
+
 from grader.records import Verdict
 
-CORPUS = Path(__file__).parent / "corpus"
-JUDGED = Path(__file__).parent / "judged.jsonl"
+HERE = Path(__file__).parent
+BLIND, VARIANTS, ONCE_ACCEPTED = HERE / "blind", HERE / "variants", HERE / "once_accepted"
+JUDGED = HERE / "judgements.jsonl"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
 
 
 class Answer(NamedTuple):
-    """One answer of the corpus."""
+    """An answer that was written without sight of the grader."""
 
     exercise: str
     right: bool
@@ -32,9 +36,9 @@ class Answer(NamedTuple):
 
 
 def answers() -> Iterator[Answer]:
-    """Yield every answer of the corpus, 4.9 before 4.10."""
+    """Yield every answer that was written without sight of the grader, 4.9 before 4.10."""
     for file in sorted(
-        CORPUS.glob("*.py"), key=lambda file: re.sub(r"\d+", lambda n: n[0].zfill(2), file.stem)
+        BLIND.glob("*.py"), key=lambda file: re.sub(r"\d+", lambda n: n[0].zfill(2), file.stem)
     ):
         before, *parts = TITLE.split(file.read_text("utf-8"))
         assert not before.strip(), file
@@ -57,3 +61,30 @@ def judgements() -> dict[tuple[str, str], tuple[str, str]]:
         return {}
     lines = [json.loads(line) for line in JUDGED.read_text("utf-8").splitlines()]
     return {(line["exercise"], line["name"]): (line["told"], line["judgement"]) for line in lines}
+
+
+class Variant(NamedTuple):
+    """A right answer in another style, or a wrong one that once passed."""
+
+    exercise: str
+    name: str
+    source: str
+
+
+@cache
+def variants(assignment: str) -> tuple[Variant, ...]:
+    """Return the right answers of a lesson that are written in other styles than its solution."""
+    return tuple(_marked(VARIANTS / f"{assignment}.py", "variant"))
+
+
+@cache
+def once_accepted() -> dict[str, tuple[Variant, ...]]:
+    """Return the wrong answers that once passed, by assignment."""
+    return {script.stem: tuple(_marked(script, "wrong")) for script in sorted(ONCE_ACCEPTED.glob("*.py"))}
+
+
+def _marked(script: Path, mark: str) -> Iterator[Variant]:
+    """Yield the cells of a percent script that have a mark; its value is the answer's name."""
+    for cell in jupytext.read(script, fmt="py:percent").cells:
+        if mark in cell.metadata:
+            yield Variant(cell.metadata["exercise"], cell.metadata[mark], cell.source)

@@ -17,7 +17,7 @@ from pathlib import Path
 import neighbours
 import pytest
 from borrowed import REACHES_INSIDE, borrowed
-from corpus import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, code, content, place
+from submissions import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, code, content, place
 
 from grader.course import lessons
 from grader.execution import stand_ins

@@ -1,4 +1,4 @@
-"""Answers to exercises as source text, judged here: solutions, variants, mutants, and nothing worth the name.
+"""Judges answers here, given as source text: solutions, variants, mutants, and nothing worth the name.
 
 They are ours and harmless, so no sandbox is needed; a mutant that loops is stopped by an alarm.
 """
@@ -19,7 +19,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import nbformat
 import torch
 from torch import Tensor
@@ -43,18 +42,9 @@ from grader.notebook.cells import TOOLS_CELL, Role, answer_cell, role
 from grader.paths import notebook_path
 from grader.records import Evidence, Place, Status, Verdict
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 20  # of CPU time: one answer on all its trials
 _numbers = count()  # of file names, so that each answer has its own
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A right answer in another style."""
-
-    exercise: str
-    name: str
-    source: str
 
 
 @cache
@@ -64,18 +54,6 @@ def solutions(assignment: str) -> Mapping[str, str]:
     lesson = lessons()[assignment]
     cells = {cell.id: cell.source for cell in book.cells}
     return {exercise.id: cells[answer_cell(exercise.id)] for exercise in lesson.exercises}
-
-
-@cache
-def variants(assignment: str) -> tuple[Variant, ...]:
-    """The right-but-different answers of a lesson, from tests/course/variants/."""
-    script = ROOT / "tests" / "course" / "variants" / f"{assignment}.py"
-    cells = jupytext.read(script, fmt="py:percent").cells
-    return tuple(
-        Variant(cell.metadata["exercise"], cell.metadata["variant"], cell.source)
-        for cell in cells
-        if "variant" in cell.metadata
-    )
 
 
 def empty_answers(exercise: Exercise) -> Iterator[tuple[str, str]]:
