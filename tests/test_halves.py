@@ -49,6 +49,14 @@ def test_the_fast_half_holds_a_case_of_every_guarantee(cases: list[Case]) -> Non
     assert unheld(cases) == []
 
 
+def test_every_file_of_tests_is_run(cases: list[Case]) -> None:
+    """But where there is no browser: its files are skipped as they are collected."""
+    files = {str(file.relative_to(ROOT)) for file in (ROOT / "tests").rglob("test_*.py")}
+    run = {case.file for case in cases}
+    assert run <= files
+    assert {file for file in files - run if not file.startswith("tests/browser/")} == set()
+
+
 FAST = Case("tests/test_a.py::test_fast", "", False, "", ())
 
 

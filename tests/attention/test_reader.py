@@ -1,3 +1,4 @@
+import pytest
 import torch
 from attention.digits import BLANK
 from attention.reader import (
@@ -36,6 +37,9 @@ def test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own():
     assert (on_cell.max(0).values >= 0.95).all()
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_one_head_reads_one_cell():
     reader = train_reader(num_heads=1, steps=600, seed=0)
     with torch.no_grad():

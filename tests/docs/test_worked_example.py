@@ -128,6 +128,9 @@ def test_the_student_gets_the_task_and_not_the_answer(course: Course) -> None:
     assert "threshold =" not in "".join(cell.source for cell in book.cells if cell.cell_type == "code")
 
 
+@pytest.mark.slow(
+    held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks"
+)
 def test_the_solution_gets_full_points_and_the_untouched_notebook_none(course: Course) -> None:
     shutil.copy(course.root / "solutions/1-attention/1-attention.ipynb", course.root / "solved.ipynb")
     shutil.copy(course.root / "notebooks/1-attention/1-attention.ipynb", course.root / "untouched.ipynb")

@@ -218,6 +218,7 @@ CASES = {
 }
 
 
+@pytest.mark.fast_cases("torch alone", "deferred")
 @pytest.mark.parametrize("case", CASES)
 def test_an_optimizer_takes_the_same_step(case: str) -> None:
     before, imported = CASES[case]

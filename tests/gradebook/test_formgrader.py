@@ -71,6 +71,9 @@ def test_grade_says_the_score_of_the_gradebook(marked: Marked) -> None:
     assert '<td class="right">10</td>' in (course.root / "feedback" / "class.html").read_text("utf-8")
 
 
+@pytest.mark.slow(
+    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_what_was_given_by_hand_survives_and_being_late_costs"
+)
 def test_nbgraders_autograde_keeps_it_and_asks_nobody_to_look_again(marked: Marked, tmp_path: Path) -> None:
     course, _ = marked
     course.nbgrader(("autograde", "1-attention", "--force"), ("generate_feedback", "1-attention"))

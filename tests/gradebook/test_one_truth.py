@@ -254,7 +254,7 @@ def test_every_page_holds_every_comment(story: Told, stage: str) -> None:
             assert str(escape(" ".join(text.split()))) in " ".join(seen.pages[student].split())
 
 
-@pytest.mark.slow(held_by="tests/gradebook/test_random_records.py::TestSemester::runTest")
+@pytest.mark.slow(held_by="tests/gradebook/test_random_records.py::TestFewSemesters::runTest")
 def test_nothing_that_a_person_gave_is_ever_changed(story: Told) -> None:
     def given(seen: Seen) -> tuple:
         marks = {key: (cell.manual, cell.extra) for key, cell in seen.cells.items()}

@@ -263,11 +263,19 @@ class Semester(RuleBasedStateMachine):
         assert {key: text for key, text in self.written.items() if text} == stored
 
 
-TestSemester = Semester.TestCase
-TestSemester.settings = settings(
-    max_examples=10,
+class OfTheFastHalf(Semester):
+    """The same, for fewer examples."""
+
+
+TestFewSemesters = OfTheFastHalf.TestCase
+TestFewSemesters.settings = settings(
+    max_examples=2,
     stateful_step_count=12,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
+TestSemester = pytest.mark.slow(held_by="tests/gradebook/test_random_records.py::TestFewSemesters::runTest")(
+    Semester.TestCase
+)
+TestSemester.settings = settings(TestFewSemesters.settings, max_examples=10)

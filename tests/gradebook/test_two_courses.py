@@ -107,6 +107,9 @@ def test_a_gradebook_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.db"))
 
 
+@pytest.mark.slow(
+    held_by="tests/gradebook/test_two_courses.py::test_another_gradebook_of_the_course_has_its_results_beside_it"
+)
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 def test_make_grade_leaves_the_class_alone(tmp_path: Path) -> None:
     """The example class here is two cheap notebooks; the Makefile is the course's."""

@@ -265,6 +265,9 @@ def without(*heads: int) -> list[float]:
         return (one.answer(left).argmax(-1) == answers).float().mean(0).tolist()
 
 
+@pytest.mark.slow(
+    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+)
 def test_taking_a_head_away():
     before, after = says(r"without head 1 the first digit falls from # to #, close to chance")
     assert (without()[0], without(1)[0]) == pytest.approx((before, after), abs=2 * NEAR)

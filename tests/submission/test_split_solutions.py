@@ -36,6 +36,7 @@ def meaning(source: str) -> str:
     return ast.dump(tree)
 
 
+@pytest.mark.fast_cases("1-attention")
 @pytest.mark.parametrize("assignment", lessons())
 def test_a_split_answer_is_put_together(assignment: str) -> None:
     lesson, master = lessons()[assignment], master_notebook(ROOT, assignment)
