@@ -141,8 +141,10 @@ def test_steps_are_long_enough_for_the_numbers_that_they_change(monkeypatch) -> 
     monkeypatch.setattr(verified_model, "draw_state", lambda *_, **__: late._asdict())
     monkeypatch.setattr(verified_model.MODEL_TRAINING.__class__, "states", lambda self: ())
     rates = verified_model.draw_segment(InputSampler("late"), early=False)["rates"]
-    assert min(rates) == verified_model.LEAST_RATE
-    assert recipe.learning_rate(795) < 1e-6 < 1e3 * torch.finfo(torch.float32).eps < verified_model.LEAST_RATE
+    assert min(rates) == verified_model.SLOWEST_RATE
+    assert (
+        recipe.learning_rate(795) < 1e-6 < 1e3 * torch.finfo(torch.float32).eps < verified_model.SLOWEST_RATE
+    )
 
 
 # ---------------------------------------------------------------- attacks: right at first, and something else later

@@ -34,7 +34,7 @@ SEGMENT_QUESTIONS = 16  # questions in a step of a segment
 WEIGHT_DECAY = 0.01  # the recipe's
 # The recipe's own rates end at 1e-8. Steps of that length are shorter than what a float32 of 1, as the weights of a LayerNorm are,
 # can be changed by: right answers were off by .65 % of their way at a rate of 4e-6, and by .05 % at most from here on.
-LEAST_RATE = 3e-4
+SLOWEST_RATE = 3e-4
 
 
 def train_model(steps: int = recipe.STEPS) -> tuple[MiniVLM, Mapping[str, Any]]:
@@ -78,7 +78,7 @@ def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     return {
         "sizes": dict(recipe.MODEL),
         "state": state,
-        "rates": [max(recipe.learning_rate(step), LEAST_RATE) for step in after],
+        "rates": [max(recipe.learning_rate(step), SLOWEST_RATE) for step in after],
         "batches": [list(batch) for batch in batches],
         "betas": list(recipe.BETAS),
         "weight_decay": WEIGHT_DECAY,
