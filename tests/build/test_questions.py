@@ -82,6 +82,6 @@ def test_what_is_no_question_is_refused(id: str, source: str, said: str) -> None
 def test_a_prediction_is_a_code_cell_with_a_marker(tmp_path) -> None:
     cell = nbformat.v4.new_code_cell("guess = None")
     cell.metadata["predict"] = "largest-weight"
-    (made,) = _cells(cell, LESSON, tmp_path)
+    (made,) = _cells(cell, LESSON, tmp_path, "")
     assert (made.id, made.source) == ("predict-largest-weight", "# @predict largest-weight\nguess = None")
     assert "nbgrader" not in made.metadata
