@@ -83,7 +83,7 @@ def _lessons_built(
     with _workers(len(names)) as workers:
         sources, lines = tools_cells(root, names, workers, check)
         made = workers.map(partial(lesson_built, root, repository), names, map(sources.get, names))
-        return {path: text for texts in made for path, text in texts.items()}, lines
+        return {path: text for texts in made for path, text in texts.items()}, list(lines)
 
 
 def _workers(jobs: int) -> Executor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,11 +45,11 @@ class Kept(NamedTuple):
 
 def tools_cells(
     root: Path, names: Iterable[str], workers: Executor, check: bool = False
-) -> tuple[dict[str, str], list[str]]:
+) -> tuple[dict[str, str], Iterator[str]]:
     """Return the sources of the cells of self-checks, by assignment.
 
     Args:
-        check: whether to look at numbers that would be kept unseen.
+        check: whether to look at numbers that would be kept unseen; the workers do it while the sources are used.
 
     Returns:
         Beside the sources a line for each exercise of which the committed notebook knows something that does not hold.
@@ -60,20 +61,21 @@ def tools_cells(
         for name, (_, holds) in committed.items()
         for one in lessons()[name].exercises
     ]
-    lines: dict[str, str] = {}
     packed = {one.exercise: one.stored for one in kept if one.stored and one.unchanged}
-    if check:
-        held = [one for one in kept if one.exercise in packed]
-        lines |= dict(zip((one.exercise for one in held), workers.map(what_is_kept_off, held), strict=True))
+    held = [one for one in kept if one.exercise in packed] if check else []
+    held.sort(key=lambda one: -one.size)  # the longest begin first
+    off = workers.map(what_is_kept_off, held)
+    changed: dict[str, str] = {}
     for one, fresh in _computed([one for one in kept if one.exercise not in packed], workers):
-        lines[one.exercise] = _difference(one, fresh)
-        packed[one.exercise] = fresh if lines[one.exercise] or one.stored is None else one.stored
+        changed[one.exercise] = _difference(one, fresh)
+        packed[one.exercise] = fresh if changed[one.exercise] or one.stored is None else one.stored
     sources = {}
     for name, (source, holds) in committed.items():
         checks = self_checks(lessons()[name], packed)
         # What is the same stays as it is, whatever the version of the library that compresses it.
         sources[name] = source if checks == holds else self_check_source(checks)
-    return sources, [f"exercise {id}: {line}; run: grader build" for id, line in lines.items() if line]
+    found = chain(changed.items(), zip((one.exercise for one in held), off, strict=True))
+    return sources, (f"exercise {id}: {line}; run: grader build" for id, line in found if line)
 
 
 def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, PackedExercise]]:
