@@ -198,7 +198,7 @@ def test_no_sandbox_outlives_a_killed_grader(tmp_path: Path) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.fast_cases("False")
+@pytest.mark.slow(held_by="tests/results/test_writer.py::test_a_worker_that_dies_costs_only_time")
 @pytest.mark.parametrize("head_start", [True, False])
 def test_a_worker_process_that_is_killed_costs_nothing_but_time(
     head_start: bool, tmp_path: Path, undisturbed: tuple[list[tuple], float]

@@ -200,6 +200,9 @@ def run(script: str, places: dict[str, Path], **environment: str) -> subprocess.
     )  # fmt: skip
 
 
+@pytest.mark.fast_cases(
+    "grader export csv > /dev/full-environment0-2--grader: standard output: No space left on device\\n"
+)
 @pytest.mark.parametrize(
     ("script", "environment", "status", "out", "err"),
     [

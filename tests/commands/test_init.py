@@ -104,6 +104,7 @@ def test_the_declarations_are_the_courses_own_copies(course: Path) -> None:
     assert said.splitlines() == [*rows, "True {'lessons'}"]
 
 
+@pytest.mark.slow(held_by="tests/test_wheel.py::test_the_wheel_is_small_and_has_no_file_of_the_machine")
 def test_a_lesson_alone_stands_alone(tmp_path: Path) -> None:
     for name in LESSONS:
         init(tmp_path / name, "--lesson", name)

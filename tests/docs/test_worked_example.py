@@ -112,12 +112,16 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     return Course(root, changes(before, edited), changes(edited, contents(root)))
 
 
+@pytest.mark.slow(
+    held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks"
+)
 def test_it_adds_one_file_touches_two_and_the_build_makes_the_rest(course: Course) -> None:
     assert course.edited == EDITED
     assert course.changed_by_the_build == GENERATED
     assert "| Attention from scratch | 10 | 105 |" in (course.root / "README.md").read_text("utf-8")
 
 
+@pytest.mark.slow(held_by="tests/docs/test_authors.py::test_the_student_gets_no_answer")
 def test_the_student_gets_the_task_and_not_the_answer(course: Course) -> None:
     book = nbformat.read(course.root / "notebooks/1-attention/1-attention.ipynb", as_version=4)
     cells = {cell.id: cell for cell in book.cells}

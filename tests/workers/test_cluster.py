@@ -150,7 +150,7 @@ def test_every_worker_keeps_the_trainings_of_the_coordinator(
     (cluster.folder / "trainings" / name).unlink()
 
 
-@pytest.mark.slow(held_by="tests/test_kill.py::test_a_worker_process_that_is_killed_costs_nothing_but_time")
+@pytest.mark.slow(held_by="tests/results/test_writer.py::test_a_worker_that_dies_costs_only_time")
 def test_a_worker_that_is_killed_costs_nothing_but_time(cluster: Cluster, expected: dict[str, dict]) -> None:
     victim = cluster.pids()[0]
     found = [one for one in submissions() if one.student != "no-scaling"]  # they are quick
