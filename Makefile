@@ -56,12 +56,12 @@ browser:
 
 PYTEST = $(RUN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test: setup browser  ## lint, built, and a case of every guarantee: before each commit (eight minutes)
+test: setup browser  ## lint, built, and a case of every guarantee: before each commit (minutes)
 	@# Side by side: each of the two keeps one core busy.
 	$(MAKE) --no-print-directory -j 2 lint built
 	$(PYTEST) -m "not slow"
 
-test-rest: setup browser  ## the tests that `make test` leaves out (twenty minutes)
+test-rest: setup browser  ## the tests that `make test` leaves out (many minutes)
 	$(PYTEST) -m slow
 
 test-all: test  ## test, then test-rest: what CI runs

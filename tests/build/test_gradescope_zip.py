@@ -67,6 +67,7 @@ def run(root: Path, packages: Path, python: str = sys.executable) -> tuple[subpr
     return ran, json.loads((root / "results" / "results.json").read_text("utf-8"))
 
 
+@pytest.mark.slow(held_by="tests/build/test_gradescope_zip.py::test_the_zip_is_what_gradescope_asks_for")
 def test_a_real_submission_is_graded_from_the_zip_alone(installed: tuple[Path, Path]) -> None:
     root, packages = installed
     shutil.copy(

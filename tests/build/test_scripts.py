@@ -97,6 +97,7 @@ def test_the_student_notebook_names_the_todo_and_holds_no_answer(write) -> None:
     assert "key.mT" not in nbformat.writes(book)
 
 
+@pytest.mark.slow(held_by="tests/build/test_self_check_kept.py::test_only_what_changed_is_computed")
 def test_building_twice_gives_the_same_bytes(write) -> None:
     first, second = (nbformat.writes(student_notebook("1-attention", write())) for _ in range(2))
     assert first == second
