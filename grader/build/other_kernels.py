@@ -37,9 +37,8 @@ class Asked(NamedTuple):
     exercise: str
     told: Mapping[str, Any]  # its trials
     data: bytes  # that belong to them
-    prints: Mapping[
-        int, Sequence[Fingerprint | None]
-    ]  # what each candidate gives here, by its number; None: not known
+    # What each candidate gives here, by its number; None: not known.
+    prints: Mapping[int, Sequence[Fingerprint | None]]
 
 
 def unsure(asked: Sequence[Asked]) -> dict[str, Unsure]:

@@ -64,7 +64,7 @@ def tools_cells(
     packed = {one.exercise: one.stored for one in kept if one.stored and one.unchanged}
     held = [one for one in kept if one.exercise in packed] if check else []
     held.sort(key=lambda one: -one.size)  # the longest begin first
-    off = workers.map(what_is_kept_off, held)
+    off = workers.map(_what_is_off, held)
     changed: dict[str, str] = {}
     for one, fresh in _computed([one for one in kept if one.exercise not in packed], workers):
         changed[one.exercise] = _difference(one, fresh)
@@ -106,10 +106,10 @@ def _difference(one: Kept, fresh: PackedExercise) -> str:
         return "the notebook knows nothing of it"
     if not decided_alike(one.stored, fresh):
         return "its examples or its wrong answers are others"
-    return what_is_kept_off(one)
+    return _what_is_off(one)
 
 
-def what_is_kept_off(one: Kept) -> str:
+def _what_is_off(one: Kept) -> str:
     """Say what of an exercise's stored self-check does not hold; "" if all does."""
     assert one.stored is not None
     torch.set_num_threads(1)

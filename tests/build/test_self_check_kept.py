@@ -210,6 +210,7 @@ def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callab
     everything = [one.id for one in LESSON.exercises]
     assert changing("grader.diagnosis.mutants.operators") == everything
     assert changing("grader.build.reproducible") == everything
+    assert changing("grader.build.other_kernels") == everything
     assert changing("grader.course.lesson_1.softmax") == ["1.3"]
     assert changing("grader.course.lesson_1") == []
     assert changing("grader.build.self_check") == []  # the notebook's code, which is compared byte by byte
