@@ -42,6 +42,7 @@ from corpus.answers import answers as corpus
 from corpus.answers import variants
 from corpus.judging import TooLong, alarm, sheet, solutions, tried
 from corpus.mutate import mutants
+from grader.build.other_kernels import KERNELS as OTHER_KERNELS
 from grader.checks.judge import judge, judge_trial
 from grader.checks.plan import plan_exercise
 from grader.checks.planned_trial import PlannedTrial
@@ -53,12 +54,8 @@ from grader.declaration.lesson import Lesson
 from grader.grading.dependencies import foundations
 from grader.records import Evidence, Outcome
 
-CHOSEN_BY = ("ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
-KERNELS: Mapping[str, tuple[str, ...]] = {
-    "plain": ("default", "SSE4_2", "SSE41"),
-    "avx2": ("avx2", "AVX2", "AVX2"),
-    "best": (),  # of this machine
-}
+KERNELS: Mapping[str, Mapping[str, str]] = {**OTHER_KERNELS, "best": {}}  # "best": of this machine
+CHOSEN_BY = frozenset(OTHER_KERNELS["plain"])
 SECRET = "kernels"  # the same inputs for all
 SECONDS = 900  # one answer in a notebook with a short training, on a machine with much else to do
 FACTORS = (1.0, 0.1, 10.0)  # of the tolerance
@@ -193,9 +190,8 @@ def with_kernels(kernels: str, trainings: Path, *command: str) -> str:
     Raises:
         CalledProcessError: the process failed.
     """
-    chosen = dict(zip(CHOSEN_BY, KERNELS[kernels], strict=False))
     others = {name: value for name, value in os.environ.items() if name not in CHOSEN_BY}
-    environment = {**others, **chosen, FOLDER: str(trainings / kernels)}
+    environment = {**others, **KERNELS[kernels], FOLDER: str(trainings / kernels)}
     line = [sys.executable, "-m", *command]
     return subprocess.run(line, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 

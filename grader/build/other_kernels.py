@@ -22,11 +22,15 @@ from grader.course import lessons
 from grader.diagnosis.candidates import candidates
 from grader.diagnosis.fingerprint import Fingerprint, alike
 
-# The plainest kernels, and those of processors without AVX-512.
-KERNELS = (
-    {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"},
-    {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
-)
+# The plainest kernels, and those of processors without AVX-512: what the environment must say.
+KERNELS: Mapping[str, Mapping[str, str]] = {
+    "plain": {
+        "ATEN_CPU_CAPABILITY": "default",
+        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+    },
+    "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+}
 Unsure = set[tuple[int, int]]  # the number of a candidate, and the index of a trial
 
 
@@ -44,11 +48,11 @@ class Asked(NamedTuple):
 def unsure(asked: Sequence[Asked]) -> dict[str, Unsure]:
     """Return for each exercise where its wrong answers give something else with other kernels."""
     found: dict[str, Unsure] = {one.exercise: set() for one in asked}
-    own = {name: os.environ.get(name) for name in KERNELS[0]}
+    own = {name: os.environ.get(name) for name in KERNELS["plain"]}
     pools = [ProcessPoolExecutor(1, get_context("spawn")) for _ in KERNELS]
     try:
         jobs = []
-        for pool, kernels in zip(pools, KERNELS, strict=True):
+        for pool, kernels in zip(pools, KERNELS.values(), strict=True):
             os.environ.update(kernels)  # a process has them from its start: they are read once
             jobs.append({one.exercise: pool.submit(differing, one) for one in asked})
         for done in jobs:
