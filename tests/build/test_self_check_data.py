@@ -1,15 +1,16 @@
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
 import torch
 
 from grader.build.reproducible import ReproducibleResults, is_rounding
-from grader.build.self_check_data import Brief, Reader, gives, is_rounded
+from grader.build.self_check_data import FARTHEST, Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import Writer
 from grader.checks.plan import shown
 from grader.course.lesson_1 import LESSON
 from grader.declaration.sampler import PublicSampler
-from grader.diagnosis.fingerprint import fingerprint, fingerprint_of_error
+from grader.diagnosis.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
 
 
 def there_and_back(value, how: str = "expected"):
@@ -182,3 +183,25 @@ def test_what_is_made_of_drawn_numbers_is_drawn_again() -> None:
 def test_a_text_that_looks_like_a_tensor_is_refused() -> None:
     with pytest.raises(ValueError, match="must not begin with ~"):
         Writer().expected({"x": "~stored"})
+
+
+def test_a_number_too_large_for_two_bytes_is_told_by_the_largest_one() -> None:
+    right = Fingerprint(7, (1e-9, 1e-9, 1e-9))
+    huge = Fingerprint(7, (1e9, 1e9, -1e9))
+    writer = Writer()
+    forms = writer.briefs([[huge]], [right])
+    [[brief]] = Reader(bytes(writer.data)).briefs(forms, 1, 1)
+    assert (brief.first, brief.second) == (FARTHEST, -FARTHEST)
+    assert gives(brief, right, huge)
+
+
+def test_what_was_expected_of_other_inputs_is_forgotten_of_public_trials_too() -> None:
+    trial = shown(LESSON.exercise("1.2"))[0]
+    assert trial.public
+    results = ReproducibleResults(LESSON.reference)
+    before = results.right(trial).values["scores"]
+    arguments = {name: 2 * value for name, value in trial.inputs["arguments"].items()}
+    changed = replace(trial, inputs={**trial.inputs, "arguments": arguments})
+    assert torch.equal(results.right(changed).values["scores"], before)  # by the trial's key
+    results.forget(changed)
+    torch.testing.assert_close(results.right(changed).values["scores"], 4 * before)
