@@ -64,6 +64,7 @@ def copy_course(to: Path) -> None:
         "notebooks",
         "assets",
         "benchmarks",
+        "corpus",
         "tests/course",
         "docs",
     ):
