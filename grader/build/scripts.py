@@ -45,7 +45,7 @@ UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 SCHEMA = 3  # version of nbgrader's cell metadata
 
 
-def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str = "") -> NotebookNode:
+def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> NotebookNode:
     """Build the solution notebook of a lesson.
 
     Args:
