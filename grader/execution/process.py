@@ -65,7 +65,7 @@ class ServerProcess:
         boot, server = describe_sandbox(tier, device, self._scratch.home if self._scratch else HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self._control, server_end = socket.socketpair()
-        server |= {"try": True, "limits": limits_for_guest(Limits(), tier)} if trial else {}
+        server |= {"trial": trial, "limits": limits_for_guest(Limits(), tier)}
         with server_end:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-s", str(GUEST / "boot.py"), str(server_end.fileno())],

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +21,11 @@ HOME = "/home/student"
 # In tier full, submissions see it as their own, too.
 UNPRIVILEGED = 65_533
 OUR_PACKAGES = ("grader", "attention")
+# Folders of installed packages below a folder in which Python is installed; the last are conda's other environments.
+INSTALLED = ("*-packages", "python*/*-packages", "lib*/python*/*-packages", "local/lib*/python*/*-packages",
+             "envs/*/lib/python*/*-packages")  # fmt: skip
+# A file of each of our folders: who can read one can read its neighbours, too.
+TELLING = ("__init__.py", "pyproject.toml", "RECORD", "nbgrader_config.py")
 
 # Parts of the system that programs and libraries need.
 SYSTEM = (
@@ -62,6 +67,7 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
     top = [path for path in TOP if os.path.isdir(path) and not os.path.islink(path)]
     # A link, as .venv may be one, would lead nowhere in the sandbox: under its name stands what it leads to.
     binds = {path: os.path.realpath(path) for path in (*visible, *top)}
+    ours = _ours(binds)
     boot = {
         "tier": tier,
         "python": python,
@@ -71,23 +77,26 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
         "gid": UNPRIVILEGED,
         "binds": binds,
         "links": {path: os.readlink(path) for path in TOP if os.path.islink(path)},
-        "masks": _masks(binds),
+        "masks": _masks(binds, ours),
         "devices": devices,
         "files": _etc(),
         "environment": {**_environment(home, python), **gpu.environment},
     }
     if tier == "full":
-        readable = ["/"]
+        readable, listable = ["/"], []
     else:
-        readable = [*binds, *TOP, str(GUEST), "/etc/passwd", "/etc/group", "/proc", *devices]
+        readable, listable = _around([*binds, *TOP], ours)
+        readable += [str(GUEST), "/etc/passwd", "/etc/group", "/proc", *devices]
     server = {
         "tier": tier,
         "home": home,
         "read": readable,
+        "list": listable,
         # In the lower tiers the terminals would be the machine's own, also the operator's.
         "write": [*devices, *(TERMINALS if tier == "full" else ())],
         "below_tmp": [path for path in visible if path.startswith("/tmp/")] if tier == "full" else [],
         "device": device,
+        "hidden": {"files": _telling_files(ours), "packages": OUR_PACKAGES},
     }
     return boot, server
 
@@ -130,10 +139,11 @@ def _outermost(paths: list[str]) -> list[str]:
     return outermost
 
 
-def _masks(binds: Mapping[str, str]) -> list[str]:
-    """Find this project's own packages and files, and the course's, below what is visible, so that boot.py hides them.
+def _ours(binds: Mapping[str, str]) -> frozenset[str]:
+    """Find this project's own packages and files, and the course's: no submission may read them.
 
-    They lie in the repository or among the installed packages, depending on how the project was installed.
+    They lie in the repository or among the installed packages, depending on how the project was installed. Python may
+    see more than one copy: that of this environment, and another one of the Python from which it was made.
 
     Args:
         binds: path in the sandbox → where it really lies.
@@ -147,14 +157,20 @@ def _masks(binds: Mapping[str, str]) -> list[str]:
         candidates.add(str(repository))
     with suppress(FileNotFoundError):  # as on a machine of a cluster
         candidates.add(str(course_root()))
-    for library in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        candidates |= {f"{library}/{name}" for name in OUR_PACKAGES}
-        candidates |= {str(path) for path in Path(library).glob("*attention_course*")}
+    for real in binds.values():
+        for library in (packages for pattern in INSTALLED for packages in Path(real).glob(pattern)):
+            candidates |= {str(library / name) for name in OUR_PACKAGES if (library / name).exists()}
+            candidates |= {str(path) for path in library.glob("*attention_course*")}
+    return frozenset(map(os.path.realpath, candidates))
+
+
+def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
+    """Return what boot.py hides below what is visible, as paths in the sandbox."""
     inside = {
-        path + candidate.removeprefix(real)
+        path + own.removeprefix(real)
         for path, real in binds.items()
-        for candidate in map(os.path.realpath, candidates)
-        if candidate.startswith(real + "/")
+        for own in ours
+        if own.startswith(real + "/")
     }
     # What contains a visible folder cannot be hidden: the virtual environment may lie in the repository.
     return sorted(
@@ -162,6 +178,39 @@ def _masks(binds: Mapping[str, str]) -> list[str]:
         for path in inside
         if not any(folder == path or folder.startswith(path + "/") for folder in binds)
     )
+
+
+def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return what Landlock may open without opening what is ours: it allows all that lies below a path, or nothing.
+
+    Returns:
+        The outermost paths in which nothing of ours lies, and the folders on the way to ours: these may be listed, names
+        alone, because Python lists a folder to find a module in it.
+    """
+    readable, listable, todo = [], [], list(paths)
+    while todo:
+        path = todo.pop()
+        real = os.path.realpath(path)
+        if not any(own.startswith(real + "/") for own in ours):
+            if real not in ours:
+                readable.append(path)
+        elif real not in listable and os.access(real, os.R_OK):
+            listable.append(real)
+            # A link may lead back up; where it leads inside, that is met without it, too.
+            todo += [entry.path for entry in os.scandir(real) if not _leads_around(entry, ours)]
+    return readable, listable
+
+
+def _leads_around(entry: os.DirEntry, ours: Collection[str]) -> bool:
+    """Tell whether an entry is a link to a folder in which something of ours lies."""
+    real = os.path.realpath(entry.path) + "/"
+    return entry.is_symlink() and any(own.startswith(real) for own in ours)
+
+
+def _telling_files(ours: Iterable[str]) -> list[str]:
+    """Return files of ours that a submission must not be able to read; the guest tries each."""
+    files = (os.path.join(own, name) for own in ours for name in TELLING)
+    return sorted(filter(os.path.isfile, files))
 
 
 def _etc() -> dict[str, str]:

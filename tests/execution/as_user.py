@@ -29,27 +29,39 @@ exec setpriv --reuid="$user" --regid="$user" --clear-groups "$python" "$@"
 """
 
 
-def run_as(user: int, folder: Path, program: Path, *arguments: str) -> dict:
+def run_as(
+    user: int, folder: Path, program: Path, *arguments: str, python: Path = Path(sys.executable)
+) -> dict:
     """Run a Python program as a user, and return the JSON object that it prints last.
 
     Skip the test if this process is not root and `user` is another one, or if the program prints {"skip": reason}.
+
+    Args:
+        python: of the checkout, or of an environment that does without the checkout.
     """
-    for path in (folder, *folder.parents):
+    installed = python != Path(sys.executable)
+    for path in (folder, *folder.parents, *(python.parents if installed else ())):
         if path != Path(path.anchor) and path.owner() == Path.home().owner():
             path.chmod(path.stat().st_mode | 0o055)
-    command = [sys.executable, str(program), *arguments]
+    command = [str(python), str(program), *arguments]
     if os.getuid() == 0:
         if not shutil.which("setpriv") or not shutil.which("unshare"):
             pytest.skip("setpriv and unshare (util-linux) are not there")
         command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", REACHABLE, "sh",
-                   sys.executable, str(folder), str(user), *command[1:]]  # fmt: skip
+                   str(python), str(folder), str(user), *command[1:]]  # fmt: skip
     elif user == 0:
         pytest.skip("these tests do not run as root")
     environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1", "HOME": str(folder)}
-    if "PYTHONPATH" in os.environ:
+    if "PYTHONPATH" in os.environ and not installed:
         environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1200, check=False
+        command,
+        cwd=folder if installed else ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     told = json.loads(done.stdout.splitlines()[-1])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.execution.errors import IsolationError
+from grader.execution.process import ServerProcess, try_tier
 from grader.execution.sandbox_description import describe_sandbox
 from grader.execution.tiers import tier_problem
 
@@ -72,3 +73,39 @@ def test_a_course_below_what_is_visible_is_hidden(place, tmp_path: Path, monkeyp
     boot, _ = describe_sandbox("full", "cpu", "/home/student")
     assert str(tmp_path / "environment") in boot["binds"]
     assert (str(course) in boot["masks"]) == (place == "below Python")
+
+
+def test_a_second_copy_is_hidden_and_all_beside_it_can_be_read(tmp_path: Path, monkeypatch) -> None:
+    # The Python from which the environment was made may have the course, too, as may another environment in it.
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    ours = []
+    for library in (
+        "lib/python3.11/site-packages",
+        "local/lib/python3.11/dist-packages",
+        "envs/b/lib/python3.9/site-packages",
+    ):
+        for name in ("attention", "grader", "attention_course-1.dist-info", "torch"):
+            (tmp_path / library / name).mkdir(parents=True)
+            ours += [f"{tmp_path}/{library}/{name}"] if name != "torch" else []
+    (tmp_path / "lib64").symlink_to("lib")
+    (tmp_path / "alias").symlink_to(ours[0])
+    boot, _ = describe_sandbox("full", "cpu", "/home/student")
+    assert {*ours} <= {*boot["masks"]}
+    _, server = describe_sandbox("partial", "cpu", str(tmp_path / "home"))
+    assert {
+        str(Path(ours[0]).with_name("torch")),
+        f"{tmp_path}/envs/b/lib/python3.9/site-packages/torch",
+    } <= {*server["read"]}
+    real = [os.path.realpath(path) for path in server["read"]]
+    assert [path for path in real if any(f"{own}/".startswith(f"{path}/") for own in ours)] == []
+
+
+@pytest.mark.skipif(tier_problem("full") != "", reason="this machine does not provide tier full")
+def test_a_server_that_shows_the_course_does_not_start(monkeypatch) -> None:
+    monkeypatch.setattr("grader.execution.sandbox_description._masks", lambda binds, ours: [])
+    monkeypatch.setattr("grader.execution.sandbox_description._telling_files", lambda ours: [os.__file__])
+    with pytest.raises(
+        IsolationError, match=r"could read .*os.py, which is the course's. Install .* of its own"
+    ):
+        ServerProcess("full")
+    assert "could read" in try_tier("full")

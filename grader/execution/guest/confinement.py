@@ -23,6 +23,8 @@ class Confinement:
     home: str
     # Paths that Landlock lets children read and execute.
     read: tuple[str, ...]
+    # Folders that Landlock lets children list, names alone.
+    listed: tuple[str, ...]
     # Devices that Landlock lets children write.
     write: tuple[str, ...]
     # Compiled seccomp program; empty in tier none.
@@ -114,7 +116,7 @@ class Confinement:
             return
         linux.drop_privileges()
         scratch = (home, "/tmp", "/dev/shm") if self.full else (home,)
-        linux.landlock(self.read, (*scratch, *self.write))
+        linux.landlock(self.read, (*scratch, *self.write), self.listed)
         linux.filter_calls(self.filter)
 
 

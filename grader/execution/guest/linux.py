@@ -221,8 +221,8 @@ def landlock_version() -> int:
     return max(0, libc.syscall(SYS_LANDLOCK_CREATE, None, 0, 1)) if libc else 0
 
 
-def landlock(read: tuple[str, ...], write: tuple[str, ...]) -> None:
-    """Allow reading and executing beneath `read`, everything beneath `write`, and no other access to files.
+def landlock(read: tuple[str, ...], write: tuple[str, ...], listed: tuple[str, ...] = ()) -> None:
+    """Allow reading and executing beneath `read`, everything beneath `write`, names beneath `listed`, and nothing else of files.
 
     From Landlock version 4, also deny TCP. From version 6, also deny signals, and connections over abstract
     sockets, to processes that are not under this Landlock rule.
@@ -233,7 +233,7 @@ def landlock(read: tuple[str, ...], write: tuple[str, ...]) -> None:
     fields = (everything, *([3] if version >= 4 else []), *([3] if version >= 6 else []))
     ruleset = struct.pack(f"={len(fields)}Q", *fields)
     rules = _check(libc.syscall(SYS_LANDLOCK_CREATE, ruleset, len(ruleset), 0), "Landlock")
-    for paths, access in ((read, EXECUTE | READ_FILE | READ_DIR), (write, everything)):
+    for paths, access in ((read, EXECUTE | READ_FILE | READ_DIR), (listed, READ_DIR), (write, everything)):
         for path in paths:
             try:
                 descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)

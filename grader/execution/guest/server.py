@@ -36,7 +36,8 @@ USER = struct.Struct("!I")
 def main() -> None:
     """Import everything, report to the trusted side, and fork children until it closes `control`.
 
-    If the configuration says "try", only try to confine one child, and report whether that works.
+    Before it reports, it confines a child that tries to read the course, and ends if that works. If the configuration says
+    "trial", that is all it does.
     """
     started = time.monotonic()
     control = socket.socket(fileno=int(sys.argv[1]))
@@ -46,14 +47,17 @@ def main() -> None:
         tier=config["tier"],
         home=config["home"],
         read=tuple(config["read"]),
+        listed=tuple(config["list"]),
         write=tuple(config["write"]),
         filter=bytes(program),
         below_tmp=tuple(config["below_tmp"]),
         device=config["device"],
     )
     os.chdir(confinement.home)
-    if config.get("try"):
-        _try(control, confinement, config["limits"])
+    if config["trial"]:
+        linux.forbid_new_privileges()
+        problem = _problem(confinement, config["limits"], config["hidden"])
+        frames.send(control, json.dumps({"error": problem} if problem else {}).encode())
         return
     from guest import gpu
 
@@ -64,6 +68,9 @@ def main() -> None:
     confinement = replace(confinement, initial_files=_font_cache(confinement.home))
     sys.path.remove(ROOT)
     sys.path.insert(0, "")
+    if problem := _problem(confinement, config["limits"], config["hidden"]):
+        frames.send(control, json.dumps({"error": problem}).encode())
+        return
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     ready = {"ready": time.monotonic() - started, "versions": versions}
     frames.send(control, json.dumps(ready).encode())
@@ -236,26 +243,43 @@ def _font_cache(home: str) -> dict[str, bytes]:
     return files
 
 
-def _try(control: socket.socket, confinement: Confinement, limits: dict) -> None:
-    """Confine one child and report whether that worked, for `grader.execution.tiers.tier_problem`."""
-    linux.forbid_new_privileges()
-    try:
-        confinement.enter_namespaces(0)
-        read, write = os.pipe()
-        if os.fork() == 0:
-            try:
+def _problem(confinement: Confinement, limits: dict, hidden: dict) -> str:
+    """Confine one child; return why that does not work, or what of the course it can read; empty if all is well."""
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.close(read)
+        try:
+            confinement.enter_namespaces(0)
+            if child := os.fork():
+                os.waitpid(child, 0)
+            else:
                 confinement.confine(limits, confinement.prepare_home(limits))
-                os.write(write, b"ok")
-            except OSError as error:
-                os.write(write, str(error).encode())
-            finally:
-                os._exit(0)
-        os.close(write)
-        result = os.read(read, 4096).decode()
-    except OSError as error:
-        result = str(error)
-    report = {} if result == "ok" else {"error": result or "the child died"}
-    frames.send(control, json.dumps(report).encode())
+                seen = "" if confinement.tier == "none" else _seen(hidden)
+                os.write(write, (seen or "ok").encode())
+        except OSError as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read) as pipe:
+        told = pipe.read()
+    os.wait()
+    return "" if told == "ok" else told or "the child died"
+
+
+def _seen(hidden: dict) -> str:
+    """Try to read the course from inside; say what could be read, or return an empty string."""
+    seen = ""
+    for path in hidden["files"]:
+        with suppress(OSError), open(path, "rb"):
+            seen = path
+    importlib.invalidate_caches()
+    for name in hidden["packages"]:
+        with suppress(ImportError, OSError):
+            # An empty folder that hides the package is a package without a file to Python.
+            seen = getattr(importlib.import_module(name), "__file__", None) or seen
+    advice = "Install Python and the course in an environment of its own (python3 -m venv .venv)"
+    return f"a submission could read {seen}, which is the course's. {advice}" if seen else ""
 
 
 if __name__ == "__main__":
