@@ -12,11 +12,12 @@ import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from grader.checks.mentions import HIDDEN, mentions, statements
+from grader.checks.mentions import HIDDEN, mentions, reachable, statements
 from grader.declaration.builtin_names import ATTENTION_OPERATORS, HEAD_OPERATORS, banned_names, operators
 from grader.declaration.exercise import Exercise
 from grader.normal_form.words import without_docs
 from grader.notebook.source_names import cached_by_source
+from grader.paths import OUR_PACKAGES
 
 # The tripwire reports this as an operator if student code has switched the tripwire off.
 SWITCHED_OFF = "switched off"
@@ -63,6 +64,40 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
     if not banned:
         return ()
     return mentions(answer, banned, others)
+
+
+def imported_course(answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
+    """List the modules of the course itself that an answer imports, directly or through the student's own helpers.
+
+    They hold the solutions. No tier shows them to a submission; this is the second lock.
+
+    Args:
+        answer, others: as `used_builtins` takes them.
+    """
+    modules = [
+        name
+        for statement in reachable(answer, others)
+        for node in ast.walk(statement)
+        for name in _modules(node)
+        if name.partition(".")[0] in OUR_PACKAGES
+    ]
+    return tuple(dict.fromkeys(modules))
+
+
+def _modules(node: ast.AST) -> list[str]:
+    """List the modules that a node imports: by a statement, or by a call of `import_module` or `__import__`."""
+    match node:
+        case ast.Import(names=aliases):
+            return [alias.name for alias in aliases]
+        case ast.ImportFrom(module=str(module), level=0):
+            return [module]
+        case ast.Call(
+            func=ast.Name(id="import_module" | "__import__")
+            | ast.Attribute(attr="import_module" | "__import__"),
+            args=[ast.Constant(value=str(module)), *_],
+        ):
+            return [module]
+    return []
 
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:

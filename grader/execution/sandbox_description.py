@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.execution import visible_gpu
 from grader.execution.errors import IsolationError
-from grader.paths import course_root
+from grader.paths import OUR_PACKAGES, course_root
 
 GUEST = Path(__file__).resolve().with_name("guest")
 GUEST_INSIDE = "/sandbox/guest"
@@ -20,7 +20,6 @@ HOME = "/home/student"
 # UID and GID of the fork server when run as root: no package creates a user with this number. 65534 is `nobody`.
 # In tier full, submissions see it as their own, too.
 UNPRIVILEGED = 65_533
-OUR_PACKAGES = ("grader", "attention")
 # Folders of installed packages below a folder in which Python is installed; the last are conda's other environments.
 INSTALLED = ("*-packages", "python*/*-packages", "lib*/python*/*-packages", "local/lib*/python*/*-packages",
              "envs/*/lib/python*/*-packages")  # fmt: skip

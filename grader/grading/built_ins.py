@@ -1,4 +1,4 @@
-"""Fail answers that call the built-in that they should write, or are the carry-on cell's code."""
+"""Fail answers that call the built-in that they should write, import the course, or are the carry-on cell's code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from grader.checks.carry_on import is_carry_on
-from grader.checks.from_scratch import ran_builtins, same_definitions, used_builtins
+from grader.checks.from_scratch import imported_course, ran_builtins, same_definitions, used_builtins
 from grader.checks.mentions import HINT, complaint
 from grader.checks.reaches import reaches
 from grader.declaration.exercise import Exercise
@@ -16,6 +16,7 @@ from grader.records import Flag, Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
 IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you go on and earns no points"
+IMPORTS_COURSE = "it imports {}, the course's own code, which is not there where notebooks are graded"
 
 # By id of the probed exercise: the built-ins that ran, as the sandbox's tripwire
 # (grader/execution/guest/tripwire.py) reported them. Each is (operator, the other exercise whose answer
@@ -26,7 +27,7 @@ BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
 def refuse_built_ins(
     lesson: Lesson, rebuilt: Rebuilt, verdicts: Sequence[Verdict], builtin_calls: BuiltinCalls
 ) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
-    """Fail and flag answers that call the built-in that their exercise asks to write, or are the carry-on cell's code.
+    """Fail and flag answers that call the built-in that their exercise asks to write, import the course, or are carry-on code.
 
     Where that code is a single statement, the answer is only flagged. A verdict with the outcome FAULT stays as it is.
 
@@ -47,6 +48,10 @@ def refuse_built_ins(
         if used and verdict.outcome is not Outcome.FAULT:
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
             verdict = refused(verdict, complaint(used))
+        if modules := imported_course(answer, own):
+            flags.append(Flag(kind="imports-course", exercise=exercise.id, detail=", ".join(modules)))
+            if verdict.outcome is not Outcome.FAULT:
+                verdict = refused(verdict, IMPORTS_COURSE.format(modules[0]))
         given = carry_on.get(carry_on_cell(exercise.id), "")
         if is_carry_on(answer, given, own):
             flags.append(
@@ -57,6 +62,10 @@ def refuse_built_ins(
         elif same_definitions(answer, given, exercise.defines):
             flags.append(_carry_on_flag(exercise))
         judged.append(verdict)
+    if (modules := imported_course("\n".join(own))) and not any(
+        flag.kind == "imports-course" for flag in flags
+    ):
+        flags.append(Flag(kind="imports-course", exercise=None, detail=", ".join(modules)))
     return tuple(judged), (*flags, *_reaching(rebuilt.answers, own))
 
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import nbformat
+import pytest
 
 from grader.course import lessons
 from grader.grading.built_ins import refuse_built_ins
@@ -55,6 +56,41 @@ def test_a_built_in_costs_the_exercise_as_the_table_says() -> None:
     assert [(flag.kind, flag.exercise) for flag in flags] == [("uses-builtin", "1.4")]
     assert {verdict.id for verdict in verdicts if verdict.points == 0} == {"1.4"}
     assert TABLE["uses-builtin"] == "the exercise has 0"
+
+
+IMPORTING = "from attention.dot_product import attention as borrowed"
+
+
+@pytest.mark.parametrize(
+    ("answer", "own", "failed"),
+    [
+        (IMPORTING.replace("borrowed", "attention_scores"), "", True),
+        ("import attention.dot_product as d\nattention_scores = d.attention_scores", "", True),
+        ("def attention_scores(q, k):\n    import grader.course\n    return q @ k.T", "", True),
+        ("attention_scores = __import__('attention.dot_product').dot_product.attention_scores", "", True),
+        ("attention_scores = borrowed", IMPORTING, True),
+        ("def attention_scores(q, k):\n    return q @ k.T", IMPORTING, False),
+        ("from attentive import attention as attention_scores", "", None),
+        ("def attention_scores(q, k):\n    'import attention'\n    from . import attention", "", None),
+    ],
+)
+def test_an_answer_that_imports_the_course_has_no_points(answer: str, own: str, failed: bool | None) -> None:
+    lesson = lessons()["1-attention"]
+    full = tuple(
+        Verdict(
+            id=one.id, name="", title="", outcome=Outcome.PASSED, points=one.points, max_points=one.points
+        )
+        for one in lesson.exercises
+    )
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(own, id="own")])
+    rebuilt = Rebuilt(notebook=book, answers={"1.2": answer}, own=("own",))
+    verdicts, flags = refuse_built_ins(lesson, rebuilt, full, {})
+    assert {verdict.id for verdict in verdicts if verdict.points < verdict.max_points} == (
+        {"1.2"} if failed else set()
+    )
+    assert [(flag.kind, flag.exercise) for flag in flags] == (
+        [] if failed is None else [("imports-course", "1.2" if failed else None)]
+    )
 
 
 def test_the_code_of_a_carry_on_cell_costs_the_exercise_as_the_table_says() -> None:
