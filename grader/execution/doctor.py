@@ -13,6 +13,7 @@ import torch
 
 from grader.execution import cgroup
 from grader.execution.guest import linux
+from grader.execution.seccomp import not_refused
 from grader.execution.tiers import LINUX, OTHER_SYSTEM, TIERS, tier_problem
 from grader.execution.users import COUNT, FIRST
 
@@ -53,6 +54,7 @@ class Machine:
 
     isolation: str  # the best tier; "" if nothing can be graded here
     missing: Mapping[str, str]  # each better tier → why this machine does not provide it
+    not_refused: tuple[str, ...]  # system calls that the filter should refuse, and does not
     open: tuple[str, ...]  # what the best tier leaves open
     runs_as: str  # who a submission runs as; "" in tier none
     shared_user: bool  # all submissions run as one user
@@ -73,6 +75,7 @@ def examine() -> Machine:
     return Machine(
         isolation=best,
         missing={tier: problems[tier] for tier in better},
+        not_refused=not_refused() if best in ("full", "partial") else (),
         open=OPEN.get(best, ()),
         runs_as=_runs_as(best),
         shared_user=os.getuid() != 0,
@@ -115,6 +118,10 @@ def _isolation_lines(machine: Machine) -> Iterator[str]:
         return
     for weakness in machine.open:
         yield f"            open: {weakness}"
+    if best != "none":
+        yield "            tried here: a submission cannot read the course or its solutions"
+        for call in machine.not_refused:
+            yield f"            open: the system call {call}, which this machine's libseccomp does not know"
     if machine.shared_user:
         yield f"            {SHARED_USER}"
     if machine.runs_as:

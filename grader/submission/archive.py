@@ -16,7 +16,9 @@ from grader.submission.file import MAX_BYTES, SubmissionFile, Unavailable, Unrea
 from grader.submission.people import Entry, is_debris
 
 MAX_MEMBERS = 50_000
+MAX_FOLDERS = 20  # around a member; the services write up to four
 MAX_TOTAL = 64 << 30  # bytes when unpacked, over all members; nothing is unpacked to disk
+MAX_SHOWN = 200  # characters of a name in a message
 MAX_RATIO = 200  # a notebook with text outputs packs about 10:1
 
 
@@ -43,7 +45,7 @@ def list_zip(path: Path) -> list[Entry]:
         raise Unreadable(refuse + "it would unpack to more than 64 GiB")
     for info in infos:
         if problem := _member_problem(info):
-            raise Unreadable(refuse + f"member {info.filename!r} {problem}")
+            raise Unreadable(refuse + f"member {info.filename[:MAX_SHOWN]!r} {problem}")
     names = [info.filename for info in infos if not info.is_dir()]
     if len(set(names)) != len(names):
         raise Unreadable(refuse + "two members have one name")
@@ -69,6 +71,8 @@ def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
 def _member_problem(info: zipfile.ZipInfo) -> str:
     """Say why a member of a zip cannot be trusted; return "" if it can."""
     name, kind = info.filename, stat.S_IFMT(info.external_attr >> 16)
+    if name.count("/") > MAX_FOLDERS:
+        return f"lies in more than {MAX_FOLDERS} folders"
     if name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
         return "points outside of it"
     if any(name_problem(part) for part in name.rstrip("/").split("/")) or info.orig_filename != name:

@@ -46,6 +46,14 @@ def test_an_old_linux_is_told_what_each_tier_needs(monkeypatch):
     assert "--isolation" not in lines
 
 
+def test_it_says_what_the_filter_lets_through_and_that_the_course_was_looked_for(monkeypatch):
+    monkeypatch.setattr(doctor, "tier_problem", lambda tier: "")
+    monkeypatch.setattr(doctor, "not_refused", lambda: ("newcall",))
+    lines = "\n".join(doctor._isolation_lines(doctor.examine()))
+    assert "open: the system call newcall" in lines
+    assert "cannot read the course" in lines
+
+
 def test_every_tier_has_its_list():
     assert set(doctor.OPEN) == set(isolation.TIERS)
     assert all(doctor.OPEN.values())

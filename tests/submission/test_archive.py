@@ -66,6 +66,7 @@ def link(name: str) -> zipfile.ZipInfo:
         ("a/../../x_1_2_1-attention.ipynb", "points outside"),
         ("/etc/x.ipynb", "points outside"),
         ("C:/x.ipynb", "points outside"),
+        ("a/" * 8000 + "x.ipynb", "lies in more than 20 folders"),
         ("a\nb_1_2_1-attention.ipynb", "no service writes"),
         (link("x_1_2_1-attention.ipynb"), "link or a device"),
     ],
