@@ -74,6 +74,8 @@ def imported_course(answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
     Args:
         answer, others: as `used_builtins` takes them.
     """
+    if not any("import" in source for source in (answer, *others)):
+        return ()
     modules = [
         name
         for statement in reachable(answer, others)

@@ -44,7 +44,7 @@ OF_MODULES = frozenset(
     }
 )
 PLACES = re.compile(r"/sandbox\b|/proc/(?:self|\d)|\bguest\.\w+")
-IN_BACKGROUND = re.compile(r"^\s*(?:%%.*--bg\b|!.*(?:\bnohup\b|\bsetsid\b|[^&]&\s*$))", re.MULTILINE)
+IN_BACKGROUND = re.compile(r"^[ \t]*(?:%%.*--bg\b|!.*(?:\bnohup\b|\bsetsid\b|[^&]&[ \t]*$))", re.MULTILINE)
 
 LIBRARIES = frozenset({"torch", "nn", "F", "np", "numpy", "scipy", "builtins", "sys", "os"})
 # Functions that find something by its name, which may be put together: the position of the name.

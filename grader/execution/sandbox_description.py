@@ -81,10 +81,8 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
         "files": _etc(),
         "environment": {**_environment(home, python), **gpu.environment},
     }
-    if tier == "full":
-        readable, listable = ["/"], []
-    else:
-        readable, listable = _around([*binds, *TOP], ours)
+    readable, listable = (["/"], []) if tier == "full" else _around([*binds, *TOP], ours)
+    if tier != "full":
         readable += [str(GUEST), "/etc/passwd", "/etc/group", "/proc", *devices]
     server = {
         "tier": tier,
@@ -186,7 +184,9 @@ def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], lis
         The outermost paths in which nothing of ours lies, and the folders on the way to ours: these may be listed, names
         alone, because Python lists a folder to find a module in it.
     """
-    readable, listable, todo = [], [], list(paths)
+    readable: list[str] = []
+    listable: list[str] = []
+    todo = list(paths)
     while todo:
         path = todo.pop()
         real = os.path.realpath(path)

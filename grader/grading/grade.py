@@ -23,10 +23,11 @@ from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.execution.engine import Execution, RunPlan, execute
 from grader.execution.interpreter import InterpreterServer
+from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.built_ins import refuse_built_ins
 from grader.grading.decide import SEED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
-from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, none_again, tell_nobody
+from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, explaining, none_again, tell_nobody
 from grader.grading.schedule import schedule
 from grader.grading.shortened import say_shortened
 from grader.grading.stand_ins import carried_on
@@ -45,6 +46,13 @@ from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreada
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
 
+# CPU seconds for which this process may read the code of one submission. A whole lesson takes a tenth.
+READING_SECONDS = 15.0
+TOO_LONG = Problem(
+    f"your code takes the grader more than {READING_SECONDS:g} s to read, as no lesson's does. Remove code that was "
+    "generated or pasted, and submit again.",
+    "unreadable",
+)
 MOST_DETAIL = 200  # characters of a flag's detail
 
 
@@ -117,14 +125,18 @@ def grade(
         if lesson is None or released is None:
             raise Unreadable(f"unknown assignment {file.assignment!r}; known are {', '.join(lessons())}")
         run_trainings(lesson)  # before the submission's own time begins
-        rebuilt = rebuild(lesson, released, submission)
-        grading = _Grading(lesson, released, rebuilt, submission.sha256, server, settings, tell)
-        graded = grading.grade(file.student)
+        reading = Allowance(READING_SECONDS)
+        with reading.timed():
+            rebuilt = rebuild(lesson, released, submission)
+            grading = _Grading(lesson, released, rebuilt, submission.sha256, server, settings, tell, reading)
+            graded = grading.grade(file.student)
         if file.note:
             flags = (*graded.grade.flags, Flag(kind="renamed", exercise=None, detail=file.note))
             graded = replace(graded, grade=replace(graded.grade, flags=flags))
     except IntakeError as error:
         graded = _withheld(file, error.problem, server, settings)
+    except TookTooLong:
+        graded = _withheld(file, TOO_LONG, server, settings)
     # Any other error is a fault of the grader: the rest of the class is graded, and the student loses nothing.
     except Exception as error:
         problem = Problem(f"{type(error).__name__}: {error}", "fault", proven=False)
@@ -153,7 +165,9 @@ class _Grading:
         server: InterpreterServer,
         settings: GradingSettings,
         tell: Tell,
+        reading: Allowance,
     ) -> None:
+        self._reading, self._explaining = reading, explaining()
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._sha, self._server, self._settings, self._tell = sha, server, settings, tell
         self._trials: dict[tuple[int, int], tuple[PlannedTrial, ...]] = {}
@@ -189,8 +203,9 @@ class _Grading:
             self._unsolved(execution.cells),
             self._run_with_weights,
         )
-        for id in self._put_off.keys() - followed.keys():
-            submitted[id] = self._put_off[id](submitted[id])
+        with self._reading.paused():
+            for id in self._put_off.keys() - followed.keys():
+                submitted[id] = self._put_off[id](submitted[id])
         verdicts = tuple(
             choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items()
         )
@@ -260,16 +275,18 @@ class _Grading:
             tell=self._tell,
             judged_again=again,
             unexplained=self._unexplained,
+            explaining=self._explaining,
         )
-        execution = execute(
-            self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs)
-        )
+        with self._reading.paused():
+            execution = execute(
+                self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs)
+            )
+            verdicts = {} if execution.fault else judging.verdicts(execution)
         self._starved |= execution.starved
         if execution.fault:
             raise RuntimeError(execution.fault)
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
-        verdicts = judging.verdicts(execution)
         self._put_off |= dict.fromkeys(judging.put_off, judging.explain)
         if lesson.whole:
             say_shortened(execution.notebook, lesson.training_cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from operator import is_
@@ -18,12 +18,15 @@ from grader.declaration.lesson import Lesson
 from grader.diagnosis.diagnose import WrongAnswer, diagnose, wrong_answer
 from grader.diagnosis.repairs.repairs import Repair
 from grader.execution.engine import Execution
+from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.shortened import not_run
 from grader.grading.try_repairs import repair_requests
 from grader.grading.undefined import cells_that_ran, where_it_stopped
 from grader.records import CellResult, Evidence, Outcome, Request, Verdict
 from grader.submission.rebuild import Rebuilt
 
+# CPU seconds for which the grader may look for what explains the wrong answers of one submission.
+EXPLAINING_SECONDS = 45.0
 Tell = Callable[[Verdict], None]
 
 
@@ -38,6 +41,11 @@ JudgedAgain = Callable[[Mapping[str, Verdict], Mapping[str, CellResult]], frozen
 def none_again(verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
     """Have no exercise judged again."""
     return frozenset()
+
+
+def explaining() -> Allowance:
+    """Return what all explanations of one submission may take."""
+    return Allowance(EXPLAINING_SECONDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +79,7 @@ class RunJudge:
     judged_again: JudgedAgain = none_again
     # Exercise id → the error of ours that left its verdict without an explanation.
     unexplained: dict[str, str] = field(default_factory=dict)
+    explaining: Allowance = field(default_factory=explaining)
     put_off: frozenset[str] = frozenset()  # exercises that another run judges again
     _judged: dict[str, _Judged] = field(default_factory=dict)
     _repairs: dict[str, Repair | None] = field(default_factory=dict)
@@ -102,14 +111,22 @@ class RunJudge:
         self.put_off = self.judged_again({id: one.verdict for id, one in judged.items()}, results)
         for id in (id for id in judged if id not in self.put_off):
             try:
-                wrong = judged[id].wrong()
-                if wrong is not None and wrong.needs_repair():
-                    search = wrong.find_repair()
-                    self._repairs[id] = yield from repair_requests(
-                        search, wrong.trials, self.reference_results, evidence, self.device
-                    )
-            except Exception as error:  # as in `explain`
-                self.unexplained[id] = f"{type(error).__name__}: {error}"
+                repair = self._search(judged[id], evidence)
+                self._repairs[id] = yield from self.explaining.steps(repair)
+            except (Exception, TookTooLong) as error:  # as in `explain`
+                self.unexplained[id] = _why(error)
+
+    def _search(
+        self, judged: _Judged, evidence: Mapping[str, Evidence]
+    ) -> Generator[Request, None, Repair | None]:
+        """Yield requests that try small changes of an answer; return the change that mends it, if it needs one."""
+        wrong = judged.wrong()
+        if wrong is None or not wrong.needs_repair():
+            return None
+        search = wrong.find_repair()
+        return (
+            yield from repair_requests(search, wrong.trials, self.reference_results, evidence, self.device)
+        )
 
     def verdicts(self, execution: Execution) -> dict[str, Verdict]:
         """Return the verdict on each exercise, explained unless another run judges it again."""
@@ -121,9 +138,11 @@ class RunJudge:
     def explain(self, verdict: Verdict) -> Verdict:
         """Add to a verdict of this run what explains it."""
         try:
-            return diagnose(verdict, self._judged[verdict.id].wrong(), self._repairs.get(verdict.id))
-        except Exception as error:  # an explanation decides nothing: without one, the verdict is what it is
-            self.unexplained[verdict.id] = f"{type(error).__name__}: {error}"
+            with self.explaining.timed():
+                return diagnose(verdict, self._judged[verdict.id].wrong(), self._repairs.get(verdict.id))
+        # An explanation decides nothing: without one, the verdict is what it is.
+        except (Exception, TookTooLong) as error:
+            self.unexplained[verdict.id] = _why(error)
             return verdict
 
     def _judge(
@@ -162,3 +181,10 @@ class RunJudge:
             verdict = replace(verdict, message="there is no cell for this exercise")
         notes = (*self.rebuilt.notes.get(exercise.id, ()), *not_run(self.lesson, exercise))
         return replace(verdict, notes=(*verdict.notes, *notes, *where_it_stopped(exercise, verdict, cells)))
+
+
+def _why(error: BaseException) -> str:
+    """Say what left an answer without an explanation."""
+    if isinstance(error, TookTooLong):
+        return "looking for an explanation took too long"
+    return f"{type(error).__name__}: {error}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
 from grader.notebook.source_names import looks_names_up, parse_statements, without_magics
 
@@ -53,6 +54,7 @@ MODULES = frozenset("torch nn nn.init torch.nn.init init F torch.nn.functional n
 # Attributes that an honest step or loss sets on what it is given.
 SET_BY_TRAINING = frozenset({"data", "grad", "requires_grad", "training"})
 NAMED_TUPLE = frozenset({"namedtuple", "collections.namedtuple"})
+MOST_NESTED = 10  # a decorator with arguments in a method has four
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -65,6 +67,8 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = ()) -> bool:
     """
     texts = [without_magics(source) for source in sources]
     trees = [ast.Module(body, []) for body in map(parse_statements, texts) if body is not None]
+    if any(_nests_deeply(tree) for tree in trees):
+        return True  # what follows looks through each function, and through what stands in it, once more for each level
     nodes = [node for tree in trees for node in ast.walk(tree)]
     tuples = frozenset() if any(map(_binds_namedtuple, nodes)) else NAMED_TUPLE
     tables = frozenset(_tables(nodes))
@@ -90,22 +94,34 @@ def _with_aliases(nodes: Sequence[ast.AST], held: frozenset[str]) -> frozenset[s
     """Add the names that stand for what the names in `held` stand for."""
     bodies = [node.body for node in nodes if isinstance(node, (ast.Module, ast.ClassDef))]
     bindings = [one for body in bodies for one in body if isinstance(one, ast.Assign)]
-    while True:
-        names = {
-            name.id
-            for node in bindings
-            if held & _names_in(node.value)
-            for target in node.targets
-            for name in ast.walk(target)
-            if isinstance(name, ast.Name)
-        }
-        if names <= held:
-            return held
-        held |= names
+    reading: dict[str, list[ast.Assign]] = {}
+    for binding in bindings:
+        for name in _names_in(binding.value):
+            reading.setdefault(name, []).append(binding)
+    bound = {id(binding): {*chain(*map(_names_in, binding.targets))} for binding in bindings}
+    found, todo = set(held), list(held)
+    while todo:
+        for binding in reading.pop(todo.pop(), ()):
+            names = bound.pop(id(binding), set()) - found  # once: another name that it reads binds no more
+            found |= names
+            todo += names
+    return frozenset(found)
 
 
 def _names_in(node: ast.AST) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _nests_deeply(tree: ast.AST) -> bool:
+    """Tell whether functions and classes stand in each other, more than MOST_NESTED of them."""
+    todo = [(tree, 0)]
+    while todo:
+        node, depth = todo.pop()
+        depth += isinstance(node, (*FUNCTIONS, ast.ClassDef))
+        if depth > MOST_NESTED:
+            return True
+        todo += [(child, depth) for child in ast.iter_child_nodes(node)]
+    return False
 
 
 def _is_kept_or_wrapped(node: ast.AST) -> bool:

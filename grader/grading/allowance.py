@@ -1,0 +1,130 @@
+"""Bound the CPU time that one submission may take this process for reading its code, whichever function reads it.
+
+Code is read by many functions, and not each takes time in proportion to its length. What a submission costs is bounded here,
+once: a section of the work is timed, and what is running when the time is used up is broken off by a signal. Only the time
+of this process counts, so that no result depends on how busy the machine is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AGAIN_SECONDS = 1.0  # after which what swallowed the exception gets it once more
+LOOK_SECONDS = 0.2  # between two looks at the clock of a thread that gets no signals
+
+
+class TookTooLong(BaseException):
+    """The CPU time is used up. Not an Exception: what is broken off must not take it for an error of its own."""
+
+
+class Allowance:
+    """CPU seconds of this thread, which timed sections use up."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left, self._timing = seconds, False
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Take the time of this section off the allowance.
+
+        Raises:
+            TookTooLong: nothing is left, now or in the middle of the section.
+        """
+        with self._switched(True):
+            yield
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take no time within a timed section."""
+        with self._switched(False):
+            yield
+
+    def steps(self, steps: Generator[Item, None, Result]) -> Generator[Item, None, Result]:
+        """Yield what a generator yields, and return what it returns; time its own steps alone."""
+        while True:
+            with self.timed():
+                try:
+                    item = next(steps)
+                except StopIteration as stop:
+                    return stop.value
+            yield item
+
+    @contextmanager
+    def _switched(self, timing: bool) -> Iterator[None]:
+        """Start or stop the clock, and put it back afterwards."""
+        if timing == self._timing:
+            yield
+            return
+        self._switch(timing)
+        try:
+            yield
+        except TookTooLong:
+            self._left = 0.0  # the kernel's clock is not quite the thread's
+            raise
+        finally:
+            self._switch(not timing)
+
+    def _switch(self, timing: bool) -> None:
+        if timing:
+            if self._left <= 0:
+                raise TookTooLong
+            self._timing, self._started = True, time.thread_time()
+            self._stop = _alarm(self._left)
+        else:
+            self._stop()
+            self._timing = False
+            self._left -= time.thread_time() - self._started
+
+
+def _alarm(seconds: float) -> Callable[[], Any]:
+    """Raise TookTooLong in this thread after so many seconds of its CPU time; return the function that prevents it."""
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
+        return _signal(seconds)
+    return _exception(seconds)
+
+
+def _signal(seconds: float) -> Callable[[], Any]:
+    """Let the kernel send a signal: it breaks off regular expressions, too."""
+
+    def stop() -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+    before = signal.signal(signal.SIGPROF, _raise)
+    signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_SECONDS)
+    return stop
+
+
+def _raise(*_: object) -> NoReturn:
+    raise TookTooLong
+
+
+def _exception(seconds: float) -> Callable[[], Any]:
+    """Let another thread look at this one's clock, and raise the exception here: signals come to the main thread alone."""
+    thread, stopped, lock = threading.get_ident(), threading.Event(), threading.Lock()
+    clock = time.pthread_getcpuclockid(thread)
+    until = time.clock_gettime(clock) + seconds
+
+    def watch() -> None:
+        while not stopped.wait(LOOK_SECONDS):
+            with lock:
+                if not stopped.is_set() and time.clock_gettime(clock) > until:
+                    raised = ctypes.pythonapi.PyThreadState_SetAsyncExc
+                    raised(ctypes.c_ulong(thread), ctypes.py_object(TookTooLong))
+                    return
+
+    def stop() -> None:
+        with lock:
+            stopped.set()
+
+    threading.Thread(target=watch, daemon=True).start()
+    return stop

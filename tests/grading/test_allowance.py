@@ -1,0 +1,146 @@
+"""Reading one submission takes this process a bounded time, whatever reads it; the marks of what was read before stay."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.execution.server import Server
+from grader.grading import grade as grading
+from grader.grading import judge_run
+from grader.grading.allowance import Allowance, TookTooLong
+from grader.notebook.keeps_state import may_remember
+from tests.gradebook.warm_server import shared_server
+from tests.grading.test_grade import UNSCALED, grade_answers, grade_solution
+
+
+def forever() -> None:
+    while True:
+        pass
+
+
+def swallow() -> None:
+    while True:
+        try:
+            forever()
+        except BaseException as error:
+            if not isinstance(error, TookTooLong) or swallowed:
+                raise
+            swallowed.append(error)
+
+
+def match() -> None:
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+swallowed: list[BaseException] = []
+
+
+@pytest.mark.parametrize("work", [forever, swallow, match])
+def test_what_takes_too_long_is_broken_off(work: Callable[[], None]) -> None:
+    swallowed.clear()
+    with pytest.raises(TookTooLong), Allowance(0.2).timed():
+        work()
+
+
+def test_a_thread_that_gets_no_signals_is_broken_off_too() -> None:
+    ended: list[str] = []
+
+    def run() -> None:
+        try:
+            with Allowance(0.2).timed():
+                forever()
+        except TookTooLong:
+            ended.append("broken off")
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert ended == ["broken off"]
+
+
+def busy(seconds: float) -> None:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def test_what_is_paused_and_what_only_waits_takes_nothing() -> None:
+    allowance = Allowance(0.3)
+    with allowance.timed():
+        time.sleep(0.4)
+        with allowance.paused():
+            busy(0.4)
+    busy(0.4)
+    with allowance.timed():
+        busy(0.1)
+    with allowance.timed():
+        busy(0.1)
+    with pytest.raises(TookTooLong), allowance.timed():
+        busy(0.3)
+    with pytest.raises(TookTooLong), allowance.timed():
+        pytest.fail("nothing was left")
+
+
+def test_of_a_generator_its_own_steps_alone_are_timed() -> None:
+    def steps():
+        busy(0.05)
+        yield 1
+        busy(0.05)
+        return 2
+
+    generator = Allowance(0.3).steps(steps())
+    assert next(generator) == 1
+    busy(0.4)
+    with pytest.raises(StopIteration) as ended:
+        next(generator)
+    assert ended.value.value == 2
+
+
+@pytest.fixture(scope="module")
+def server():
+    with shared_server() as started:
+        yield started
+
+
+def test_a_submission_that_takes_too_long_to_read_is_unreadable(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "refuse_built_ins", lambda *_: forever())
+    monkeypatch.setattr(grading, "READING_SECONDS", 2.0)
+    graded = grade_solution(server, tmp_path).grade
+    assert (graded.status, graded.score) == ("unreadable", 0.0)
+    assert "to read" in graded.message
+    assert graded.message.count("\n") == 0
+
+
+def test_an_explanation_that_takes_too_long_is_left_out_and_costs_nothing(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge_run, "diagnose", lambda *_: forever())
+    monkeypatch.setattr(judge_run, "EXPLAINING_SECONDS", 2.0)
+    graded = grade_answers(server, tmp_path, {"1.3": UNSCALED}).grade
+    assert graded.status == "graded"
+    assert 0 < graded.score < 100
+    assert ("not-explained", "1.3", "looking for an explanation took too long") in [
+        (flag.kind, flag.exercise, flag.detail) for flag in graded.flags
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "remembers"),
+    [
+        ("a0 = []\n" + "\n".join(f"a{i + 1} = a{i}" for i in range(20_000)) + "\ndef f():\n    a20000", True),
+        (", ".join(f"a{i}" for i in range(9000)) + " = " + ", ".join(f"b{i}" for i in range(9000)), False),
+        ("f = " + "lambda: " * 1500 + "0", True),
+    ],
+    ids=["aliases", "many at once", "nested"],
+)
+def test_a_memory_is_looked_for_in_time_that_grows_with_the_code(source: str, remembers: bool) -> None:
+    with Allowance(15.0).timed():  # each took minutes, and takes less than two seconds
+        assert may_remember([source]) is remembers
