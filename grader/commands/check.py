@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from grader.commands.console import Terminal, wrong_assignment
@@ -13,6 +14,7 @@ from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
 from grader.grading.grade import get_ready, grade, master_notebook
+from grader.grading.starved import again_if_starved
 from grader.records import Grade, GradingSettings
 from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details
@@ -100,6 +102,7 @@ def _grade(
     )
     try:
         with as_they_come(terminal.err if is_standard_output(options.json) else terminal.out) as tell:
-            return grade(file, server=server, settings=settings, released=released, tell=tell).grade
+            once = partial(grade, file, server=server, settings=settings, released=released, tell=tell)
+            return again_if_starved(once).grade
     finally:
         servers.close_servers()

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from grader.course import max_score
 from grader.execution.device import resolve_device
 from grader.execution.server import Server
 from grader.grading.grade import grade, master_notebook
+from grader.grading.starved import again_if_starved
 from grader.grading.withheld import withheld
 from grader.paths import course_root, write_atomically
 from grader.records import Grade, GradebookEntry, GradingSettings
@@ -59,7 +61,8 @@ def _grade(folder: Path, settings: dict) -> Grade:
     with Server(isolation=settings["isolation"], device=device) as server:
         grading = GradingSettings(secret=settings["secret"], device=device, tier=server.isolation)
         released = master_notebook(course_root(), file.assignment)
-        return grade(file, server=server, settings=grading, released=released).grade
+        once = partial(grade, file, server=server, settings=grading, released=released)
+        return again_if_starved(once).grade
 
 
 def find_one(folder: Path, assignment: str) -> SubmissionFile:

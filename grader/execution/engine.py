@@ -102,7 +102,8 @@ class Execution:
     seconds: float
     # Why the run failed through the grader's fault: the fork server died in every attempt; else empty.
     fault: str = ""
-    starved: bool = False  # something timed out for which this machine had little time
+    starved: bool = False  # something timed out for which this machine had too little time
+    waited: float = 0.0  # seconds in which it was ready and others had its core
     # Why the notebook ran on the CPU although the GPU was requested; else empty.
     moved: str = ""
 
@@ -114,6 +115,7 @@ class _Results:
     evidence: dict[str, Evidence] = field(default_factory=dict)
     cells: dict[str, CellResult] = field(default_factory=dict)
     starved: bool = False
+    waited: float = 0.0
 
     @property
     def timed_out(self) -> frozenset[str]:
@@ -185,6 +187,7 @@ def execute(server: InterpreterServer, run: RunPlan) -> Execution:
         seconds=time.monotonic() - started,
         fault=fault,
         starved=results.starved,
+        waited=results.waited,
     )
 
 
@@ -232,7 +235,7 @@ def _run_cells(
         for request in run.follow_up(results.cells, results.evidence):
             results.evidence[request.key] = interpreter.call(request)
     finally:
-        results.starved = interpreter.starved
+        results.starved, results.waited = interpreter.starved, interpreter.waited
         interpreter.kill()
 
 

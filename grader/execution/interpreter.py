@@ -17,7 +17,11 @@ class Interpreter(Protocol):
 
     @property
     def starved(self) -> bool:
-        """Whether something timed out for which this machine had little time: run alone, it might not have."""
+        """Whether something timed out for which this machine had too little time: run alone, it might not have."""
+
+    @property
+    def waited(self) -> float:
+        """Seconds in which the submission was ready and others had its core; no limit counts them."""
 
     def run_cell(
         self,

@@ -19,6 +19,7 @@ from grader.evidence.wire import encode
 from grader.execution import cgroup
 from grader.execution.errors import IsolationError, ServerLost
 from grader.execution.guest import frames
+from grader.execution.guest.waiting import LONGEST, waited_seconds
 from grader.execution.outputs import total_size
 from grader.execution.process import limits_for_guest
 from grader.execution.replies import Reply, cell_result, evidence, parse_reply
@@ -30,9 +31,8 @@ READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
 GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit
 GPU_START_SECONDS = 20.0  # added to each limit on a GPU: its first use in a process may take this long
 MAX_REPLAYS = 5  # of one submission
-# Of the time that a cell or probe took: if it was ready for longer and no core was free for it, it was starved. Side by
-# side with one other process on its core it waits half the time.
-MOST_WAITING = 1 / 3
+# What was stopped by the clock, after LONGEST times what it is allowed, with less than this share of its time, was starved.
+ENOUGH = 0.9
 # Given cells and answers run without a checkpoint as long as all completed cells together took less than
 # this: after a failure the sandbox runs them again.
 QUICK_REPLAY_SECONDS = 1.0
@@ -88,6 +88,8 @@ class Sandbox:
         self._completed_seconds = 0.0  # that the completed cells took
         self._replays = 0
         self._started, self._waited = time.monotonic(), 0.0
+        self._waited_here = waited_seconds("thread-self")
+        self._allowed = 0.0  # seconds that the last order was given
         self.starved = False
         self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
         self._connection: socket.socket | None = None
@@ -156,13 +158,24 @@ class Sandbox:
             self._replay()
         return result
 
+    @property
+    def waited(self) -> float:
+        """Seconds in which this submission's processes, or this thread, were ready and others had their core."""
+        return self._waited + waited_seconds("thread-self") - self._waited_here
+
+    def _left(self) -> float:
+        """Return the seconds that the submission has left."""
+        longest = self._started + LONGEST * self._limits.seconds
+        return min(self._deadline + self.waited, longest) - time.monotonic()
+
     def _note_waiting(self, reply: Reply, took: float) -> None:
         """Note whether a cell or probe that timed out was starved, or whether all together were."""
         self._waited += reply.waited
         if reply.outcome == "timeout":
-            self.starved |= reply.waited > MOST_WAITING * took
+            self.starved |= took - reply.waited < ENOUGH * self._allowed
         elif reply.outcome == "used up":
-            self.starved |= self._waited > MOST_WAITING * (time.monotonic() - self._started)
+            passed = time.monotonic() - self._started
+            self.starved |= passed - self.waited < ENOUGH * self._limits.seconds
 
     def kill(self) -> None:
         """End the sandbox with all its processes; a second call does nothing."""
@@ -273,17 +286,17 @@ class Sandbox:
             blob: the tensors of a probe's inputs.
             in_place: run the cell without a checkpoint.
         """
-        left = self._deadline - time.monotonic()
+        left = self._left()
         if left <= 0:
             return Reply("used up")
         if self._connection is None:
             return Reply("over")
-        seconds = min(seconds + (GPU_START_SECONDS if self.device == "cuda" else 0.0), left)
+        self._allowed = seconds = min(seconds + (GPU_START_SECONDS if self.device == "cuda" else 0.0), left)
         text = json.dumps(request).encode()
         order = {"op": op, "group": group, "in_place": in_place, "seconds": seconds, "request": len(text)}
         header = json.dumps(order).encode()
         try:
-            deadline = time.monotonic() + seconds + GRACE_SECONDS
+            deadline = time.monotonic() + LONGEST * seconds + GRACE_SECONDS
             frames.send(self._connection, header, text + blob, deadline=deadline)
             while (reply := self._receive(self._connection, deadline)).outcome == "question":
                 self._answer_stand_in(self._connection, reply, deadline)
@@ -332,7 +345,7 @@ class Sandbox:
 
     def _may_replay(self) -> bool:
         """Tell whether the submission has replays and time left."""
-        return self._replays < MAX_REPLAYS and time.monotonic() < self._deadline
+        return self._replays < MAX_REPLAYS and self._left() > 0
 
     def _replay(self) -> None:
         """Start a new sandbox and run the completed cells in it; if one fails now, start again without it."""

@@ -283,6 +283,7 @@ class _Grading:
             )
             verdicts = {} if execution.fault else judging.verdicts(execution)
         self._starved |= execution.starved
+        self._deadline += execution.waited
         if execution.fault:
             raise RuntimeError(execution.fault)
         for key, evidence in execution.evidence.items():

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from grader.course import max_score
 from grader.grading.grade import Graded
+from grader.grading.starved import again_if_starved, unless_starved
 from grader.grading.withheld import withheld
 from grader.records import Grade
 from grader.submission.file import Problem, SubmissionFile
@@ -66,12 +67,11 @@ def grade_class(
 def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Graded]) -> tuple[Job, Graded]:
     """Grade one submission in this process, without a look at recorded grades; an error becomes a fault.
 
-    One that this machine had little time for is graded again.
+    One that this machine had too little time for is graded again.
     """
     job = parsed(JobMaker(course)(file))
     try:
-        graded = grade(job)
-        return job, grade(job) if graded.starved else graded
+        return job, again_if_starved(lambda: grade(job))
     except Exception as error:  # a fault of the grader, reported like a worker's
         return job, _lost(job, error)
 
@@ -115,7 +115,7 @@ class _Queue:
         """Wait until at least one job ends. Yield each job that ended with its grade.
 
         A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does
-        a job that timed out for lack of CPU time; after ATTEMPTS attempts, its grade counts.
+        a job that timed out for lack of CPU time; after ATTEMPTS attempts, its grade is withheld.
 
         Raises:
             WorkersLost: the cluster's scheduler is gone.
@@ -135,7 +135,7 @@ class _Queue:
             if graded.starved and job.attempts < ATTEMPTS:
                 self._suspects.append(replace(job, attempts=job.attempts + 1))
                 continue
-            yield job, graded
+            yield job, unless_starved(graded)
 
     def close(self) -> None:
         """End the workers: wait for them if `finished` is set, else end them in the middle of their jobs."""

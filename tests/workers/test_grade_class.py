@@ -52,11 +52,16 @@ def files():
     return [file for file in everything if file.student in STUDENTS and file.assignment == "1-attention"]
 
 
-def test_who_got_little_time_is_graded_again_alone_and_then_it_counts(files):
+def test_who_got_little_time_is_graded_again_alone_and_then_has_no_score(files):
     grades = Grades(lambda job: job.file.student == "mask-inverted")
     workers = Workers(start=lambda: ThreadPoolExecutor(4), grade=grades, ahead=lambda: 4)
-    done = [job.file.student for job, _ in grade_class(files, COURSE, workers, lambda *_: None)]
+    done = {
+        job.file.student: graded.grade for job, graded in grade_class(files, COURSE, workers, lambda *_: None)
+    }
     assert sorted(done) == sorted(STUDENTS)
+    assert {student for student, grade in done.items() if grade.status == "fault"} == {"mask-inverted"}
+    assert done["mask-inverted"].score is None
+    assert "too busy" in done["mask-inverted"].message
     assert grades.calls == {student: ATTEMPTS if student == "mask-inverted" else 1 for student in STUDENTS}
     assert grades.beside["mask-inverted"] == 0
     assert max(grades.beside.values()) > 0
@@ -64,5 +69,6 @@ def test_who_got_little_time_is_graded_again_alone_and_then_it_counts(files):
 
 def test_one_alone_is_graded_again_once(files):
     grades = Grades(lambda job: True)
-    grade_one(files[0], COURSE, grades)
+    _, graded = grade_one(files[0], COURSE, grades)
+    assert graded.grade.status == "fault"
     assert grades.calls == {files[0].student: 2}

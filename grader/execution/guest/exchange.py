@@ -11,7 +11,7 @@ from guest import frames
 from guest.channels import InterpreterProcess, send_part
 from guest.grader_connection import GraderConnection
 from guest.meter import TICK, Meter
-from guest.processes import waited_seconds
+from guest.waiting import LONGEST, LOOK, Waiting
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Answer:
     outcome: str
     head: bytes = b""
     body: bytes | memoryview = b""
-    waited: float = 0.0  # seconds in which the process was ready and no core was free for it
+    waited: float = 0.0  # seconds in which the process was ready and others had its core
 
 
 class Exchange:
@@ -47,17 +47,22 @@ class Exchange:
 
     def run(self, seconds: float, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
         """Send the request and return how it ended."""
-        before = waited_seconds(self._process.pid)
-        answer = self._run(seconds, request, blob)
-        return replace(answer, waited=max(0.0, waited_seconds(self._process.pid) - before))
+        waiting = Waiting(self._process.pid, self._meter.processes)
+        answer = self._run(seconds, waiting, request, blob)
+        return replace(answer, waited=waiting.seconds())
 
-    def _run(self, seconds: float, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
+    def _run(
+        self, seconds: float, waiting: Waiting, request: bytes | memoryview, blob: bytes | memoryview
+    ) -> Answer:
         """Do what `run` does, but for the time that the process waited."""
-        self._deadline = time.monotonic() + seconds
+        self._deadline, counted, next_look = time.monotonic() + seconds, 0.0, 0.0
         self._outgoing = memoryview(frames.pack(request, blob))
         self._channel.setblocking(False)
         while True:
             now = time.monotonic()
+            if now >= min(self._deadline, next_look):
+                waited = min(waiting.seconds(), (LONGEST - 1) * seconds)
+                self._deadline, counted, next_look = self._deadline + waited - counted, waited, now + LOOK
             if now >= self._deadline:
                 return Answer("timeout")
             if excess := self._meter.due_excess():

@@ -38,15 +38,6 @@ def proportional_bytes(pid: int) -> int:
     return _sum_lines(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) or resident_bytes(pid)
 
 
-def waited_seconds(pid: int) -> float:
-    """Return how long a process's first thread was ready and no core was free for it; 0 where the kernel does not say."""
-    try:
-        with open(f"/proc/{pid}/schedstat", "rb") as file:
-            return int(file.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
-
-
 def descriptor_count(pid: int) -> int:
     """Return how many descriptors a process has open; 0 before Linux 6.2, which does not count them, and if it has ended."""
     try:
