@@ -10,13 +10,13 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
+from grader.notebook.library_state import names_with_a_memory
 from grader.notebook.source_names import looks_names_up, parse_statements, without_magics
 
 # Modules without a memory of their own.
 PURE = frozenset(
     """
     __future__ abc collections copy dataclasses einops functools itertools math matplotlib numbers numpy operator torch typing
-    warnings
     """.split()
 )
 # Names that remember, or reach what does; wherever they come from.
@@ -25,6 +25,7 @@ REMEMBERS = frozenset(
     cache cached_property lru_cache next open input __import__ setattr delattr register_forward_hook
     register_forward_pre_hook register_full_backward_hook register_hook register_post_accumulate_grad_hook
     initial_seed get_rng_state default_rng RandomState num_batches_tracked running_mean running_var
+    id
     BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d
     """.split()
 )
@@ -255,12 +256,12 @@ def _imports_more(node: ast.AST) -> bool:
 
 def _names_what_remembers(node: ast.AST) -> bool:
     if isinstance(node, ast.alias):
-        return node.name in REMEMBERS | COUNTERS | WRITERS | {"Generator"}
+        return node.name in REMEMBERS | COUNTERS | WRITERS | names_with_a_memory() | {"Generator"}
     if isinstance(node, ast.Attribute):
         hidden = node.attr.startswith("__") and node.attr not in KNOWN_METHODS
         return (
             hidden
-            or node.attr in REMEMBERS | WRITERS
+            or node.attr in REMEMBERS | WRITERS | names_with_a_memory()
             or (node.attr in COUNTERS and _root(node) in ("itertools", "it"))
         )
     return isinstance(node, ast.Name) and node.id in REMEMBERS

@@ -72,6 +72,19 @@ REMEMBERS = {
     "random numbers of its own": "class A:\n    def __init__(self):\n        self.g = torch.Generator()\n    def forward(self, x):\n        return torch.rand(1, generator=self.g)",
     "batch norm": "class A:\n    def __init__(self):\n        self.n = nn.BatchNorm1d(1)\n    def forward(self, x):\n        return self.n(x)",
     "item removed": "class A:\n    def __init__(self):\n        self.n = [0, 1]\n    def forward(self, x):\n        del self.n[0]\n        return x",
+    "threads": "def f(x):\n    torch.set_num_threads(torch.get_num_threads() + 1)\n    return x",
+    "numpy prints": "def f(x):\n    np.set_printoptions(precision=np.get_printoptions()['precision'] + 1)\n    return x",
+    "numpy's errors": "def f(x):\n    return x * np.geterr()['over']",
+    "a setting by another name": "from torch import get_num_threads as sqrt\ndef f(x):\n    return sqrt() * x",
+    "a module by another name": "t = torch\ndef f(x):\n    t.set_default_dtype(t.float64)\n    return x",
+    "a backend": "def f(x):\n    torch.backends.mkldnn.enabled = False\n    return x",
+    "a seed of one's own": "torch.manual_seed(0)\ndef f(x):\n    return x * torch.rand(1)",
+    "the seed": "def f(x):\n    return x * torch.initial_seed()",
+    "random numbers in place": "def f(x):\n    return x + np.random.default_rng(0).random()",
+    "an address": "def f(x):\n    return x * (x.data_ptr() % 2)",
+    "figures": "def f(x):\n    plt.figure()\n    return x * len(plt.get_fignums())",
+    "warnings": "import warnings\ndef f(x):\n    warnings.simplefilter('ignore')\n    return x * len(warnings.filters)",
+    "classes of a base": "import numbers\ndef f(x):\n    numbers.Number.register(type('A', (), {}))\n    return x",
     "lambda": "calls = []\nf = lambda x: calls.append(x)",
 }
 FORGETS = {
@@ -93,6 +106,8 @@ FORGETS = {
     "attributes by name": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        for name in ('W_Q', 'W_K'):\n            setattr(self, name, nn.Linear(2, 3))\n    def forward(self, x):\n        return self.W_Q(x)",
     "a parameter like another": "def f(x, cache=None):\n    if cache is not None:\n        x = cat([cache[0], x])\n    return x, (x,)",
     "a name like another": "def f(x):\n    count = len(x)\n    return count",
+    "operations": "def f(x, n):\n    y = torch.einsum('ij->ji', x) + torch.zeros(2, n, dtype=torch.float64).fill_(torch.pi)\n    return F.normalize(torch.linalg.norm(y)), np.tril(np.ones((n, n))).astype(np.float32)",
+    "a draw in a cell": "x = torch.randn(2, 2)\nprint(x.shape)",
     "imports": "import math\nfrom itertools import pairwise\nimport torch.nn.functional as F\ndef f(x):\n    return F.softmax(x, -1)",
     "does not parse": "def f(x:\n",
 }
