@@ -30,10 +30,10 @@ from grader.submission.file import NoSuchPath, SubmissionFile
 from grader.submission.intake import DuplicateSubmission, find_all
 from grader.workers import worker
 from grader.workers.cluster import NoCluster, cluster_workers
-from grader.workers.grade_class import WorkersLost, grade_class
+from grader.workers.grade_class import grade_class
 from grader.workers.job import Course
 from grader.workers.local import default_jobs, local_workers
-from grader.workers.workers import Workers
+from grader.workers.workers import Workers, WorkersLost
 
 if TYPE_CHECKING:
     from grader.results.writer import ResultsWriter
@@ -77,7 +77,8 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         try:
             files, failed = _find(options, known)
             unreadable = [withheld(file, file.problem, max_score=0.0) for file in failed if file.problem]
-            course, workers = _prepare(options, [file.assignment for file in files], stack, server)
+            assignments = [file.assignment for file in files]
+            course, workers = _prepare(options, assignments, stack, server, terminal)
         except (SecretError, NoDevice, IsolationError, NoCluster, NoSuchPath, DuplicateSubmission) as error:
             terminal.complain(error)
             return WRONG_USE
@@ -136,7 +137,11 @@ def _wrong_path(options: GradeOptions) -> str | None:
 
 
 def _prepare(
-    options: GradeOptions, assignments: Sequence[str], stack: ExitStack, server: ServerProcess | None
+    options: GradeOptions,
+    assignments: Sequence[str],
+    stack: ExitStack,
+    server: ServerProcess | None,
+    terminal: Terminal,
 ) -> tuple[Course, Workers]:
     """Choose device, tier and workers, on this machine or on a cluster. Closing the stack ends the workers.
 
@@ -151,7 +156,7 @@ def _prepare(
     else:
         trainings = _run_trainings(assignments)
         workers = stack.enter_context(
-            cluster_workers(options.scheduler, options.device, worker.run, trainings)
+            cluster_workers(options.scheduler, options.device, worker.run, trainings, terminal.complain)
         )
         device = workers.device
         # The cluster's machines may differ. Each must reach the same tier, so `auto` means the highest.

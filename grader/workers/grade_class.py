@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
@@ -15,13 +16,10 @@ from grader.grading.withheld import withheld
 from grader.records import Grade
 from grader.submission.file import Problem, SubmissionFile
 from grader.workers.job import Course, Job, JobMaker, parsed
-from grader.workers.workers import Workers
+from grader.workers.workers import UnfitWorker, Workers, WorkersLost
 
+LOOK_SECONDS = 15.0  # after which to see why no job ends
 ATTEMPTS = 2  # how often a job is handed to a worker before a dead worker counts as a fault
-
-
-class WorkersLost(Exception):
-    """The connection to the cluster's scheduler is lost; the message says what to do."""
 
 
 def grade_class(
@@ -117,10 +115,14 @@ class _Queue:
         A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does
         a job that timed out for lack of CPU time; after ATTEMPTS attempts, its grade is withheld.
 
+        A worker that cannot grade gets no further job, and another one gets the job, if there is one.
+
         Raises:
-            WorkersLost: the cluster's scheduler is gone.
+            WorkersLost: the cluster's scheduler is gone, or no worker does anything.
         """
-        wait(self._waiting, return_when=FIRST_COMPLETED)
+        began = time.monotonic()
+        while not wait(self._waiting, LOOK_SECONDS, FIRST_COMPLETED).done:
+            self._workers.still_waiting(time.monotonic() - began)
         for future in [future for future in self._waiting if future.done()]:
             job = self._waiting.pop(future)
             error = _error(future)
@@ -131,6 +133,10 @@ class _Queue:
                 if job.attempts < ATTEMPTS:
                     self._suspects.append(replace(job, attempts=job.attempts + 1))
                     continue
+            if isinstance(error, UnfitWorker) and self._workers.avoid(error):
+                self._executor = None
+                self.submit(job)
+                continue
             graded = _lost(job, error) if error else future.result()
             if graded.starved and job.attempts < ATTEMPTS:
                 self._suspects.append(replace(job, attempts=job.attempts + 1))

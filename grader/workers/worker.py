@@ -14,22 +14,32 @@ from grader.grading import grade as grading
 from grader.grading.grade import Graded
 from grader.paths import own_lessons
 from grader.workers.affinity import reserve_core
+from grader.workers.cluster import this_worker
 from grader.workers.grade_key import code_digest
 from grader.workers.job import Job
 from grader.workers.servers import thread_server
-
-
-class OtherVersion(Exception):
-    """This worker's grader is not the coordinator's, and would give other grades."""
+from grader.workers.workers import UnfitWorker
 
 
 def run(job: Job) -> Graded:
     """Grade a job in this process.
 
     Raises:
-        OtherVersion: this machine has another version of the grader, course or packages.
-        IsolationError: this machine does not reach the tier of the settings.
+        UnfitWorker: this machine has another version of the grader, course or packages, does not reach the tier of the
+            settings, or cannot read its lessons.
     """
+    try:
+        return _run(job)
+    except Exception as error:  # not the submission's: what grades it raises none
+        raise UnfitWorker(f"{type(error).__name__}: {error}", this_worker()) from error
+
+
+class OtherVersion(Exception):
+    """This worker's grader is not the coordinator's, and would give other grades."""
+
+
+def _run(job: Job) -> Graded:
+    """Do what `run` does, but raise the errors themselves."""
     if _digest(job.released) != job.code:
         here = own_lessons()
         lessons = f"the lessons of {here}" if here else "the lessons that come with the grader"

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from distributed import Client
@@ -26,10 +27,11 @@ from grader.report.jsonl import to_record
 from grader.submission.file import SubmissionFile
 from grader.submission.intake import find
 from grader.workers import job, worker
-from grader.workers.cluster import NoCluster, cluster_workers
-from grader.workers.grade_class import WorkersLost, grade_class
+from grader.workers.cluster import LONGEST_JOB, LONGEST_WITHOUT, NoCluster, _Patience, cluster_workers
+from grader.workers.grade_class import grade_class
 from grader.workers.job import Course, Job, JobMaker, parsed
 from grader.workers.local import local_workers
+from grader.workers.workers import UnfitWorker, WorkersLost
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("untouched", "no-scaling", "truncated")
@@ -176,6 +178,52 @@ def test_a_worker_with_another_grader_grades_nothing(
     assert "another grader" in graded.grade.message
 
 
+def test_a_worker_that_cannot_grade_leaves_its_jobs_to_the_others(
+    cluster: Cluster, expected: dict[str, dict], tmp_path: Path
+) -> None:
+    (tmp_path / "lessons").mkdir()  # a course without the file that makes it one
+    (tmp_path / "notebooks").mkdir()
+    other = subprocess.Popen(
+        [sys.executable, "-m", "dask", "worker", cluster.address, "--nworkers", "1", "--no-dashboard"],
+        cwd=tmp_path,
+        env={**os.environ, "GRADER_COURSE": str(tmp_path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    said: list[str] = []
+    try:
+        with Client(cluster.address, timeout=30, set_as_default=False) as client:
+            client.wait_for_workers(3, timeout=120)
+        quick = [one for one in submissions() if one.student == "untouched"]
+        twins = [replace(one, student=f"untouched-{n}") for n in range(4) for one in quick]
+        with cluster_workers(cluster.address, "cpu", worker.run, read_kept(), said.append) as workers:
+            got = dict(comparable(done) for done in grade_class(twins, COURSE, workers, nothing))
+    finally:
+        os.killpg(other.pid, signal.SIGKILL)
+        other.wait()
+        with Client(cluster.address, timeout=30, set_as_default=False) as client:
+            _wait_for(lambda: len(client.scheduler_info()["workers"]) == 2)
+    assert {record["status"] for record in got.values()} == {"graded"}
+    assert len(said) == 1
+    assert "grades nothing here. DeclarationError" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("workers", "longest", "why"),
+    [(1, LONGEST_JOB, "no job ended"), (0, LONGEST_WITHOUT, "there was no worker")],
+)
+def test_a_run_says_what_it_waits_for_and_ends(workers: int, longest: float, why: str) -> None:
+    said: list[str] = []
+    client = SimpleNamespace(scheduler_info=lambda n_workers: {"workers": dict.fromkeys(range(workers))})
+    patience = _Patience(client, said.append)
+    for seconds in range(15, 500, 15):
+        patience.still_waiting(seconds)
+    assert [line.partition(" for ")[2].partition(" s;")[0] for line in said] == ["60", "120", "240", "480"]
+    with pytest.raises(WorkersLost, match=f"{why}.* are kept"):
+        patience.still_waiting(longest + 1)
+
+
 def test_a_gpu_job_asks_for_the_resource(cluster: Cluster) -> None:
     with cluster_workers(cluster.address, "cuda", worker.run) as workers:
         assert "--resources GPU=1" in workers.note
@@ -219,5 +267,5 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_was_graded(cluster
 
 def test_a_worker_refuses_a_job_of_another_version() -> None:
     made = parsed(JobMaker(COURSE)(submissions()[0]))
-    with pytest.raises(worker.OtherVersion, match=r"Install the same.* set to a copy of it"):
+    with pytest.raises(UnfitWorker, match=r"Install the same.* set to a copy of it"):
         worker.run(replace(made, code="another"))
