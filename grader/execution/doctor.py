@@ -25,7 +25,7 @@ OPEN = {
         "speed: cores, caches and memory are shared, so that a submission can slow its neighbours down",
     ),
     "partial": (
-        "processes and their command lines, mounts and the network's state can be read in /proc, and the files of Python",
+        "processes and their command lines, mounts and the network's state can be read in /proc, and the files of Python; of the course, names alone",
         "scratch is limited by a count twice a second, not by the file system",
         "speed: cores, caches, memory and disk are shared, so that a submission can slow its neighbours down",
         "DataLoader workers, multiprocessing and terminals do not work: what they need is denied",
