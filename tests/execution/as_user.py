@@ -29,6 +29,24 @@ exec setpriv --reuid="$user" --regid="$user" --clear-groups "$python" "$@"
 """
 
 
+def command_as(user: int, folder: Path, python: Path, *arguments: str) -> list[str]:
+    """Return the command with which a user runs this Python, who can reach it and a folder.
+
+    Skip the test if this process is not root and `user` is another one.
+    """
+    for path in (folder, *folder.parents, *(python.parents if python != Path(sys.executable) else ())):
+        if path != Path(path.anchor) and path.owner() == Path.home().owner():
+            path.chmod(path.stat().st_mode | 0o055)
+    if os.getuid() == 0:
+        if not shutil.which("setpriv") or not shutil.which("unshare"):
+            pytest.skip("setpriv and unshare (util-linux) are not there")
+        return ["unshare", "--mount", "--propagation", "private", "sh", "-c", REACHABLE, "sh",
+                str(python), str(folder), str(user), *arguments]  # fmt: skip
+    if user == 0:
+        pytest.skip("these tests do not run as root")
+    return [str(python), *arguments]
+
+
 def run_as(
     user: int, folder: Path, program: Path, *arguments: str, python: Path = Path(sys.executable)
 ) -> dict:
@@ -40,17 +58,7 @@ def run_as(
         python: of the checkout, or of an environment that does without the checkout.
     """
     installed = python != Path(sys.executable)
-    for path in (folder, *folder.parents, *(python.parents if installed else ())):
-        if path != Path(path.anchor) and path.owner() == Path.home().owner():
-            path.chmod(path.stat().st_mode | 0o055)
-    command = [str(python), str(program), *arguments]
-    if os.getuid() == 0:
-        if not shutil.which("setpriv") or not shutil.which("unshare"):
-            pytest.skip("setpriv and unshare (util-linux) are not there")
-        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", REACHABLE, "sh",
-                   str(python), str(folder), str(user), *command[1:]]  # fmt: skip
-    elif user == 0:
-        pytest.skip("these tests do not run as root")
+    command = command_as(user, folder, python, str(program), *arguments)
     environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1", "HOME": str(folder)}
     if "PYTHONPATH" in os.environ and not installed:
         environment["PYTHONPATH"] = os.environ["PYTHONPATH"]

@@ -6,17 +6,12 @@ A checkout lies outside of what a submission sees. An installed package lies in 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 from as_user import USER, run_as
-
-ROOT = Path(__file__).resolve().parents[2]
+from environments import with_wheel
 
 # Each raises nothing if it gets at the course.
 ATTEMPTS = {
@@ -97,30 +92,7 @@ print(json.dumps(told))
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of this environment, with the course's wheel in it instead of the checkout."""
-    top = tmp_path_factory.mktemp("installed")
-    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([sys.executable, *pip, "wheel", "--no-deps", "-w", str(top), str(ROOT)], check=True)
-    (wheel,) = top.glob("*.whl")
-    copy = top / "environment"
-    shutil.copytree(sys.prefix, copy, symlinks=True, copy_function=_link_or_copy)
-    for old in (copy / "lib").glob("python*/site-packages/*attention_course*"):
-        shutil.rmtree(old) if old.is_dir() else old.unlink()
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    subprocess.run(
-        [copy / "bin" / "python", *pip, "install", "--no-deps", str(wheel)],
-        check=True,
-        env=environment,
-        cwd=top,
-    )
-    return copy
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system
-        shutil.copy2(source, target)
+    return with_wheel(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.mark.parametrize("user", [0, USER], ids=["root", "ordinary user"])
