@@ -15,7 +15,7 @@ from grader.checks.slips import KEEPS, NOTE, is_slip
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import WrongForm
 from grader.evidence.text import one_line
-from grader.notebook.cells import answer_cell
+from grader.notebook.cells import answer_cell, is_stubs_own
 from grader.records import (
     Case,
     CheckResult,
@@ -217,9 +217,8 @@ def was_called(trial: PlannedTrial, got: Evidence) -> bool:
 
 
 def _is_unsolved(got: Evidence) -> bool:
-    """Tell whether the stub raised; PyTorch raises the same of a module whose `forward` has another name."""
-    raised = got.error == "NotImplementedError" or "NotImplementedError" in got.lineage
-    return raised and 'is missing the required "forward"' not in got.message
+    """Tell whether the stub raised."""
+    return is_stubs_own(got.error, got.message)
 
 
 def _judge_values(

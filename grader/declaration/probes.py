@@ -234,8 +234,10 @@ def raised(call: Callable[[], Any]) -> str:
     """Say what a call raised: "ValueError" for it and its subclasses, another error's name, or "no error"."""
     try:
         call()
-    except NotImplementedError:
-        raise
+    except NotImplementedError as error:
+        if str(error).startswith("TODO "):  # the stub's
+            raise
+        return type(error).__name__
     except ValueError:
         return "ValueError"
     except Exception as error:

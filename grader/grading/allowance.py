@@ -7,19 +7,20 @@ of this process counts, so that no result depends on how busy the machine is.
 
 from __future__ import annotations
 
-import ctypes
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NoReturn, TypeVar
+
+from grader.diagnosis.repairs.run_repaired import stopped_by_another_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AGAIN_SECONDS = 1.0  # after which what swallowed the exception gets it once more
-LOOK_SECONDS = 0.2  # between two looks at the clock of a thread that gets no signals
 
 
 class TookTooLong(BaseException):
@@ -110,21 +111,7 @@ def _raise(*_: object) -> NoReturn:
 
 def _exception(seconds: float) -> Callable[[], Any]:
     """Let another thread look at this one's clock, and raise the exception here: signals come to the main thread alone."""
-    thread, stopped, lock = threading.get_ident(), threading.Event(), threading.Lock()
-    clock = time.pthread_getcpuclockid(thread)
-    until = time.clock_gettime(clock) + seconds
-
-    def watch() -> None:
-        while not stopped.wait(LOOK_SECONDS):
-            with lock:
-                if not stopped.is_set() and time.clock_gettime(clock) > until:
-                    raised = ctypes.pythonapi.PyThreadState_SetAsyncExc
-                    raised(ctypes.c_ulong(thread), ctypes.py_object(TookTooLong))
-                    return
-
-    def stop() -> None:
-        with lock:
-            stopped.set()
-
-    threading.Thread(target=watch, daemon=True).start()
-    return stop
+    clock = partial(time.clock_gettime, time.pthread_getcpuclockid(threading.get_ident()))
+    stopped = stopped_by_another_thread(seconds, TookTooLong, clock)
+    stopped.__enter__()
+    return lambda: stopped.__exit__(None, None, None)

@@ -13,7 +13,7 @@ from grader.checks.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.evidence.text import one_line
-from grader.notebook.cells import answer_cell
+from grader.notebook.cells import answer_cell, is_stubs_own
 from grader.notebook.source_names import binding_lines, bound_names, without_magics
 from grader.records import CellResult, Outcome, Status, Verdict
 from grader.submission.rebuild import Rebuilt
@@ -82,7 +82,7 @@ def _undefined_by(
 
 def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is_answer: bool) -> Undefined:
     """Say what ended a cell."""
-    if is_answer and result.error == "NotImplementedError":
+    if is_answer and is_stubs_own(result.error, result.message):
         return Undefined(
             cell=cell.id, why="not solved yet", briefly="is not solved yet", outcome=Outcome.MISSING
         )

@@ -64,6 +64,7 @@ MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 QUESTION_MARKER = re.compile(r"<!--[ \t]*@question[ \t]+(\S+)[ \t]*-->[ \t]*\n?")
 PREDICTION_MARKER = re.compile(r"^[ \t]*#[ \t]*@predict[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 DRAWS = "draws"  # tag of a given cell that only shows something
+TODO = "TODO "  # how the message of a stub begins
 SOLUTION_LINE = re.compile(r"### (BEGIN|END) SOLUTION\b")  # nbgrader's
 QUESTION_TITLE = "question"  # key of a text cell's metadata
 CARRY_ON_OFF, CARRY_ON_ON = "carry_on = False", "carry_on = True"
@@ -193,7 +194,12 @@ def without_marks(source: str) -> str:
 
 def stub(exercise: str) -> str:
     """Return the statement that the student notebook has in place of a solution."""
-    return f'raise NotImplementedError("TODO {exercise}")'
+    return f'raise NotImplementedError("{TODO}{exercise}")'
+
+
+def is_stubs_own(error: str, message: str) -> bool:
+    """Tell whether an error is that of the stub: PyTorch raises the same of what it cannot do, as `~` of a float mask."""
+    return error == "NotImplementedError" and message.startswith(TODO)
 
 
 def only_draws(cell: NotebookNode) -> bool:

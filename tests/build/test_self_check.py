@@ -146,7 +146,24 @@ def test_a_forward_that_is_missing_is_no_unfinished_answer() -> None:
     with pytest.raises(NotImplementedError) as missing:
         torch.nn.Module()(1)
     assert not is_unsolved(missing.value)
+    with pytest.raises(NotImplementedError) as refused:
+        torch.ones(2) & torch.ones(2)
+    assert not is_unsolved(refused.value)
     assert is_unsolved(NotImplementedError("TODO 1.7"))
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ("(largest == -torch.inf).float() & total.isfinite()", "`&`, `|` and `^` join bools"),
+        ("torch.bitwise_not(total) == 0", "`~` turns bools around"),
+    ],
+)
+def test_what_pytorch_has_not_implemented_is_no_answer_that_is_not_there(said, where: str, says: str) -> None:
+    told = said("1.3", SOFTMAX.format(-1, "").replace("torch.where(total == 0", f"torch.where({where}"))
+    assert told.startswith("✘ 1.3 stable_softmax")
+    assert "line 6" in told
+    assert says in told
 
 
 def test_random_numbers_and_warnings_stay_as_they_are(said, recwarn) -> None:

@@ -1,6 +1,8 @@
 """Small changes of a wrong answer find the line of its mistake."""
 
 import ast
+import signal
+import threading
 
 import pytest
 
@@ -101,6 +103,24 @@ def test_a_changed_answer_is_run_on_every_trial():
 )
 def test_a_changed_answer_that_hangs_or_raises_gives_no_value(source, gives):
     assert tried(source, (1.0, 2.0)) == [gives]
+
+
+HANGS = "def f(a, b):\n    held = []\n    while a:\n        held.append(a)\n    return a / b"
+
+
+def test_on_windows_a_changed_answer_that_hangs_is_stopped_too(monkeypatch):
+    monkeypatch.delattr(signal, "setitimer")
+    monkeypatch.setattr(run_repaired_module, "SECONDS_EACH", 0.1)
+    assert tried(HANGS, (1.0, 2.0), (0.0, 2.0)) == [None, {"y": 0.0}]
+
+
+def test_in_another_thread_changes_are_tried_and_stopped_too(monkeypatch):
+    monkeypatch.setattr(run_repaired_module, "SECONDS_EACH", 0.1)
+    told = []
+    thread = threading.Thread(target=lambda: told.append(tried(HANGS, (1.0, 2.0), (0.0, 2.0))))
+    thread.start()
+    thread.join(60)
+    assert told == [[None, {"y": 0.0}]]
 
 
 def test_what_is_not_known_for_lack_of_time_is_not_held_against_a_change():

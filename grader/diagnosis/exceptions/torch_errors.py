@@ -307,7 +307,11 @@ TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
     ),
     (r"Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)", bool_arithmetic),
     (
-        r"bitwise_not_cpu.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented",
+        r"bitwise_(?:and|or|xor)_\w+.* not implemented for '(?:Float|Double)'",
+        "`&`, `|` and `^` join bools, and a tensor here holds floats. Make it bool first.",
+    ),
+    (
+        r"bitwise_not_\w+.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented",
         "`~` turns bools around, and this tensor holds floats. Make it bool first.",
     ),
     (

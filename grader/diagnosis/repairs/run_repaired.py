@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
 import inspect
 import io
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,7 +77,7 @@ def is_plain(value: Any) -> bool:
 def stopped_after(seconds: float) -> Iterator[None]:
     """Raise TimeoutError after some seconds of CPU time, or PATIENCE times as many of the clock.
 
-    Where the system has no such timers, nothing is stopped.
+    Windows has no such timers, and only the main thread gets their signals: elsewhere the clock alone counts.
     """
 
     def stop(*_: object) -> None:
@@ -86,8 +88,9 @@ def stopped_after(seconds: float) -> Iterator[None]:
         if not isinstance(lost.exc_value, TimeoutError):
             reported_before(lost)
 
-    if not hasattr(signal, "setitimer"):
-        yield
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        with stopped_by_another_thread(PATIENCE * seconds, TimeoutError, time.monotonic):
+            yield
         return
     timers = (
         (signal.ITIMER_PROF, signal.SIGPROF, seconds),
@@ -105,6 +108,28 @@ def stopped_after(seconds: float) -> Iterator[None]:
         for number, handler in before:
             signal.signal(number, handler or signal.SIG_DFL)
         sys.unraisablehook = reported_before
+
+
+@contextlib.contextmanager
+def stopped_by_another_thread(
+    seconds: float, error: type[BaseException], clock: Callable[[], float]
+) -> Iterator[None]:
+    """Raise an error in this thread after so many seconds of a clock, and again until this context ends."""
+    thread, over, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+    until = clock() + seconds
+
+    def watch() -> None:
+        while not over.wait(AGAIN):
+            with lock:
+                if not over.is_set() and clock() > until:
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(error))
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        with lock:
+            over.set()
 
 
 def run_repaired(
