@@ -80,7 +80,8 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
     changed = [name for name, got in wrong[0].got.items() if "mode is as before" in name and got is False]
     if changed and wrong[0].expected.get(changed[0]) is True and (found := clue(MODES, source)):
         return _with_line("conduct", "", found)
-    lost = [name for name in _gradients(wrong[0]) if wrong[0].got.get(name) is None]
+    due = [name for name in _gradients(wrong[0]) if wrong[0].expected[name] is not None]
+    lost = [name for name in due if wrong[0].got.get(name) is None]
     if lost:
         name = lost[0].removeprefix(OF_GRADIENT)
         found = clue(GRADIENT, source, name if len(lost) == 1 else "") or clue(GRADIENT, source)

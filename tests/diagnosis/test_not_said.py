@@ -1,0 +1,55 @@
+"""Sentences that were once said of answers of which they are not true."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.judging import verdict
+from grader.course import lessons
+from grader.records import Outcome
+
+FROZEN = """
+def image_tokens(encoder, aligner, patches):
+    with torch.no_grad():
+        features = encoder(patches)
+    return {}
+"""
+SHUFFLED = """
+def shuffle_questions(token_ids, image_patches, generator):
+    order = torch.randperm(len(token_ids), generator=generator)
+    return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "not_said"),
+    [
+        # The task asks for an encoder that does not learn: that is no gradient which is lost.
+        *(
+            ("4.7", FROZEN.format(wrong), "gradient")
+            for wrong in (
+                "aligner(torch.nn.functional.normalize(features, dim=-1))",
+                "torch.nn.functional.relu(aligner(features))",
+                "aligner(features) * 2",
+                "aligner(features + 1)",
+            )
+        ),
+        # With the generator that is handed in, the draw is the one that is asked for.
+        *(
+            ("3.P7", SHUFFLED.format(wrong), "draws random numbers")
+            for wrong in (
+                "token_ids[order], image_patches",
+                "image_patches[order], token_ids[order]",
+                "token_ids[order] + 1, image_patches[order]",
+            )
+        ),
+    ],
+)
+def test_a_right_line_is_not_blamed(exercise: str, answer: str, not_said: str) -> None:
+    lesson = next(
+        lesson for lesson in lessons().values() if any(one.id == exercise for one in lesson.exercises)
+    )
+    judged = verdict(lesson, lesson.exercise(exercise), answer)
+    assert judged.outcome is Outcome.FAILED
+    assert judged.hint
+    assert not_said not in judged.hint
