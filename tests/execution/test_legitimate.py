@@ -37,6 +37,13 @@ WORKS = {
         "%matplotlib inline\nimport matplotlib.pyplot as plt\nfigure = plt.figure()\nplt.plot([1, 2])\nplt.show()",
         "<Figure size 640x480 with 1 Axes>",
     ),
+    **{
+        f"%matplotlib {name}": (
+            f"%matplotlib {name}\nimport matplotlib.pyplot as plt\nfigure = plt.figure()\nplt.plot([1, 2])\nplt.show()",
+            "<Figure size 640x480 with 1 Axes>",
+        )
+        for name in ("widget", "notebook", "qt")
+    },
     "tqdm": ("from tqdm.auto import tqdm\nprint(sum(tqdm(range(4))))", "6"),
     "ipywidgets": ("import ipywidgets\nipywidgets.IntSlider(value=3)", "IntSlider(value=3)"),
     "inspect.getsource": (

@@ -175,7 +175,9 @@ def draws(flow: Flow) -> Iterator[Found]:
                 yield call.lineno, "an nn.Dropout made here is always in training mode: make it in __init__"
             elif function.startswith("nn.") and name in ("Linear", "LayerNorm", "Embedding", "Parameter"):
                 yield call.lineno, f"`{function}` makes a new layer in each call: make it once, in __init__"
-            elif name in DRAWS and not has_keyword(call, "generator"):  # with one, the same call gives the same
+            elif name in DRAWS and not has_keyword(
+                call, "generator"
+            ):  # with one, the same call gives the same
                 yield call.lineno, f"`{name}` draws random numbers, and each call gives others"
 
 

@@ -251,9 +251,7 @@ def einsum_letter(raising: Raising, found: re.Match) -> str:
 
 
 SIZES = r"size (?:of tensor \w )?\(?(\d+)\)? .*(?:size|tensor \w) \(?(\d+)\)?|of the tensor \((\d+)\) must match the existing size \((\d+)\)"
-PRODUCT = (
-    r"RuntimeError: (?:(?:\w+: )?mat1 and mat2 shapes|Expected size for first two dimensions|.*size mismatch, got)"
-)
+PRODUCT = r"RuntimeError: (?:(?:\w+: )?mat1 and mat2 shapes|Expected size for first two dimensions|.*size mismatch, got)"
 UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
 EXPANDED = r"RuntimeError: The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 

@@ -211,6 +211,10 @@ class Shell(InteractiveShell):
         """Raise SystemExit; IPython calls this for `exit` in a cell."""
         raise SystemExit
 
+    def enable_matplotlib(self, gui=None):
+        """Draw into the notebook, whatever is asked for: the sandbox has no windows, and no widgets that move."""
+        return super().enable_matplotlib("inline")
+
     def enable_gui(self, gui=None) -> None:
         """Do nothing: the sandbox has no display."""
 
