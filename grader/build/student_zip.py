@@ -25,6 +25,11 @@ NO_REPOSITORY = (
     'no Colab link can be made: set repository = "account/name" under [tool.course] in pyproject.toml, or "" for a '
     "course that is not on GitHub, and run this again"
 )
+ABOVE = (  # what is to be installed
+    "# python -m pip install -r requirements.txt",
+    "# On Linux that brings PyTorch with CUDA, some 6 GB. Without an NVIDIA GPU take PyTorch for the CPU first, 0.8 GB:",
+    "# python -m pip install torch --index-url https://download.pytorch.org/whl/cpu",
+)
 FIGURES = ("*.svg", "*.png")
 
 
@@ -105,7 +110,7 @@ def _student_requirements(project: dict) -> list[str]:
 
 def _requirements(project: dict) -> str:
     """Return the text of requirements.txt."""
-    return "\n".join(["# python -m pip install -r requirements.txt", *_student_requirements(project), ""])
+    return "\n".join([*ABOVE, *_student_requirements(project), ""])
 
 
 def _environment(project: dict) -> str:
