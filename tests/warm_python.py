@@ -53,7 +53,13 @@ class Ran(NamedTuple):
     """How a program ended, and what it printed."""
 
     returncode: int
-    output: str  # to standard output, and then to standard error
+    out: str
+    err: str
+
+    @property
+    def output(self) -> str:
+        """What it printed to standard output, and then what to standard error."""
+        return self.out + self.err
 
 
 def run_python(
@@ -79,7 +85,7 @@ def run_python(
             "files": [given.name, said.name, complained.name],
             "strict": strict,
         }
-        return Ran(_status(json.dumps(line)), said.read() + complained.read())
+        return Ran(_status(json.dumps(line)), said.read(), complained.read())
 
 
 def run_line(command: str, folder: Path, environment: Mapping[str, str]) -> Ran:
@@ -96,7 +102,7 @@ def run_line(command: str, folder: Path, environment: Mapping[str, str]) -> Ran:
         check=False,
         timeout=PATIENCE,
     )
-    return Ran(ran.returncode, ran.stdout + ran.stderr)
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
 def _status(line: str) -> int:

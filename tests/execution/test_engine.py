@@ -91,9 +91,9 @@ def test_a_hundred_cells_that_use_up_their_time(server):
     started = time.monotonic()
     book = notebook(("one", "def one(t):\n    return t"), *cells, ("two", "def two(t):\n    return t"))
     execution = run(
-        server, book, {"one": [ask("one")], "two": [ask("two")]}, limits=Limits(cell_seconds=0.3, seconds=4.0)
+        server, book, {"one": [ask("one")], "two": [ask("two")]}, limits=Limits(cell_seconds=1.0, seconds=4.0)
     )
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 60  # of 100 that they ask for
     assert execution.evidence["one/values/hidden/0"].status is Status.OK
     assert execution.evidence["two/values/hidden/0"].status is Status.TIMEOUT
 
