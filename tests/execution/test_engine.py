@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grader.execution.engine import RunPlan, execute
 from grader.records import Limits, Request, Status
+from tests.warm_python import run_python
 
 
 def notebook(*cells: tuple[str, str]) -> nbformat.NotebookNode:
@@ -158,21 +159,9 @@ def test_papermill_finds_the_engine_by_its_name(tmp_path):
     book = notebook(("a", "print(device)"))
     book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(book, tmp_path / "in.ipynb")
-    command = [
-        sys.executable,
-        "-m",
-        "papermill",
-        "--engine",
-        "isolated",
-        "-p",
-        "device",
-        "cpu",
-        "in.ipynb",
-        "out.ipynb",
-    ]
-    subprocess.run(
-        [*command, "--no-progress-bar"], cwd=tmp_path, check=True, capture_output=True, timeout=120
-    )
+    words = ("--engine", "isolated", "-p", "device", "cpu", "in.ipynb", "out.ipynb", "--no-progress-bar")
+    ran = run_python("papermill", *words, folder=tmp_path, environment=os.environ)
+    assert ran.returncode == 0, ran.err
     done = nbformat.read(tmp_path / "out.ipynb", as_version=4)
     assert done.cells[-1].outputs[0].text == "cpu\n"
 
