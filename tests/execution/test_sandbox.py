@@ -311,8 +311,9 @@ def test_answers_are_bounded_in_total_too(spawn):
     assert "over all checks together" in answers[-1].message
 
 
-def test_a_process_that_has_used_cuda_goes_on_without_forks(server, said):
+def test_a_process_that_has_used_cuda_goes_on_without_forks(server, said, monkeypatch):
     """A stand-in for a GPU: the guest is told that CUDA is in use, which it then cannot fork."""
+    monkeypatch.setattr("grader.execution.sandbox.GPU_START_SECONDS", 0.0)  # nothing has to start
     server.device = "cuda"
     try:
         python = server.spawn(Limits(), seed=0)
