@@ -75,6 +75,9 @@ def test_the_pipeline_grades_a_notebook_saved_in_colab() -> None:
         assert example.score == lessons()[name].max_score
 
 
+@pytest.mark.slow(
+    held_by="tests/notebooks/test_notebooks.py::test_the_solution_runs_to_its_end_alone_with_few_steps"
+)
 def test_it_runs_where_only_colabs_packages_are_and_is_read_the_same_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
