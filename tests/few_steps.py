@@ -16,14 +16,24 @@ for name, few in {FEW_BY_DEFAULT!r}.items():
     if name in globals():
         globals()[name].__defaults__ = (few,)
 """
+# Figures are made and not drawn: to draw them takes a third of a lesson's time.
+UNDRAWN = """
+import matplotlib.pyplot
+matplotlib.pyplot.show = lambda *_, **__: matplotlib.pyplot.close("all")
+"""
 
 
-def shorten(notebook: NotebookNode) -> None:
-    """Insert a cell that shortens all trainings after each cell that could say how long they are."""
+def shorten(notebook: NotebookNode, draws: bool = True) -> None:
+    """Insert a cell that shortens all trainings after each cell that could say how long they are.
+
+    Args:
+        draws: whether figures are drawn.
+    """
     cells = []
+    code = SHORTEN if draws else SHORTEN + UNDRAWN
     for cell in notebook.cells:
         cells.append(cell)
         if cell.id == "setup" or cell.id.startswith("provided"):
-            cells.append(new_code_cell(SHORTEN, id=f"few-{cell.id}"))
+            cells.append(new_code_cell(code, id=f"few-{cell.id}"))
     assert len(cells) > len(notebook.cells)
     notebook.cells = cells

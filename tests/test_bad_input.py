@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.classes.example_class import ROOT, grade
+from tests.classes.example_class import ROOT, grade_here
 
 GOOD = ROOT / "examples" / "submitted" / "untouched" / "1-attention" / "1-attention.ipynb"
 NAME = "1-attention"
@@ -39,7 +39,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory):
     (submitted / "pdf" / NAME / "report.pdf").write_bytes(b"%PDF")
     damaged = folder / "damaged.zip"
     damaged.write_bytes(b"PK\x03\x04" + b"x" * 99)
-    code, written, output = grade(folder, str(submitted), str(damaged))
+    code, written, output = grade_here(folder, str(submitted), str(damaged))
     return code, {line["student"]: line for line in written}, output
 
 
@@ -104,7 +104,7 @@ def test_wrong_use_is_said_before_anything_runs(
 
     if "cuda" in arguments and torch.cuda.is_available():
         pytest.skip("there is a CUDA device")
-    code, written, output = grade(tmp_path, *arguments)
+    code, written, output = grade_here(tmp_path, *arguments)
     assert code == 2
     assert written == []
     assert not list(tmp_path.iterdir())

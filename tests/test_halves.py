@@ -28,19 +28,21 @@ sys.exit(pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", "tests"
 """
 
 
-@pytest.fixture
-def cases(request: pytest.FixtureRequest, tmp_path: Path) -> list[Case]:
+@pytest.fixture(scope="module")
+def cases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
     """Every case of the suite."""
     here = request.config.stash[CASES]
-    if len({case.file for case in here}) > 100:
+    if all_but_the_browsers() <= {case.file for case in here}:
         return here
+    told = tmp_path_factory.mktemp("cases") / "cases.json"
     ran = subprocess.run(
-        [sys.executable, "-c", COLLECT, str(tmp_path / "cases.json")],
+        [sys.executable, "-c", COLLECT, str(told)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    told = json.loads((tmp_path / "cases.json").read_text("utf-8"))
-    return [Case(**{**one, "fast_cases": tuple(one["fast_cases"])}) for one in told]
+    return [
+        Case(**{**one, "fast_cases": tuple(one["fast_cases"])}) for one in json.loads(told.read_text("utf-8"))
+    ]
 
 
 def test_the_fast_half_holds_a_case_of_every_guarantee(cases: list[Case]) -> None:
@@ -51,10 +53,13 @@ def test_the_fast_half_holds_a_case_of_every_guarantee(cases: list[Case]) -> Non
 
 def test_every_file_of_tests_is_run(cases: list[Case]) -> None:
     """But where there is no browser: its files are skipped as they are collected."""
+    assert all_but_the_browsers() - {case.file for case in cases} == set()
+
+
+def all_but_the_browsers() -> set[str]:
+    """Name the files of tests that are run everywhere."""
     files = {str(file.relative_to(ROOT)) for file in (ROOT / "tests").rglob("test_*.py")}
-    run = {case.file for case in cases}
-    assert run <= files
-    assert {file for file in files - run if not file.startswith("tests/browser/")} == set()
+    return {file for file in files if not file.startswith("tests/browser/")}
 
 
 FAST = Case("tests/test_a.py::test_fast", "", False, "", ())

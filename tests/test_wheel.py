@@ -106,15 +106,31 @@ def test_the_solution_has_a_hundred_points_and_the_untouched_notebook_none(
         assert (installed.course / path).is_file()
 
 
-def test_report_export_check_and_doctor_need_nothing_else(installed: Installed, graded: str) -> None:
-    assert "solved" in installed.run("grader", "report")
+@pytest.mark.fast_cases("report")
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("report", "solved"),
+        (f"check notebooks/{NAME}/{NAME}.ipynb", "0 of 100"),
+        ("doctor", "isolation"),
+    ],
+    ids=["report", "check", "doctor"],
+)
+def test_the_other_commands_need_nothing_else(
+    command: str, said: str, installed: Installed, graded: str
+) -> None:
+    assert said in installed.run("grader", *command.split())
+
+
+@pytest.mark.slow(held_by="tests/gradebook/test_one_truth.py::test_every_export_says_what_nbgrader_says")
+def test_the_scores_are_exported(installed: Installed, graded: str) -> None:
     rows = list(csv.DictReader(installed.run("grader", "export", "csv").splitlines()))
     assert [(row["student"], float(row["score"])) for row in rows] == [("solved", 100.0), ("untouched", 0.0)]
-    said = installed.run("grader", "check", f"notebooks/{NAME}/{NAME}.ipynb")
-    assert "0 of 100" in said
-    assert "isolation" in installed.run("grader", "doctor")
 
 
+@pytest.mark.slow(
+    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
+)
 def test_nbgraders_own_commands_work_and_agree(installed: Installed, graded: str) -> None:
     again = installed.course / "submitted" / "zoe" / NAME
     shutil.copytree(installed.course / "submitted" / "solved" / NAME, again)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import logging
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader import api
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 
 from grader.notebook.cells import marked_exercises, stub
-from grader.paths import tools_on_path
 
 TEXT_STUB = "*Double-click here, and write your answer in place of this line.*"
 
@@ -37,7 +39,7 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
     Raises:
         RuntimeError: nbgrader wrote no notebook; its log says why.
     """
-    with tempfile.TemporaryDirectory() as folder, tools_on_path():
+    with tempfile.TemporaryDirectory() as folder, unversioned_gradebook():
         source = Path(folder, "solutions", assignment)
         source.mkdir(parents=True)
         nbformat.write(solution, source / f"{assignment}.ipynb")
@@ -52,6 +54,19 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
         if not written.is_file():
             raise RuntimeError(f"nbgrader wrote no student notebook for {assignment}")
         return nbformat.read(written, as_version=4)
+
+
+@contextmanager
+def unversioned_gradebook() -> Iterator[None]:
+    """Let nbgrader make databases without the version of their schema for a while.
+
+    Nobody reads it of one that is thrown away, and to ask for it nbgrader starts the program `alembic`, for a second of CPU time.
+    """
+    original, api.get_alembic_version = api.get_alembic_version, str
+    try:
+        yield
+    finally:
+        api.get_alembic_version = original
 
 
 def release_config(root: str) -> Config:

@@ -8,8 +8,10 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from grader.build import exercise_digest as digests
@@ -17,7 +19,7 @@ from grader.build import self_check_kept
 from grader.build.built import read_built
 from grader.build.exercise_digest import declared_in, exercise_digest
 from grader.build.other_kernels import unsure
-from grader.build.self_check_cell import read_self_checks, self_check_source
+from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source
 from grader.build.self_check_data import Reader
 from grader.build.self_check_kept import Kept, _asked, tools_cells
 from grader.build.self_check_numbers import Draft, drafted, settled
@@ -25,6 +27,9 @@ from grader.build.self_check_pack import PackedExercise
 from grader.build.self_check_stored import decided_alike, what_is_off
 from grader.course import lessons
 from grader.course.lesson_1 import LESSON
+from grader.declaration.exercise import Exercise
+from grader.declaration.lesson import Lesson
+from grader.notebook.cells import TOOLS_CELL
 from tests.build.computed_self_check import computed_self_checks
 from tests.import_graph import ROOT
 
@@ -108,6 +113,47 @@ def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed:
     assert not decided_alike(packed, fewer)
 
 
+def test_a_sample_runs_all_declared_mistakes_and_some_of_the_others(packed: PackedExercise) -> None:
+    def off_with_other_words(number: int) -> str:
+        told = json.loads(json.dumps(packed.told))
+        told["wrong answers"][number][1:] = ["", "other words"]
+        return what_is_off(LESSON, SCALED, packed._replace(told=told), every=4)
+
+    kinds = [kind for kind, _, _ in packed.told["wrong answers"]]
+    declared = next(number for number, kind in enumerate(kinds) if kind == "mistake" and number % 4)
+    others = [number for number, kind in enumerate(kinds) if kind != "mistake"]
+    sampled = next(number for number in others if number % 4 == 0)
+    skipped = next(number for number in others if number % 4)
+    assert "other words" in off_with_other_words(declared)
+    assert "other words" in off_with_other_words(sampled)
+    assert off_with_other_words(skipped) == ""
+
+
+# `grader build --check` runs a sample of these, of every exercise.
+@pytest.mark.fast_cases("1.2", "4.8")
+@pytest.mark.parametrize(
+    ("lesson", "exercise"),
+    [
+        pytest.param(lesson, exercise, id=exercise.id)
+        for lesson in lessons().values()
+        for exercise in lesson.exercises
+    ],
+)
+def test_every_number_of_a_committed_notebook_holds(lesson: Lesson, exercise: Exercise) -> None:
+    stored = committed(lesson.assignment).exercises[exercise.id]
+    assert what_is_off(lesson, exercise, stored) == ""
+
+
+@cache
+def committed(assignment: str) -> SelfChecks:
+    """Read the cell of self-checks of a committed notebook."""
+    book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
+    (source,) = (cell.source for cell in book.cells if cell.id == TOOLS_CELL)
+    checks = read_self_checks(source.partition("\n")[2])
+    assert checks is not None
+    return checks
+
+
 # ---------------------------------------------------------------- what other kernels see
 
 
@@ -121,13 +167,9 @@ def test_what_other_kernels_see_otherwise_is_left_out(draft: Draft) -> None:
     changed = draft._replace(wrong=(first._replace(prints=prints), *draft.wrong[1:]))
     environment = dict(os.environ)
     kept = Kept("1-attention", "1.2", None, False)
-    assert unsure(
-        [_asked(kept, draft), _asked(kept._replace(exercise="1.1"), drafted(LESSON, LESSON.exercise("1.1")))]
-    ) == {
-        "1.2": set(),
-        "1.1": set(),
-    }
-    assert unsure([_asked(kept, changed)]) == {"1.2": {(first.number, shown)}}
+    as_it_is = _asked(kept._replace(exercise="1.1"), drafted(LESSON, LESSON.exercise("1.1")))
+    # All else that 1.2 knows is the same.
+    assert unsure([_asked(kept, changed), as_it_is]) == {"1.2": {(first.number, shown)}, "1.1": set()}
     assert dict(os.environ) == environment
 
 
@@ -177,7 +219,7 @@ def test_numbers_that_do_not_hold_are_named_by_the_check(
 ) -> None:
     looked_at: list[str] = []
 
-    def off(lesson, exercise, stored) -> str:
+    def off(lesson, exercise, stored, every) -> str:
         looked_at.append(exercise.id)
         return "off by 3" if exercise.id == "1.4" else ""
 

@@ -8,14 +8,19 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from nbgrader.api import Gradebook
+from typer.testing import CliRunner
 
 from examples.make import Example, classes
+from grader.cli import app
 from grader.course import lessons
+from tests.gradebook.warm_server import warm_server
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASS = {name: [example for example in classes() if example.assignment == name] for name in lessons()}
@@ -26,28 +31,48 @@ FEW = {
     "3-vlm": ("full-marks", "head-average"),
     "4-lab": ("full-marks", "untouched"),
 }
+ENVIRONMENT = {"GRADER_SECRET": "test"}
 few_or_all = pytest.mark.fast_cases("few")
 
 
-def grade(folder: Path, *arguments: str) -> tuple[int, list[dict], str]:
+Grade = Callable[..., tuple[int, list[dict], str]]
+
+
+def grade_alone(folder: Path, *arguments: str) -> tuple[int, list[dict], str]:
     """Run `grader grade` with everything that it writes below a folder; exit status, JSON lines, output."""
-    lines = folder / "grades.jsonl"
-    command = [sys.executable, "-m", "grader", "grade", *arguments, "--jobs", "1", "--json", str(lines)]
-    command += ["--html", str(folder / "html"), "--gradebook", f"sqlite:///{folder / 'gradebook.db'}"]
     ran = subprocess.run(
-        command,
+        [sys.executable, "-m", "grader", *words(folder, *arguments)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "GRADER_SECRET": "test"},
+        env={**os.environ, **ENVIRONMENT},
         timeout=1500,
     )
-    written = [json.loads(line) for line in lines.read_text("utf-8").splitlines()] if lines.is_file() else []
-    return ran.returncode, written, ran.stdout + ran.stderr
+    return ran.returncode, written(folder), ran.stdout + ran.stderr
+
+
+def grade_here(folder: Path, *arguments: str) -> tuple[int, list[dict], str]:
+    """Do the same in this process, with the fork server that runs: to start the two takes longer than to grade."""
+    with chdir(ROOT), warm_server():
+        ran = CliRunner().invoke(app, words(folder, *arguments), env=ENVIRONMENT)
+    return ran.exit_code, written(folder), ran.output
+
+
+def words(folder: Path, *arguments: str) -> list[str]:
+    """Return the words of the command line."""
+    where = ["--json", str(folder / "grades.jsonl"), "--html", str(folder / "html")]
+    where += ["--gradebook", f"sqlite:///{folder / 'gradebook.db'}"]
+    return ["grade", *arguments, "--jobs", "1", *where]
+
+
+def written(folder: Path) -> list[dict]:
+    lines = folder / "grades.jsonl"
+    return [json.loads(line) for line in lines.read_text("utf-8").splitlines()] if lines.is_file() else []
 
 
 class Graded(NamedTuple):
+    grade: Grade  # how it was graded
     assignment: str
     folder: Path
     submitted: Path
@@ -62,15 +87,17 @@ def graded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """Grade a lesson's examples."""
     assignment = request.module.ASSIGNMENT
     students = {one.student: one for one in CLASS[assignment]}
+    grade: Grade = grade_alone
     folder, submitted = tmp_path_factory.mktemp(assignment), ROOT / "examples" / "submitted"
     if request.param == "few":
+        grade = grade_here
         students = {name: students[name] for name in FEW[assignment]}
         for name in students:
             shutil.copytree(submitted / name / assignment, folder / "submitted" / name / assignment)
         submitted = folder / "submitted"
-    code, written, output = grade(folder, str(submitted), "--assignment", assignment, "--force")
-    grades = {line["student"]: line for line in written}
-    return Graded(assignment, folder, submitted, students, code, grades, output)
+    code, lines, output = grade(folder, str(submitted), "--assignment", assignment, "--force")
+    grades = {line["student"]: line for line in lines}
+    return Graded(grade, assignment, folder, submitted, students, code, grades, output)
 
 
 @few_or_all
@@ -125,7 +152,8 @@ def test_the_gradebook_and_the_pages_say_the_same(graded: Graded) -> None:
 @few_or_all
 def test_an_unchanged_class_is_recognised(graded: Graded) -> None:
     grades = graded.grades
-    again_code, again, output = grade(graded.folder, str(graded.submitted), "--assignment", graded.assignment)
+    arguments = (str(graded.submitted), "--assignment", graded.assignment)
+    again_code, again, output = graded.grade(graded.folder, *arguments)
     assert again_code == graded.code, output
     assert {line["student"]: line["score"] for line in again} == {
         name: one["score"] for name, one in grades.items()

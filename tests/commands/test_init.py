@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import zipfile
 from contextlib import chdir
 from importlib.metadata import version
@@ -20,6 +21,7 @@ from grader.commands import init as command
 from grader.course import shipped_lessons
 from grader.gradebook.config import read_config
 from grader.gradebook.errors import RecordError
+from tests.warm_python import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = list(shipped_lessons())
@@ -34,17 +36,12 @@ def init(*arguments: str | Path, status: int = 0) -> str:
 def in_course(course: Path, program: str) -> str:
     """Run a program in Python in a course; return what it printed."""
     environment = {name: value for name, value in os.environ.items() if name != "GRADER_COURSE"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "source")])
-    ran = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=course,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(program)
+        file.flush()
+        ran = run_python(file.name, folder=course, environment=environment)
+    assert ran.returncode == 0, ran.err
+    return ran.out
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from nbgrader.api import Gradebook
 
 from grader.execution.tiers import TIERS
 from tests.gradebook.small_course import COURSE, NAME, SmallCourse
+from tests.warm_python import run_python
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,9 @@ def test_standard_output_holds_the_lines_alone(
     course: SmallCourse, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     words = [word.format(tmp=tmp_path) for word in command]
-    said = course.run("bash", "-c", f"{sys.executable} -m grader {' '.join(words)} --json - 2>{tmp_path}/err")
-    assert set(lines(said)) == {"s1", "zoé"}
+    ran = run_python("grader", *words, "--json", "-", folder=course.root, environment=course.environment)
+    assert ran.returncode == 0, ran.err
+    assert set(lines(ran.out)) == {"s1", "zoé"}
 
 
 def test_a_page_and_lines_together(course: SmallCourse, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from grader import __version__
 from grader.commands.release import CannotRelease, date_of_tag, main, release, wheel
+from tests.warm_python import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 TAG = f"v{__version__}"
@@ -91,16 +92,10 @@ def test_a_folder_without_a_repository_is_refused(tmp_path: Path, monkeypatch: p
 
 def test_make_says_a_refusal_in_one_line(tmp_path: Path) -> None:
     course = commit(sources(tmp_path, "your.account/course"), TAG)
-    ran = subprocess.run(
-        [sys.executable, "-m", "grader.commands.release", "dist"],
-        cwd=course,
-        env={**os.environ, "GRADER_COURSE": str(course), "PYTHONPATH": f"{ROOT}:{ROOT / 'source'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert re.fullmatch(r"release: no Colab link can be made: set repository = .*\n", ran.stderr)
+    environment = {**os.environ, "GRADER_COURSE": str(course)}
+    ran = run_python("grader.commands.release", "dist", folder=course, environment=environment)
+    assert (ran.returncode, ran.out) == (2, "")
+    assert re.fullmatch(r"release: no Colab link can be made: set repository = .*\n", ran.err)
     assert not (course / "dist").exists()
 
 

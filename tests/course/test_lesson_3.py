@@ -161,6 +161,9 @@ def test_without_their_mistake_they_would_pass():
         assert verdict(LESSON, LESSON.exercise(exercise), source).outcome is Outcome.PASSED
 
 
+@pytest.mark.fast_cases(
+    *(name for name in REFUSED if name != "maps from a generator")
+)  # that one takes seconds
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_wrong_answer_is_refused(name):
     exercise, finding, source = REFUSED[name]

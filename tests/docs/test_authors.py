@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import re
-import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+
+from tests.warm_python import run_line
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "authors.md"
@@ -84,19 +85,12 @@ class Reader:
 
     def run(self, command: str, status: int = 0) -> str:
         """Run a command line; return what it said."""
-        ran = subprocess.run(
-            ["bash", "-c", f'{command}\nstatus=$?\necho "$PWD"\nexit $status'],
-            cwd=self.folder,
-            env=ENVIRONMENT,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=1200,
-        )
-        assert ran.returncode == status, (command, ran.stdout, ran.stderr)
-        said, _, folder = ran.stdout.rstrip("\n").rpartition("\n")
-        self.folder = Path(folder)
-        return said + ran.stderr
+        if command.startswith("cd "):
+            self.folder /= command.removeprefix("cd ")
+            return ""
+        ran = run_line(command, self.folder, ENVIRONMENT)
+        assert ran.returncode == status, (command, ran.output)
+        return ran.output
 
     def submit(self, student: str, answers: dict[str, str]) -> None:
         """Hand in the student notebook with these answers, by the ids of their cells."""

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ import typer
 from nbgrader.apps.nbgraderapp import NbGraderApp
 
 from grader.cli import app
+from tests.warm_python import run_line
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -74,20 +74,10 @@ def test_a_command_runs_as_it_stands(command: str, course: Path) -> None:
     # Installing for real would change the environment that runs this test.
     command = re.sub(r"^pip install", "python -m pip install -q --dry-run --no-deps", command)
     environment = {name: value for name, value in os.environ.items() if name != "GRADER_COURSE"}
-    ran = subprocess.run(
-        ["bash", "-c", command],
-        cwd=course,
-        env={
-            **environment,
-            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-            "PYTHONPATH": f"{ROOT}:{ROOT / 'source'}",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1200,
-    )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment["PYTHONPATH"] = f"{ROOT}:{ROOT / 'source'}"
+    ran = run_line(command, course, environment)
+    assert ran.returncode == 0, ran.output
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grader.execution.engine import RunPlan, execute
 from grader.records import Limits, Request, Status
+from tests.warm_python import run_python
 
 
 def notebook(*cells: tuple[str, str]) -> nbformat.NotebookNode:
@@ -91,9 +92,9 @@ def test_a_hundred_cells_that_use_up_their_time(server):
     started = time.monotonic()
     book = notebook(("one", "def one(t):\n    return t"), *cells, ("two", "def two(t):\n    return t"))
     execution = run(
-        server, book, {"one": [ask("one")], "two": [ask("two")]}, limits=Limits(cell_seconds=0.3, seconds=4.0)
+        server, book, {"one": [ask("one")], "two": [ask("two")]}, limits=Limits(cell_seconds=1.0, seconds=4.0)
     )
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 60  # of 100 that they ask for
     assert execution.evidence["one/values/hidden/0"].status is Status.OK
     assert execution.evidence["two/values/hidden/0"].status is Status.TIMEOUT
 
@@ -158,21 +159,9 @@ def test_papermill_finds_the_engine_by_its_name(tmp_path):
     book = notebook(("a", "print(device)"))
     book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(book, tmp_path / "in.ipynb")
-    command = [
-        sys.executable,
-        "-m",
-        "papermill",
-        "--engine",
-        "isolated",
-        "-p",
-        "device",
-        "cpu",
-        "in.ipynb",
-        "out.ipynb",
-    ]
-    subprocess.run(
-        [*command, "--no-progress-bar"], cwd=tmp_path, check=True, capture_output=True, timeout=120
-    )
+    words = ("--engine", "isolated", "-p", "device", "cpu", "in.ipynb", "out.ipynb", "--no-progress-bar")
+    ran = run_python("papermill", *words, folder=tmp_path, environment=os.environ)
+    assert ran.returncode == 0, ran.err
     done = nbformat.read(tmp_path / "out.ipynb", as_version=4)
     assert done.cells[-1].outputs[0].text == "cpu\n"
 

@@ -8,7 +8,9 @@ import os
 import re
 import signal
 import time
+from contextlib import suppress
 
+import psutil
 import pytest
 import torch
 
@@ -104,8 +106,20 @@ def test_what_strikes_after_its_cell_costs_that_cell(python, said):
     python.run_cell(
         "x = 6\nimport os, threading\nthreading.Timer(0.2, lambda: os._exit(1)).start()", seconds=20
     )
-    time.sleep(0.5)
+    assert all_ended(python.pid)
     assert said(python, "x") == "5"
+
+
+def all_ended(init: int) -> bool:
+    """Wait until no process of a sandbox runs any more; tell whether that came."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        with suppress(psutil.NoSuchProcess):  # it has just gone
+            states = [one.status() for one in psutil.Process(init).children(recursive=True)]
+            if set(states) <= {psutil.STATUS_ZOMBIE}:
+                return True
+        time.sleep(0.02)
+    return False
 
 
 def test_a_fork_that_comes_out_of_its_cell_ends_there(python, said):
@@ -297,8 +311,9 @@ def test_answers_are_bounded_in_total_too(spawn):
     assert "over all checks together" in answers[-1].message
 
 
-def test_a_process_that_has_used_cuda_goes_on_without_forks(server, said):
+def test_a_process_that_has_used_cuda_goes_on_without_forks(server, said, monkeypatch):
     """A stand-in for a GPU: the guest is told that CUDA is in use, which it then cannot fork."""
+    monkeypatch.setattr("grader.execution.sandbox.GPU_START_SECONDS", 0.0)  # nothing has to start
     server.device = "cuda"
     try:
         python = server.spawn(Limits(), seed=0)

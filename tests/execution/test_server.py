@@ -12,6 +12,7 @@ from grader.execution.server import Server
 from grader.records import Limits, Status
 
 
+@pytest.mark.fast_cases("inside")
 @pytest.mark.parametrize("which", ["outside", "inside"])
 def test_a_dead_server_is_noticed_and_the_next_submission_gets_a_new_one(which, server):
     python = server.spawn(Limits(), seed=0)

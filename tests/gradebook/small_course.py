@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import chdir
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from examples.make import ROOT
 from grader.cli import app
 from grader.notebook.cells import Role, answer_cell, exercise_of, role
 from tests.gradebook.warm_server import warm_server
+from tests.warm_python import run_python
 
 NAME = "1-attention"
 COURSE = "attention"  # as nbgrader_config.py calls it; with another name nbgrader would add a course
@@ -119,17 +119,20 @@ class SmallCourse:
         return ran.output
 
     def nbgrader(self, *commands: tuple[str, ...], status: int = 0) -> str:
-        """Run nbgrader's command lines, all in one process: each alone takes seconds to start."""
+        """Run nbgrader's command lines, all in one process."""
         told = json.dumps([(str(self.root), command) for command in commands])
-        return self.run(sys.executable, "-W", "error", str(NBGRADER_COMMANDS), told=told, status=status)
+        ran = run_python(
+            str(NBGRADER_COMMANDS), folder=self.root, environment=self.environment, told=told, strict=True
+        )
+        assert ran.returncode == status, ran.output
+        return ran.output
 
-    def run(self, *command: str, status: int = 0, told: str = "") -> str:
+    def run(self, *command: str, status: int = 0) -> str:
         """Run a program in the course's folder; return what it printed."""
         ran = subprocess.run(
             command,
             cwd=self.root,
             env=self.environment,
-            input=told,
             capture_output=True,
             text=True,
             check=False,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import os
 import sqlite3
-import subprocess
-import sys
 import sysconfig
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -31,6 +29,7 @@ from grader.gradebook.scores_and_comments import WITHHELD
 from grader.gradebook.writer import GradeWriter, Handover, open_gradebook
 from grader.records import Grade, Outcome, Student, Verdict
 from grader.results.folders import unreadable_notebook, write_autograded
+from tests.warm_python import run_python
 
 ASSIGNMENT = "1-attention"
 
@@ -506,8 +505,9 @@ def test_nbgrader_export(url: str, tmp_path: Path):
     change(url, "s1", "check-1-4", manual_score=11.0)
     record(url, without_score("s3", "unreadable"))
     course(tmp_path, url)
-    nbgrader = [sys.executable, "-m", "nbgrader", "export", "--to", "grades.csv"]
-    subprocess.run(nbgrader, cwd=tmp_path, check=True, capture_output=True)
+    export = ("nbgrader", "export", "--to", "grades.csv")
+    ran = run_python(*export, folder=tmp_path, environment=os.environ)
+    assert ran.returncode == 0, ran.err
     with open(tmp_path / "grades.csv", encoding="utf-8", newline="") as file:
         rows = {line["student_id"]: line for line in csv.DictReader(file)}
     assert {name: (line["score"], line["max_score"]) for name, line in rows.items()} == {

@@ -16,6 +16,7 @@ from grader.grading import grade as grading
 from grader.grading.decide import WHOLE
 from grader.grading.grade import Graded, grade, master_notebook
 from grader.grading.shortened import NOTE
+from grader.notebook.cells import check_cell
 from grader.records import GradingSettings, Outcome, Status
 from grader.submission.file import SubmissionFile
 from tests.gradebook.warm_server import shared_server
@@ -123,7 +124,15 @@ def test_a_loop_is_waited_for_once_and_what_calls_it_is_not_run(
         replace(exercise, checks=tuple(replace(check, seconds=1.0) for check in exercise.checks))
         for exercise in lesson.exercises
     )
-    hurried = replace(lesson, exercises=quick, limits=replace(lesson.limits, given_seconds=3.0))
+    # The self-checks of what calls the loop hang too, each for as long as it may; and some cells take seconds for figures.
+    figures = ("gradient-at-query", "scale-slider", "pointer-roots", "pointer-parts", "pointer-maps")
+    hang = dict.fromkeys((*map(check_cell, ("1.3", "1.6", "1.7", "1.8")), *figures), 0.1)
+    hurried = replace(
+        lesson,
+        exercises=quick,
+        limits=replace(lesson.limits, given_seconds=3.0),
+        cell_seconds={**lesson.cell_seconds, **hang},
+    )
     monkeypatch.setattr(grading, "lessons", lambda: {lesson.assignment: hurried})
     loop = "def stable_softmax(scores, dim=-1):\n    while True:\n        pass"
     graded = grade_answers(server, tmp_path, {"1.3": loop}, run_all=True).grade

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from examples.make import ROOT, Example, content
+from grader.course import lessons
+from grader.grading import grade as grading
 from grader.grading.grade import grade, master_notebook
 from grader.records import GradingSettings, Outcome, Verdict
 from grader.submission.file import SubmissionFile
 from tests.gradebook.warm_server import shared_server
 
 ASSIGNMENT = "1-attention"
+LESSON = lessons()[ASSIGNMENT]
 WRONG = {
     "1.1": "def attention_scores(query, key):\n    scores = query @ key.transpose(-2, -1)\n"
     "    scores = scores * 1.3\n    return scores",
@@ -62,7 +66,12 @@ def test_what_is_right_is_not_explained(slips):
     assert not any(verdict.hint for verdict in slips.values() if verdict.outcome is Outcome.PASSED)
 
 
-def test_a_hostile_answer_gains_no_words_and_no_points_and_disturbs_no_other(tmp_path):
+def test_a_hostile_answer_gains_no_words_and_no_points_and_disturbs_no_other(tmp_path, monkeypatch):
+    exercises = tuple(
+        replace(exercise, checks=tuple(replace(check, seconds=3.0) for check in exercise.checks))
+        for exercise in LESSON.exercises
+    )  # one of them hangs
+    monkeypatch.setattr(grading, "lessons", lambda: {ASSIGNMENT: replace(LESSON, exercises=exercises)})
     found = graded(HOSTILE, tmp_path)
     for id in HOSTILE:
         assert found[id].points == 0

@@ -60,7 +60,7 @@ LIMITS = Limits(
 
 # In the fast half: of each group what is quickly graded.
 FEW = (
-    "resource-fork bomb", "resource-segfault", "resource-raw flood", "resource-loop in the cell of 1.1",
+    "resource-segfault", "resource-raw flood", "resource-loop in the cell of 1.1",
     "secrets-the repository", "secrets-environment", "interpreter-comparison patched", "interpreter-forged frames",
     "format-points edited", "format-cut off", "paths-a symlink to a notebook", "paths-a FIFO",
     "archives-members that climb out", "archives-a bomb", "tensors-pickles", "cheating-zeros",

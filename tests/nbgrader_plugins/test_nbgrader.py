@@ -6,8 +6,6 @@ import csv
 import json
 import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +18,9 @@ from examples.make import ROOT, Example, content
 from grader.checks.planned_trial import source_of
 from grader.course import lessons
 from grader.gradebook.scores_and_comments import WITHHELD
+from tests.warm_python import run_python
 
 NAME = "1-attention"
-SCRIPTS = Path(sys.executable).parent
 ENVIRONMENT = {**os.environ, "GRADER_SECRET": "test", "PATH": "/usr/bin:/bin"}
 ENVIRONMENT.pop("GRADER_COURSE", None)
 
@@ -38,32 +36,22 @@ class FivePoints(LateSubmissionPlugin):
 
 def run(folder: Path, program: str, *arguments: str, status: int = 0) -> str:
     """Run a program of the environment; what it printed."""
-    ran = subprocess.run(
-        [SCRIPTS / program, *arguments],
-        cwd=folder,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1200,
-    )
-    assert ran.returncode == status, ran.stdout + ran.stderr
-    return ran.stdout + ran.stderr
+    ran = run_python(program, *arguments, folder=folder, environment=ENVIRONMENT)
+    assert ran.returncode == status, ran.output
+    return ran.output
 
 
 def run_all(*commands: tuple[Path, tuple[str, ...]]) -> str:
-    """Several nbgrader commands in one process: each alone takes seconds to start."""
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", Path(__file__).with_name("nbgrader_commands.py")],
-        input=json.dumps([(str(folder), arguments) for folder, arguments in commands]),
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1200,
+    """Several nbgrader commands in one process, whose warnings are errors."""
+    ran = run_python(
+        str(Path(__file__).with_name("nbgrader_commands.py")),
+        folder=ROOT,
+        environment=ENVIRONMENT,
+        told=json.dumps([(str(folder), arguments) for folder, arguments in commands]),
+        strict=True,
     )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout + ran.stderr
+    assert ran.returncode == 0, ran.output
+    return ran.output
 
 
 @dataclass

@@ -16,6 +16,7 @@ from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.submission.notebook import parse
 from grader.submission.rebuild import Rebuilt, rebuild
+from tests.few_steps import UNDRAWN
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = list(lessons())
@@ -74,6 +75,9 @@ def test_the_pipeline_grades_a_notebook_saved_in_colab() -> None:
         assert example.score == lessons()[name].max_score
 
 
+@pytest.mark.slow(
+    held_by="tests/notebooks/test_notebooks.py::test_the_solution_runs_to_its_end_alone_with_few_steps"
+)
 def test_it_runs_where_only_colabs_packages_are_and_is_read_the_same_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +88,7 @@ def test_it_runs_where_only_colabs_packages_are_and_is_read_the_same_afterwards(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
     notebook = nbformat.reads(colab(solved(name)).decode(), as_version=4)
     for cell in notebook.cells:  # what matters is which packages are asked for
-        cell.source = cell.source.replace("\ntrain_steps = None", "\ntrain_steps = 2")
+        cell.source = cell.source.replace("\ntrain_steps = None", "\ntrain_steps = 2" + UNDRAWN)
     probe = nbformat.v4.new_code_cell("import attention")
     notebook.cells.append(probe)
     where = {"metadata": {"path": tmp_path / "content"}}

@@ -145,7 +145,9 @@ def test_workers_with_a_head_start_are_forks_of_this_process() -> None:
         second.shutdown()
 
 
-@pytest.mark.fast_cases("2")
+@pytest.mark.slow(
+    held_by="tests/workers/test_local.py::test_workers_share_a_fork_server_and_replace_one_that_dies"
+)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
     before = fork_servers()
