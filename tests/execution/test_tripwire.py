@@ -242,8 +242,9 @@ def test_what_runs_in_the_place_of_given_code_is_not_given(name: str, monkeypatc
 
 def test_given_code_may_call_what_the_student_gave_a_name_and_python_may_come_from_the_future() -> None:
     """A name of a student's that given code only has as an attribute is no reason to doubt it."""
-    namespace = {**NAMES, "eye": nn.Identity(), "sum": 3}
-    given = "def helper(): return torch.eye(2).sum()\n" + BUILTIN.replace("return", "helper(); return")
+    namespace = {**NAMES, "eye": nn.Identity(), "sum": nn.Identity()}
+    given = "class Width: pass\nwidth, helper = 2, lambda: torch.eye(width).sum()\n"
+    given += BUILTIN.replace("return", "width, Width(), helper(); return")
     define(namespace, given, GIVEN)
     future = compile(given, "<ipython-input-1>", "exec", __future__.annotations.compiler_flag)
     with tripwire.running(future):

@@ -24,6 +24,9 @@ FUTURE = 0
 for _feature in __future__.all_feature_names:
     FUTURE |= getattr(__future__, _feature).compiler_flag
 
+# What has a frame of its own if it is called, or cannot be.
+HARMLESS = (FunctionType, type, type(None), bool, int, float, str)
+
 # Taken before student code can replace them.
 _compile, _instructions, _Module = compile, dis.get_instructions, ast.Module
 _libraries = {"torch": torch, "F": F, "nn": nn, "math": math}
@@ -49,33 +52,37 @@ def runs_unchanged(frame: FrameType, cell: str) -> bool:
 
     A name that the notebook defines may mean any function in Python: that has a frame of its own, which tells whose it is.
     """
-    code, names = frame.f_code, frame.f_globals
-    if type(names) is not dict or code not in _codes(_sources[cell], code.co_flags & FUTURE):
+    names = frame.f_globals
+    used = _codes(_sources[cell], frame.f_code.co_flags & FUTURE).get(frame.f_code)
+    if used is None or type(names) is not dict:
         return False
-    used = {each.argval for each in _instructions(code) if each.opname == "LOAD_GLOBAL"}
     for name in used:
         value = names[name] if name in names else frame.f_builtins.get(name)
-        if value is not _meanings.get(name) and type(value) is not FunctionType:
+        if value is not _meanings.get(name) and type(value) not in HARMLESS:
             return False
     return all(
         vars(_libraries[library]).get(name) is _contents[library].get(name)
         for library in _libraries.keys() & used
-        for name in code.co_names
+        for name in frame.f_code.co_names
     )
 
 
 @lru_cache(None)
-def _codes(source: str, flags: int) -> tuple[CodeType, ...]:
-    """Compile a cell as IPython does, each statement alone; return the code of all functions in it too.
+def _codes(source: str, flags: int) -> dict[CodeType, set[str]]:
+    """Compile a cell as IPython does, each statement alone; return its code and that of all functions in it.
 
-    Return () if it is not plain Python.
+    Returns:
+        Each code object → the global names that it uses. Two are equal if they do the same in the same lines. Nothing if
+        the cell is not plain Python.
     """
     name, mode = "<released>", "exec"
     try:
         statements = _compile(source, name, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True).body
         found = [_compile(_Module([one], []), name, mode, flags, dont_inherit=True) for one in statements]
     except SyntaxError:
-        return ()
+        return {}
     for code in found:  # grows meanwhile
         found += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return tuple(found)
+    return {
+        code: {each.argval for each in _instructions(code) if each.opname == "LOAD_GLOBAL"} for code in found
+    }
