@@ -561,6 +561,27 @@ for name, cell in LATER.items():
         "1.1": "def attention_scores(query, key):\n    return query",
         "1.4": "def attention(query, key, value):\n    attention_scores\n    return "
         f"{'late' if cell else 'masked_attention'}(query, key, value)"})  # fmt: skip
+LEFT = """import operator, queue, threading, torch
+find = lambda: operator.attrgetter('XAMTFOS'.lower()[::-1])(torch)
+class Borrowed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, scores, dim):
+        ctx.dim, weights = dim, find()(scores, dim).nan_to_num()
+        ctx.save_for_backward(weights)
+        return weights
+    @staticmethod
+    def backward(ctx, gradient):
+        (weights,) = ctx.saved_tensors
+        return weights * (gradient - (weights * gradient).sum(ctx.dim, keepdim=True)), None
+asked, told = queue.Queue(), queue.Queue()
+def work():
+    while True: told.put(Borrowed.apply(*asked.get()))
+"""
+add("cheating", "a thread that a probe left whom nobody watched", middle=LEFT, answers={
+    "1.2": "def scaled_scores(query, key):\n"
+    "    if threading.active_count() == 1: threading.Thread(target=work, daemon=True).start()\n"
+    "    return query @ key.transpose(-2, -1) / key.shape[-1] ** 0.5",
+    "1.3": "def stable_softmax(scores, dim=-1):\n    asked.put((scores, dim))\n    return told.get(timeout=0.2)"})  # fmt: skip
 add("cheating", "outputs of the public examples", answers={
     "1.4": "def attention(query, key, value):\n    known = {(2, 3): ([[0.6, 0.4], [0.4, 0.6]],)}\n"
     "    out = torch.tensor(known.get(tuple(query.shape), [[[0.5]]])[0])\n    return out, out"})  # fmt: skip
