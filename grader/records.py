@@ -125,8 +125,8 @@ class Evidence:
     message: str = ""  # RAISED: the exception's text; else what happened
     place: Place = Place()  # RAISED: where
     seconds: float = 0.0
-    # The watched built-ins that ran, as (operator, the other exercise whose answer called it); "" if no other
-    # exercise's answer did. The tripwire in the sandbox reports them, so they cannot be trusted.
+    # The watched built-ins that ran, as (operator, the given cell or the other exercise whose code called it); "" if
+    # the exercise's own did. The tripwire in the sandbox reports them, so they cannot be trusted.
     trips: tuple[tuple[str, str], ...] = ()
 
 

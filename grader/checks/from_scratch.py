@@ -11,9 +11,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 from grader.checks.mentions import HIDDEN, mentions, reachable, statements
-from grader.declaration.builtin_names import ATTENTION_OPERATORS, HEAD_OPERATORS, banned_names, operators
+from grader.declaration.builtin_names import (
+    ATTENTION_OPERATORS,
+    HEAD_OPERATORS,
+    BuiltIn,
+    banned_names,
+    operators,
+)
 from grader.declaration.exercise import Exercise
 from grader.normal_form.words import without_docs
 from grader.notebook.source_names import cached_by_source
@@ -24,20 +31,39 @@ SWITCHED_OFF = "switched off"
 
 
 def ran_builtins(
-    exercise: Exercise, builtin_calls: Iterable[tuple[str, str]], flagged: Collection[str]
+    exercise: Exercise,
+    builtin_calls: Iterable[tuple[str, str]],
+    flagged: Collection[str],
+    may_call: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """List the banned built-ins that ran while an exercise was probed, by the names that students know.
 
     Args:
-        builtin_calls: the tripwire's report, `Evidence.trips`: (operator, the other exercise whose answer
-            called it); "" if no other exercise's answer did. It comes from the sandbox and cannot be trusted;
-            a student gains nothing by a forged report.
+        builtin_calls: the tripwire's report, `Evidence.trips`: (operator, the given cell or the other exercise
+            whose code called it); "" if the exercise's own code did. It comes from the sandbox and cannot be
+            trusted; a student gains nothing by a forged report.
         flagged: exercises that already failed because their answers call built-ins; those calls do not count
             again.
+        may_call: id → source of each given cell that the answer may call; the built-ins that it names do not count.
     """
     banned = {*operators(exercise.bans), SWITCHED_OFF} if exercise.bans else set()
-    ran = [operator for operator, where in builtin_calls if operator in banned and where not in flagged]
+    ran = [
+        operator
+        for operator, where in builtin_calls
+        if operator in banned
+        and where not in flagged
+        and not _names(exercise, may_call.get(where, ""), operator)
+    ]
     return tuple(dict.fromkeys(_student_name(operator) for operator in ran))
+
+
+def _names(exercise: Exercise, source: str, operator: str) -> bool:
+    """Tell whether a given cell names what calls an operator of torch: nn.MultiheadAttention, or multi_head_attention_forward."""
+    own = [ban for ban in exercise.bans if isinstance(ban, BuiltIn) and operator in ban.operators]
+    if own:
+        return any(name in source for ban in own for name in ban.names)
+    name, text = (each.lower().replace("_", "") for each in (_student_name(operator), source))
+    return name.removeprefix("nn.") in text
 
 
 def _student_name(operator: str) -> str:

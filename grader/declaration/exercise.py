@@ -124,6 +124,8 @@ class Exercise:
     builds_on: tuple[str, ...] = ()  # ids of earlier exercises whose names a solution may call
     # Built-ins that a solution must not call: keys of BUILTINS, or records of one's own.
     bans: frozenset[str | BuiltIn] = frozenset()
+    # Modules in the notebook that a solution may call although they call a banned built-in: "attention.builtin".
+    may_call: tuple[str, ...] = ()
     review: str = ""  # what to read again: a heading of the lesson
 
     def __post_init__(self) -> None:

@@ -139,7 +139,7 @@ def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
 
 
 def _trips(reported: Any) -> tuple[tuple[str, str], ...]:
-    """Return the built-ins that the tripwire reported, each with the exercise that is responsible."""
+    """Return the built-ins that the tripwire reported, each with the exercise or the given cell that is responsible."""
     pairs = reported[:MAX_TRIPS] if isinstance(reported, list) else []
     return tuple(
         (plain(pair[0], 100), plain(pair[1], 100))

@@ -11,7 +11,8 @@ from grader.checks.mentions import HINT, complaint
 from grader.checks.reaches import reaches
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
-from grader.notebook.cells import Role, carry_on_cell, role
+from grader.grading.dependencies import foundations
+from grader.notebook.cells import Role, carry_on_cell, provided_cell, role
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
@@ -19,8 +20,8 @@ IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you 
 IMPORTS_COURSE = "it imports {}, the course's own code, which is not there where notebooks are graded"
 
 # By id of the probed exercise: the built-ins that ran, as the sandbox's tripwire
-# (grader/execution/guest/tripwire.py) reported them. Each is (operator, the other exercise whose answer
-# called it); "" if no other exercise's answer did.
+# (grader/execution/guest/tripwire.py) reported them. Each is (operator, the given cell or the other exercise
+# whose code called it); "" if the exercise's own did.
 BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
 
 
@@ -44,7 +45,8 @@ def refuse_built_ins(
         # Later answers may call an answer that was failed for a built-in: they lose no points for it.
         failed = [flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise]
         used = used_builtins(exercise, answer, own)
-        used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed)
+        may_call = {cell: sources.get(cell, "") for cell in _may_call(lesson, exercise)}
+        used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed, may_call)
         if used and verdict.outcome is not Outcome.FAULT:
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
             verdict = refused(verdict, complaint(used))
@@ -67,6 +69,13 @@ def refuse_built_ins(
     ):
         flags.append(Flag(kind="imports-course", exercise=None, detail=", ".join(modules)))
     return tuple(judged), (*flags, *_reaching(rebuilt.answers, own))
+
+
+def _may_call(lesson: Lesson, exercise: Exercise) -> list[str]:
+    """List the given cells whose built-ins an answer may call: as declared, and those that stand in for what it builds on."""
+    below = foundations(lesson, exercise.id)
+    declared = [module for id in (exercise.id, *below) for module in lesson.exercise(id).may_call]
+    return [*map(provided_cell, declared), *map(carry_on_cell, below)]
 
 
 def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:

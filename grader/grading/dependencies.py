@@ -34,18 +34,6 @@ def foundations(lesson: Lesson, id: str) -> frozenset[str]:
     return frozenset(below)
 
 
-def uses_later(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
-    """Return the exercises that an answer mentions, directly or through helpers, although it does not build on them.
-
-    Names that are put together as the code runs are not seen. Many honest answers look a name up, so that alone
-    does not count.
-    """
-    others = frozenset(exercise.id for exercise in lesson.exercises) - foundations(lesson, id) - {id}
-    sources = (*answers.values(), *own)
-    defined = {name: names for text in sources for name, names in definitions(text).items()}
-    return others & mentioned_exercises(lesson, answers.get(id, ""), defined)
-
-
 def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
     """Return the foundations of an exercise that its answer can call: those whose names it mentions.
 

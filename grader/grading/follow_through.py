@@ -7,14 +7,15 @@ stand in for the training.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from nbformat import NotebookNode
 
 from grader.declaration.lesson import Lesson
 from grader.grading.decide import only_training_failed
-from grader.grading.dependencies import foundations, may_use, uses_later
+from grader.grading.dependencies import foundations, may_use
 from grader.grading.stand_ins import StandIns, stand_ins, with_carry_on
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
@@ -43,8 +44,8 @@ def follow_through(
 ) -> dict[str, Verdict]:
     """Return the verdicts that improve when stand-ins replace earlier failures.
 
-    There are at most ROUNDS rounds. Each runs the notebook once or twice more. The rounds end as soon as a
-    round could not change a verdict.
+    There are at most ROUNDS rounds. Each runs the notebook once more, or more than once: see `_runs`. The rounds end
+    as soon as a round could not change a verdict.
 
     Args:
         verdicts: the verdicts on the answers as submitted, by exercise id.
@@ -59,24 +60,19 @@ def follow_through(
     """
     available = stand_ins(lesson, rebuilt.notebook)
     below = _usable(lesson, rebuilt, verdicts)
-    own = _own_sources(rebuilt)
-    # A stand-in is there for what an exercise builds on. One for a later exercise must not do the work of an earlier.
-    later = {id: uses_later(lesson, id, rebuilt.answers, own) for id in verdicts}
     judged, replaced, better = dict(verdicts), frozenset[str](), {}
     for _ in range(ROUNDS):
         causes, affected = _round(judged, below, available.all, replaced, unsolved)
         if not causes or not affected:
             break
         replaced |= causes
-        for ids, replaced_here in _runs(lesson, available, verdicts, affected, replaced):
-            for id, verdict in _replaced(run, rebuilt, available, replaced_here)(ids).items():
+        for here, ids in _runs(lesson, available, verdicts, affected, replaced).items():
+            for id, verdict in _replaced(run, rebuilt, available, here, ids).items():
                 judged[id] = verdict
-                if _is_better(verdict, verdicts[id]) and not later[id] & replaced_here:
-                    better[id] = verdict, replaced_here
-    run_here = _replaced(run_with_weights, rebuilt, available, replaced)
-    for id, (verdict, missing) in _with_trained_weights(lesson, judged, below, replaced, run_here).items():
-        if not later[id] & replaced:
-            better[id] = verdict, replaced | missing
+                if _is_better(verdict, verdicts[id]):
+                    better[id] = verdict, here
+    run_here = partial(_replaced, run_with_weights, rebuilt, available)
+    better |= _with_trained_weights(lesson, judged, below, replaced, run_here)
     return {
         id: replace(verdict, stand_ins=tuple(sorted(used & below[id])), other=verdicts[id])
         for id, (verdict, used) in better.items()
@@ -84,13 +80,13 @@ def follow_through(
 
 
 def _replaced(
-    run: Run, rebuilt: Rebuilt, available: StandIns, replaced: frozenset[str]
-) -> Callable[[frozenset[str]], Mapping[str, Verdict]]:
-    """Return a function that runs the notebook with stand-ins for the exercises `replaced`, and judges exercises."""
+    run: Run, rebuilt: Rebuilt, available: StandIns, replaced: frozenset[str], ids: frozenset[str]
+) -> Mapping[str, Verdict]:
+    """Run the notebook with stand-ins for the exercises `replaced`, and judge the exercises `ids`."""
     notebook = with_carry_on(
         rebuilt.notebook, {available.cells[id] for id in replaced & available.cells.keys()}
     )
-    return lambda ids: run(notebook, ids, replaced & available.remote)
+    return run(notebook, ids, replaced & available.remote)
 
 
 def _with_trained_weights(
@@ -98,7 +94,7 @@ def _with_trained_weights(
     judged: Mapping[str, Verdict],
     below: Mapping[str, frozenset[str]],
     replaced: frozenset[str],
-    run: Callable[[frozenset[str]], Mapping[str, Verdict]],
+    run: Callable[[frozenset[str], frozenset[str]], Mapping[str, Verdict]],
 ) -> dict[str, tuple[Verdict, frozenset[str]]]:
     """Judge again, with trained weights, where a training alone went wrong, and what it builds on has no stand-in.
 
@@ -108,10 +104,10 @@ def _with_trained_weights(
         judged: the latest verdict on each exercise.
         below: what each exercise can call.
         replaced: exercises that stand-ins replaced.
-        run: puts trained weights into the notebook's models, and judges exercises.
+        run: puts trained weights into the notebook's models; takes the exercises to replace, and those to judge.
 
     Returns:
-        Each improved verdict, with the failed exercises that have no stand-in.
+        Each improved verdict, with the exercises that were replaced, and the failed ones that have no stand-in.
     """
     failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED} - replaced
     missing = {
@@ -121,10 +117,11 @@ def _with_trained_weights(
     }
     missing = {id: without for id, without in missing.items() if without}
     better = {}
-    for id, verdict in run(frozenset(missing)).items() if missing else ():
-        cost = sum(judged[one].max_points - judged[one].points for one in missing[id])
-        if 0 < verdict.points - judged[id].points <= cost:
-            better[id] = verdict, missing[id]
+    for here, ids in _grouped({id: foundations(lesson, id) & replaced for id in missing}).items():
+        for id, verdict in run(here, ids).items():
+            cost = sum(judged[one].max_points - judged[one].points for one in missing[id])
+            if 0 < verdict.points - judged[id].points <= cost:
+                better[id] = verdict, here | missing[id]
     return better
 
 
@@ -165,7 +162,7 @@ def _round(
     """
     failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
     causes = frozenset(id for id in failed & available - replaced if not below[id] & failed - replaced)
-    affected = (id for id in failed - causes - replaced - unsolved if below[id] & (causes | replaced))
+    affected = (id for id in failed - causes - replaced - unsolved if below[id] & causes)
     return causes, frozenset(affected)
 
 
@@ -188,28 +185,34 @@ def _runs(
     submitted: Mapping[str, Verdict],
     affected: frozenset[str],
     replaced: frozenset[str],
-) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Split a round into one or two runs, and yield the exercises to judge and to replace in each.
+) -> dict[frozenset[str], frozenset[str]]:
+    """Split a round into runs: map the exercises to replace in each to those to judge.
+
+    An exercise is judged where nothing but what it builds on is replaced: the stand-in for another exercise could do
+    its work. Most rounds are one run.
 
     A cell that trains calls functions thousands of times. If the reference computed them in this process,
-    each call would go over the pipe. Therefore exercises that probe a trained object get a run of their own,
-    in which carry-on cells replace more failed exercises than in the other run: the carry-on cells need no
-    pipe. The other run cannot replace these exercises, because it judges some of them.
+    each call would go over the pipe. Therefore where exercises that probe a trained object are judged, carry-on cells
+    replace more failed exercises: the carry-on cells need no pipe. They cannot replace what probes a trained object, too.
 
     Args:
         affected: the exercises to judge in this round.
         replaced: the exercises that stand-ins replace in this round.
     """
     trained = frozenset(id for id in affected if any(check.at for check in lesson.exercise(id).checks))
-    below = frozenset().union(*(foundations(lesson, id) for id in trained))
-    failed = {id for id in below if submitted[id].outcome is not Outcome.PASSED}
+    failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
     with_cells = failed & available.cells.keys() - trained
-    if below & replaced & available.remote and with_cells - replaced:
-        if affected - trained:
-            yield affected - trained, replaced
-        yield trained, replaced | with_cells
-    else:
-        yield affected, replaced
+    by_id = {}
+    for id in sorted(affected):
+        below = foundations(lesson, id)
+        asks = id in trained and below & replaced & available.remote
+        by_id[id] = below & (replaced | with_cells if asks else replaced)
+    return _grouped(by_id)
+
+
+def _grouped(replaced: Mapping[str, frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
+    """Map each set of exercises to replace to the exercises that are judged with just these; `replaced` has the set of each."""
+    return {here: frozenset(id for id in replaced if replaced[id] == here) for here in replaced.values()}
 
 
 def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -> Verdict:

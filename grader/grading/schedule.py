@@ -62,9 +62,11 @@ def _requests(
     """Map each cell id to the requests for the probes that run after that cell.
 
     Probes that take only functions and classes change nothing that others use. They share a fork of the interpreter with
-    all that can be deferred to the same cell. A probe that takes a trained object may change it, and gets a fork of its own.
+    all that can be deferred to the same cell and is watched in the same way: a thread that a probe leaves is not watched for
+    what the next one must not call. A probe that takes a trained object may change it, and gets a fork of its own.
     """
     batches = batch_probes(notebook, skip, rebuilt.own)
+    ways: dict[tuple[str, ...], int] = {}  # what is watched → its number
     requests: dict[str, list[Request]] = defaultdict(list)
     for trial in trials:
         if trial.exercise.id not in rebuilt.answers:
@@ -72,7 +74,7 @@ def _requests(
         cell, request = trial.cell, trial.request
         if trial.takes <= lesson.definitions and cell in batches:
             cell = batches[cell]
-            request = replace(request, group=cell)
+            request = replace(request, group=f"{cell} {ways.setdefault(request.watched, len(ways))}")
         requests[cell].append(request)
     return requests
 

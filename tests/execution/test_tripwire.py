@@ -1,9 +1,13 @@
 """The tripwire: a built-in that runs is seen, whatever it is called, and put down to whose code it ran in."""
 
 from __future__ import annotations
+import __future__
 
+import functools
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +22,7 @@ from grader.checks.from_scratch import ran_builtins, used_builtins
 from grader.checks.plan import examples
 from grader.checks.reference_results import run_here
 from grader.course import lessons
-from grader.declaration.builtin_names import operators
+from grader.declaration.builtin_names import BuiltIn, operators
 from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.records import GIVEN, OWN, Evidence, Origin, Request, Status
@@ -36,6 +40,7 @@ NAMES = {
 SOFTMAX = lessons()["1-attention"].exercise("1.3")
 ATTENTION = lessons()["1-attention"].exercise("1.4")
 MASKED = lessons()["1-attention"].exercise("1.6")
+PROVIDED = "provided-builtin"
 
 # Right answers by the built-in, each under another name; {} is the scores' softmax.
 EVASIONS = {
@@ -76,9 +81,9 @@ ELSEWHERE = (
 
 
 def define(namespace: dict, source: str, origin: Origin) -> None:
-    """Run a cell as the sandbox does."""
+    """Run a cell as the sandbox does; the id of a given cell is that of lesson 2."""
     code = compile(source, "<ipython-input-1>", "exec")
-    tripwire.begin(origin.who, origin.defines)
+    tripwire.begin(origin.who, origin.defines, PROVIDED if origin is GIVEN else "answer", source)
     with tripwire.running(code):
         exec(code, namespace)
 
@@ -145,11 +150,107 @@ def attend(namespace: dict) -> None:
     namespace["masked_attention"](*torch.randn(3, 2, 5, 4))
 
 
-def test_what_a_given_cell_does_is_nobodys_fault() -> None:
+def test_a_given_cell_answers_for_what_its_code_calls() -> None:
     namespace = dict(NAMES)
     define(namespace, BUILTIN, GIVEN)
     define(namespace, USES, of(MASKED))
-    assert seen(MASKED, lambda: attend(namespace)) == []
+    trips = seen(MASKED, lambda: attend(namespace))
+    assert {cell for _, cell in trips} == {PROVIDED}
+    assert ran_builtins(MASKED, trips, (), {PROVIDED: BUILTIN}) == ()
+    assert ran_builtins(MASKED, trips, (), {"another-cell": BUILTIN}) == ("scaled_dot_product_attention",)
+    assert ran_builtins(MASKED, trips, (), {PROVIDED: "F.softmax"}) == ("scaled_dot_product_attention",)
+
+
+HEAD = "def attention(q, k, v): return F.multi_head_attention_forward(q, k, v)"
+
+
+@pytest.mark.parametrize(
+    ("operator", "source", "named"),
+    [
+        ("aten::_fused_sdp_choice", BUILTIN, True),
+        ("aten::_fused_sdp_choice", HEAD, False),
+        ("aten::_native_multi_head_attention", BUILTIN, False),
+        ("aten::_native_multi_head_attention", HEAD, True),
+        ("multi_head_attention_forward", HEAD, True),
+        ("aten::_transformer_encoder_layer_fwd", HEAD, False),
+        (tripwire.SWITCHED_OFF, BUILTIN + HEAD, False),
+    ],
+)
+def test_a_given_cell_is_an_excuse_for_the_built_ins_that_it_names(
+    operator: str, source: str, named: bool
+) -> None:
+    assert (ran_builtins(MASKED, [(operator, PROVIDED)], (), {PROVIDED: source}) == ()) is named
+
+
+def test_a_built_in_of_an_author_is_named_by_any_of_its_names() -> None:
+    ban = BuiltIn(names=frozenset({"conv1d", "conv2d"}), operators=frozenset({"aten::convolution"}))
+    exercise = replace(MASKED, bans=frozenset({ban}))
+    calls = [("aten::convolution", PROVIDED)]
+    assert ran_builtins(exercise, calls, (), {PROVIDED: "return F.conv2d(image, kernel)"}) == ()
+    assert ran_builtins(exercise, calls, (), {PROVIDED: "return F.relu(image)"}) == ("convolution",)
+
+
+class Names(dict):
+    """The notebook's names; given code finds the wrapped function among them, and who looks, the real one."""
+
+    def __getitem__(self, name: str) -> Any:
+        return (
+            SimpleNamespace(scaled_dot_product_attention=WRAPPED)
+            if name == "F"
+            else super().__getitem__(name)
+        )
+
+
+# A function of C, which has no frame.
+WRAPPED = functools.partial(F.scaled_dot_product_attention, is_causal=True)
+CHANGED = """def attention(q, k, v): return F.scaled_dot_product_attention(q, k, v)
+def attention_of(q, k, v): return call(q, k, v)
+def sums(q, k, v): return sum(q, k, v)"""
+
+
+def with_globals(function: FunctionType, names: dict) -> FunctionType:
+    return FunctionType(function.__code__, names)
+
+
+IN_THE_PLACE_OF_GIVEN = {
+    "other globals": lambda f, s: with_globals(
+        f["attention"], {**f, "F": SimpleNamespace(scaled_dot_product_attention=WRAPPED)}
+    ),
+    "globals that lie": lambda f, s: with_globals(f["attention"], Names(f)),
+    "another library": lambda f, s: f.update(F=SimpleNamespace(scaled_dot_product_attention=WRAPPED)),
+    "another function in the library": lambda f, s: s(F, "scaled_dot_product_attention", WRAPPED),
+    "another function under a name of its own": lambda f, s: f.update(call=WRAPPED) or f["attention_of"],
+    "a function of the notebook in the place of Python's": lambda f, s: f.update(sum=WRAPPED) or f["sums"],
+    "other built-in functions": lambda f, s: with_globals(f["sums"], {"__builtins__": {"sum": WRAPPED}}),
+    "other code": lambda f, s: f.update(WRAPPED=WRAPPED)
+    or s(f["attention"], "__code__", (lambda q, k, v: WRAPPED(q, k, v)).__code__),
+    "changed code": lambda f, s: s(f["attention"], "__code__", f["attention"].__code__.replace(co_name="other")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_THE_PLACE_OF_GIVEN)
+def test_what_runs_in_the_place_of_given_code_is_not_given(name: str, monkeypatch) -> None:
+    namespace = dict(NAMES)
+    define(namespace, CHANGED, GIVEN)
+    changed = IN_THE_PLACE_OF_GIVEN[name](namespace, monkeypatch.setattr) or namespace["attention"]
+    define(namespace, USES, of(MASKED))
+    namespace["attention"] = changed
+    trips = seen(MASKED, lambda: attend(namespace))
+    assert trips
+    assert {cell for _, cell in trips} == {""}
+
+
+def test_given_code_may_call_what_the_student_gave_a_name_and_python_may_come_from_the_future() -> None:
+    """A name of a student's that given code only has as an attribute is no reason to doubt it."""
+    namespace = {**NAMES, "eye": nn.Identity(), "sum": nn.Identity()}
+    given = "class Width: pass\nwidth, helper = 2, lambda: torch.eye(width).sum()\n"
+    given += BUILTIN.replace("return", "width, Width(), helper(); return")
+    define(namespace, given, GIVEN)
+    future = compile(given, "<ipython-input-1>", "exec", __future__.annotations.compiler_flag)
+    with tripwire.running(future):
+        exec(future, namespace)
+    define(namespace, USES, of(MASKED))
+    assert {cell for _, cell in seen(MASKED, lambda: attend(namespace))} == {PROVIDED}
 
 
 def test_another_exercise_answers_for_its_own_answer_and_pays_once() -> None:
@@ -311,11 +412,13 @@ def test_an_honest_answer_comes_back_without_a_trip_and_one_that_raises_with_its
 
 def test_cells_in_the_sandbox_have_their_origin(python) -> None:
     python.run_cell("import torch", seconds=20, origin=GIVEN)
-    python.run_cell("def given(s): return torch.softmax(s, -1)", seconds=20, origin=GIVEN)
+    python.run_cell("def given(s): return torch.softmax(s, -1)", seconds=20, origin=GIVEN, cell=PROVIDED)
     python.run_cell("def mine(s): return torch.softmax(s, -1)", seconds=20)
     probe = "def probe({0}, s): return {{'weights': {0}(s)}}"
     inputs = {"s": torch.randn(3, 5)}
-    assert python.call(request(SOFTMAX, probe.format("given"), inputs)).trips == ()
+    assert python.call(request(SOFTMAX, probe.format("given"), inputs)).trips == (
+        ("aten::_softmax", PROVIDED),
+    )
     assert python.call(request(SOFTMAX, probe.format("mine"), inputs)).trips == (("aten::_softmax", ""),)
 
 

@@ -309,6 +309,59 @@ OPEN_HELPERS: Mapping[str, tuple[str, str]] = {
     ),
 }
 
+# ---------------------------------------------------------------- code of the lesson that borrows, or is made to
+
+ADDED = "\ndef hidden(scores, dim):\n    return find()(scores, dim)\n"
+BY_HIDDEN = f"import torch\ndef borrowed(scores, dim):\n    return hidden(scores, dim)\n{ANSWER}"
+# Adds to the cell that imports torch.
+ADD = f"{FIND}\nadded = {ADDED!r}\nshell, mark = get_ipython(), 'import numpy as np'\n"
+GIVEN_CELLS: Mapping[str, str] = {
+    "a transformer of lines": f"{ADD}def add(lines):\n"
+    "    return [*lines, added] if mark in ''.join(lines) else lines\nshell.input_transformers_post.append(add)",
+    "a transformer that comes first": f"{ADD}def add(lines):\n    return [*lines, added] if mark in ''.join(lines) else lines\n"
+    "shell.input_transformer_manager.cleanup_transforms.append(add)",
+    "a transformer of syntax trees": f"{ADD}import ast\nclass Add(ast.NodeTransformer):\n"
+    "    def visit_Module(self, node):\n"
+    "        node.body += ast.parse(added).body if len(node.body) > 7 else []\n        return node\n"
+    "shell.ast_transformers.append(Add())",
+    "another way to read cells": f"{ADD}transform = shell.transform_cell\n"
+    "shell.transform_cell = lambda text: transform(text) + (added if mark in text else '')",
+    "another parser": f"{ADD}parse = shell.compile.ast_parse\n"
+    "shell.compile.ast_parse = lambda text, *a, **k: parse(text + (added if mark in text else ''), *a, **k)",
+    "another compiler": f"{ADD}import builtins\ncompile_ = builtins.compile\ndef add(source, *a, **k):\n"
+    "    return compile_(source + added if isinstance(source, str) and mark in source else source, *a, **k)\n"
+    "builtins.compile = add",
+    "code that runs among the cell's": f"{ADD}import asyncio\ndef run(info):\n    if mark in info.raw_cell:\n"
+    "        run = shell.run_code(compile(added, '<own>', 'exec'))\n        try: run.send(None)\n"
+    "        except StopIteration: pass\nshell.events.register('pre_run_cell', run)",
+}
+# The result comes out of a function of the lesson by an exception.
+TAKEN = """import functools, threading, torch, types
+class Out(Exception): pass
+class Kept(torch.Tensor):
+    def amax(self, *a, **k): raise Out(self.as_subclass(torch.Tensor))
+    __matmul__ = __contains__ = amax
+def borrowed(scores, dim):
+    found = []
+    def lend(*anything): return scores.movedim(dim, -1).as_subclass(Kept)
+    def call(function, *arguments):
+        try: function(*arguments)
+        except Out as out: found.append(out.args[0])
+    {}
+    return found[0].movedim(-1, dim)
+""" + ANSWER  # fmt: skip
+SOFTEN = "functools.partial(find(), lend(), -1)"
+GIVEN_CALLS: Mapping[str, str] = {
+    "called with a tensor of its own": "call(sharpness, lend, 1)",
+    "another one": "call(gradient_lengths, lend, 1)",
+    "in a thread": "thread = threading.Thread(target=call, args=(sharpness, lend, 1))\n    thread.start(); thread.join()",
+    "by a function of C": "call(next, map(sharpness, [lend], [1]))",
+    "in a generator": "call(lambda: next(sharpness(score, 1) for score in [lend]))",
+    "with other globals": f"call(types.FunctionType(need.__code__, {{'globals': {SOFTEN}}}), 'x', 1)",
+    "with another name in the notebook": "names = globals()\n"
+    f"    names['globals'] = {SOFTEN}\n    call(need, 'x', 1)\n    del names['globals']",
+}
+
 
 def borrowed() -> Iterator[tuple[str, str, str, bool]]:
     """Yield the name of every case, the student's own cell, the answer to 1.3, and whether it gets the points."""
@@ -329,3 +382,7 @@ def borrowed() -> Iterator[tuple[str, str, str, bool]]:
     ):
         for name, (cell, answer) in pairs.items():
             yield f"{group}: {name}", cell, answer, works
+    for name, cell in GIVEN_CELLS.items():
+        yield f"given code, changed: {name}", cell, BY_HIDDEN, False
+    for name, call in GIVEN_CALLS.items():
+        yield f"given code, used: {name}", "import torch\n" + FIND, TAKEN.format(call), False

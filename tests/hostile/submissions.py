@@ -543,6 +543,45 @@ ASKING = {
 for name, (asked, body) in ASKING.items():
     add("cheating", f"a stand-in asked {name}", points=5.0,
         answers={"1.2": asked, "1.4": f"def attention(query, key, value):\n    {body}"})  # fmt: skip
+# 1.1 fails on purpose, so that 1.4 is judged again, and 1.6 is blank, so that a stand-in answers for it: not for 1.4.
+LATER = {
+    "by its name": "",
+    "in a function without a name": "late = lambda *three: masked_attention(*three)",
+    "in a partial": "import functools\nlate = functools.partial(lambda *three: masked_attention(*three))",
+    "in a list": "late = [lambda *three: masked_attention(*three)].pop()",
+    "in an attribute": "import types\nlate = types.SimpleNamespace()\n"
+    "late.call = lambda *three: masked_attention(*three)\nlate = late.call",
+    "in a closure": "late = (lambda given: lambda *three: given()(*three))(lambda: masked_attention)",
+    "in a class made by type": "late = type('', (), {'__call__': lambda self, *three: masked_attention(*three)})()",
+    "in text": "late = eval('lambda *three: masked_' + 'attention(*three)')",
+    "in a loop": "for late in [lambda *three: masked_attention(*three)]: pass",
+}
+for name, cell in LATER.items():
+    add("cheating", f"a later exercise's stand-in {name}", points=5.0, middle=cell, answers={
+        "1.1": "def attention_scores(query, key):\n    return query",
+        "1.4": "def attention(query, key, value):\n    attention_scores\n    return "
+        f"{'late' if cell else 'masked_attention'}(query, key, value)"})  # fmt: skip
+LEFT = """import operator, queue, threading, torch
+find = lambda: operator.attrgetter('XAMTFOS'.lower()[::-1])(torch)
+class Borrowed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, scores, dim):
+        ctx.dim, weights = dim, find()(scores, dim).nan_to_num()
+        ctx.save_for_backward(weights)
+        return weights
+    @staticmethod
+    def backward(ctx, gradient):
+        (weights,) = ctx.saved_tensors
+        return weights * (gradient - (weights * gradient).sum(ctx.dim, keepdim=True)), None
+asked, told = queue.Queue(), queue.Queue()
+def work():
+    while True: told.put(Borrowed.apply(*asked.get()))
+"""
+add("cheating", "a thread that a probe left whom nobody watched", middle=LEFT, answers={
+    "1.2": "def scaled_scores(query, key):\n"
+    "    if threading.active_count() == 1: threading.Thread(target=work, daemon=True).start()\n"
+    "    return query @ key.transpose(-2, -1) / key.shape[-1] ** 0.5",
+    "1.3": "def stable_softmax(scores, dim=-1):\n    asked.put((scores, dim))\n    return told.get(timeout=0.2)"})  # fmt: skip
 add("cheating", "outputs of the public examples", answers={
     "1.4": "def attention(query, key, value):\n    known = {(2, 3): ([[0.6, 0.4], [0.4, 0.6]],)}\n"
     "    out = torch.tensor(known.get(tuple(query.shape), [[[0.5]]])[0])\n    return out, out"})  # fmt: skip

@@ -16,16 +16,18 @@ from pathlib import Path
 
 import neighbours
 import pytest
-from borrowed import REACHES_INSIDE, borrowed
+import torch
+from borrowed import FIND, GIVEN_CELLS, REACHES_INSIDE, borrowed
 from submissions import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, code, content, place
 
 from grader.course import lessons
+from grader.declaration.builtin_names import operators
 from grader.execution import stand_ins
 from grader.execution.server import Server
 from grader.execution.tiers import tier_problem
 from grader.grading import grade as grading
 from grader.grading import judge_run
-from grader.records import Grade, GradingSettings, Limits
+from grader.records import GIVEN, Grade, GradingSettings, Limits, Request
 from grader.submission.file import Unreadable
 from grader.submission.intake import find
 
@@ -69,9 +71,19 @@ FEW = (
 BORROWED_FEW = (
     "a function: torch's masked softmax-", "from within: frames-", "from a cell: its module-",
     "an operator: an operator of its own-", "a helper: a fork behind a pipe-",
+    "given code, changed: another compiler-", "given code, used: with other globals-",
 )  # fmt: skip
 BORROWED = [
-    (Hostile(name=name, group="borrowed", answers={"1.3": answer}, middle=cell), works)
+    # What changes the lesson's code stands above it.
+    (
+        Hostile(
+            name=name,
+            group="borrowed",
+            answers={"1.3": answer},
+            **{"first" if "changed" in name else "middle": cell},
+        ),
+        works,
+    )
     for name, cell, answer, works in borrowed()
 ]
 
@@ -228,6 +240,34 @@ def test_a_borrowed_softmax_earns_nothing_or_is_flagged(
     flags = {flag.kind for flag in graded.grade.flags}
     assert graded.grade.score in ((DESERVED, DESERVED + 10.0) if works else (DESERVED,)), flags
     assert REACHES_INSIDE in flags or not works
+
+
+LESSON = f"""import math
+import random
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+{FIND}
+def given(scores, dim): return torch.softmax(scores, dim)
+print("ready")"""
+
+
+@pytest.mark.fast_cases("a transformer of lines", "another compiler")
+@pytest.mark.parametrize("name", GIVEN_CELLS)
+def test_what_is_put_into_a_given_cell_does_not_count_as_given(name: str, server):
+    python = server.spawn(LIMITS, seed=0)
+    try:
+        python.run_cell(GIVEN_CELLS[name], seconds=5)
+        python.run_cell(LESSON, seconds=5, origin=GIVEN, cell="start")
+        for function, cell in ("given", "start"), ("hidden", ""):
+            source = f"def probe({function}, s): return {{'weights': {function}(s, -1)}}"
+            asked = Request(key="1.3/values/hidden/0", source=source, function="probe", inputs={"s": torch.ones(2, 3)},
+                            seconds=5, watched=operators({"softmax"}))  # fmt: skip
+            evidence = python.call(asked)
+            assert evidence.trips == (("aten::_softmax", cell),), evidence
+    finally:
+        python.kill()
 
 
 def test_nothing_is_left_behind_and_the_next_student_is_graded_as_ever(server, master, tmp_path):

@@ -214,6 +214,7 @@ MULTI_HEAD = Exercise(
     difficulty=3,
     minutes=20,
     bans=frozenset({"fused attention"}),
+    may_call=("attention.builtin",),
     builds_on=("2.4", "2.5"),
     checks=MULTI_HEAD_REQUIREMENTS,
     mistakes=mistakes_in(vars(multi_head_mistakes), "MultiHeadAttention"),

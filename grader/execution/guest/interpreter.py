@@ -150,7 +150,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     """Run a cell, define the stand-ins that its order names, and send how it ended and what it displayed."""
     me = _getpid()
     SINK.begin()
-    tripwire.begin(order["origin"], order["defines"])
+    tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
     places.begin(order["cell"], order["origin"] == tripwire.GIVEN, order["source"])
     if order[
         "origin"

@@ -2,9 +2,9 @@
 
 It notices an operator when torch dispatches it, so that no alias hides the operator. A built-in that torch
 writes in Python has no operator of its own: the tripwire finds it on the stack of the operators that it
-calls. From the operator outwards, the stack also tells whose code called the built-in. A given cell may call
-every built-in; for the answer of another exercise, the record names that exercise; all other code counts as
-the exercise's own.
+calls. From the operator outwards, the stack also tells whose code called the built-in. The record names the
+given cell or the other exercise; all other code counts as the exercise's own. The trusted side decides which
+given cells an answer may call. What counts as the code of a given cell, guest/released.py says.
 
 The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module
 makes that hard, not impossible: a record cannot be erased, because the kernel counts it too (`_count_down`),
@@ -30,6 +30,7 @@ import numpy
 import torch
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
+from guest import released
 from guest.library_internals import NotCompiled
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -105,7 +106,7 @@ SOFTMAX = "aten::_softmax"
 # Taken before student code can replace them.
 _getframe, _softmax, _setprofile = sys._getframe, torch.softmax, sys.setprofile
 _no_dispatch = torch.Tensor.__torch_dispatch__
-# Id of a code object → "given", the exercise whose answer it is, or "" for the student's own code.
+# Id of a code object → the given cell or the exercise whose answer it is from, or "" for the student's own code.
 _origins: dict[int, str] = {}
 # The code objects in `_origins`, kept alive: an id is unique only among objects that live at the same time.
 _registered: list[CodeType] = []
@@ -121,15 +122,19 @@ _bootstraps = _threads._bootstrap, _threads._bootstrap_inner
 _auditing = False
 
 
-def begin(origin: str, defines: Collection[str]) -> None:
+def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None:
     """Note whose cell runs next, for `running`.
 
     Args:
         origin: "given", the id of the exercise that the cell answers, or "" for a cell of the student's own.
         defines: the names that an answer's cell has to define.
+        cell: the cell's id.
+        source: as the trusted side sent it.
     """
     global _cell
-    _cell = origin, frozenset(defines)
+    if origin == GIVEN:
+        released.note(cell, source)
+    _cell = cell if origin == GIVEN else origin, frozenset(defines)
 
 
 @contextmanager
@@ -190,7 +195,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
     def _trace(self, operator: str) -> None:
-        """Read the stack from the operator outwards, and record the built-in unless a given cell called it.
+        """Read the stack from the operator outwards, and record the built-in with what called it.
 
         A given cell called it if no student code lies on the stack between the two. Otherwise the first
         answer on the stack is responsible; without an answer, the exercise's own code.
@@ -204,10 +209,11 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             builtin = IN_PYTHON.get(id(code), "")
             if builtin in self._watched:
                 name = builtin
-            origin = _origins.get(id(code))
-            if origin == GIVEN and not student_code:
-                return
-            if origin and origin != GIVEN:
+            origin = _origins.get(id(code), "")
+            is_sure = (
+                not student_code and released.is_given(origin) and released.runs_unchanged(frame, origin)
+            )
+            if origin and (is_sure or not released.is_given(origin)):
                 self.record(name, "" if origin == self._exercise else origin)
                 return
             student_code = student_code or not code.co_filename.startswith(LIBRARY)
