@@ -14,7 +14,7 @@ from grader.execution.errors import IsolationError
 from grader.execution.process import ServerProcess
 from grader.execution.tiers import resolve_tier
 from grader.grading.grade import get_ready, grade, master_notebook
-from grader.grading.starved import again_if_starved
+from grader.grading.graded import again_if_starved
 from grader.records import Grade, GradingSettings
 from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details

@@ -15,7 +15,7 @@ from grader.course import max_score
 from grader.execution.device import resolve_device
 from grader.execution.server import Server
 from grader.grading.grade import grade, master_notebook
-from grader.grading.starved import again_if_starved
+from grader.grading.graded import again_if_starved
 from grader.grading.withheld import withheld
 from grader.paths import course_root, write_atomically
 from grader.records import Grade, GradebookEntry, GradingSettings

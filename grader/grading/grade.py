@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +27,7 @@ from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.built_ins import refuse_built_ins
 from grader.grading.decide import SEED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
+from grader.grading.graded import Graded
 from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, explaining, none_again, tell_nobody
 from grader.grading.schedule import schedule
 from grader.grading.shortened import say_shortened
@@ -64,17 +65,6 @@ def public_results(assignment: str, lesson: int) -> Results:
         lesson: the identity of the declared lesson; a test may declare another of the same name.
     """
     return {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Graded:
-    """A grade, and the executed notebook; None if no notebook was run, or an earlier run recorded the grade."""
-
-    grade: Grade
-    notebook: NotebookNode | None = None
-    recorded: bool = False  # an earlier run made the grade; it is without checks
-    # Points are missing, and something timed out for which this machine had little time: worth another run, alone.
-    starved: bool = False
 
 
 @cache
@@ -282,16 +272,20 @@ class _Grading:
                 self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs)
             )
             verdicts = {} if execution.fault else judging.verdicts(execution)
-        self._starved |= execution.starved
-        self._deadline += execution.waited
         if execution.fault:
             raise RuntimeError(execution.fault)
-        for key, evidence in execution.evidence.items():
-            self._builtin_calls[key.partition("/")[0]] += evidence.trips
+        self._note(execution)
         self._put_off |= dict.fromkeys(judging.put_off, judging.explain)
         if lesson.whole:
             say_shortened(execution.notebook, lesson.training_cells)
         return execution, verdicts
+
+    def _note(self, execution: Execution) -> None:
+        """Keep what all runs of the notebook add to."""
+        self._starved |= execution.starved
+        self._deadline += execution.waited
+        for key, evidence in execution.evidence.items():
+            self._builtin_calls[key.partition("/")[0]] += evidence.trips
 
     def _schedule(
         self,

@@ -31,7 +31,7 @@ from grader.execution.tiers import resolve_tier
 from grader.gradebook.config import LatePenalty, penalty_plugin
 from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import GradeWriter, open_gradebook, submission_times
-from grader.grading.grade import Graded
+from grader.grading.graded import Graded
 from grader.nbgrader_plugins.add_submission import flush_last
 from grader.paths import notebook_path
 from grader.records import GradingSettings

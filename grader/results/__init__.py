@@ -2,5 +2,5 @@
 
 In: a job and its `Graded`. Out: the executed notebook in `autograded/`, a row in the gradebook, the page in
 `feedback/`, and one JSON line; on a rerun, the recorded grades that are still valid.
-May import: course, gradebook, grading.grade, notebook, report, submission, workers.job, records, paths.
+May import: course, gradebook, grading.graded, notebook, report, submission, workers.job, records, paths.
 """

@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.course import lessons
 from grader.gradebook.timestamp import submitted_at
 from grader.gradebook.writer import GradeWriter, Handover, Recorded
-from grader.grading.grade import Graded
+from grader.grading.graded import Graded
 from grader.records import Grade, GradebookEntry, Student
 from grader.report.jsonl import to_json
 from grader.results.folders import (

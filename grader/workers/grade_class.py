@@ -10,8 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from grader.course import max_score
-from grader.grading.grade import Graded
-from grader.grading.starved import again_if_starved, unless_starved
+from grader.grading.graded import Graded, again_if_starved, unless_starved
 from grader.grading.withheld import withheld
 from grader.records import Grade
 from grader.submission.file import Problem, SubmissionFile

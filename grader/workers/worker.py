@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.grading import grade as grading
-from grader.grading.grade import Graded
+from grader.grading.graded import Graded
 from grader.paths import own_lessons
 from grader.workers.affinity import reserve_core
 from grader.workers.cluster import this_worker

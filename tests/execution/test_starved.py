@@ -69,19 +69,18 @@ def test_a_cell_that_crowds_its_own_core_gains_no_time(spawn):
     assert not python.starved
 
 
-def test_what_the_clock_stopped_before_it_had_its_time_was_starved(crowded_core, server, monkeypatch):
-    monkeypatch.setattr("grader.execution.sandbox.LONGEST", 1.2)
+def test_what_the_clock_stopped_before_it_had_its_time_was_starved(server, monkeypatch):
+    monkeypatch.setattr("grader.execution.sandbox.LONGEST", 0.1)
     cell = {
         "cell_type": "code",
         "id": "a",
         "metadata": {},
-        "source": WORKS.format(2.2),
+        "source": WORKS.format(60),
         "outputs": [],
         "execution_count": None,
     }
-    second = {**cell, "id": "b", "source": WORKS.format(1)}
+    second = {**cell, "id": "b", "source": "1"}
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell, second]}
     execution = execute(server, RunPlan(notebook=notebook, limits=Limits(cell_seconds=60, seconds=3)))
     assert execution.starved
-    assert execution.waited > 1
     assert execution.cells["b"].status is Status.TIMEOUT

@@ -14,7 +14,8 @@ from grader.execution.engine import Execution, execute
 from grader.execution.server import Server
 from grader.grading import grade as grading
 from grader.grading.decide import WHOLE
-from grader.grading.grade import Graded, grade, master_notebook
+from grader.grading.grade import grade, master_notebook
+from grader.grading.graded import Graded
 from grader.grading.shortened import NOTE
 from grader.notebook.cells import check_cell
 from grader.records import GradingSettings, Outcome, Status

@@ -21,7 +21,8 @@ from grader.course import lessons
 from grader.execution.server import Server
 from grader.gradebook.writer import open_gradebook
 from grader.grading import grade as grading
-from grader.grading.grade import Graded, grade, master_notebook
+from grader.grading.grade import grade, master_notebook
+from grader.grading.graded import Graded
 from grader.notebook.cells import answer_cell, check_cell
 from grader.records import Grade, GradebookEntry, GradingSettings, Outcome, Verdict
 from grader.report.jsonl import to_record

@@ -18,7 +18,7 @@ from grader.course import lessons
 from grader.gradebook.errors import RecordError
 from grader.gradebook.reader import read_entry
 from grader.gradebook.writer import GradeWriter, open_gradebook
-from grader.grading.grade import Graded
+from grader.grading.graded import Graded
 from grader.notebook.cells import answer_cell
 from grader.records import CheckResult, Grade, GradebookEntry, GradingSettings, Heatmap, Outcome, Verdict
 from grader.results import folders

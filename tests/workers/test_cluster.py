@@ -21,7 +21,7 @@ from grader.commands.console import Terminal
 from grader.commands.grade import WRONG_USE, GradeOptions, run
 from grader.course.lesson_1.verified_pointer import POINTER_TRAINING
 from grader.course.trainings.recorded import read_kept
-from grader.grading.grade import Graded
+from grader.grading.graded import Graded
 from grader.records import GradingSettings
 from grader.report.jsonl import to_record
 from grader.submission.file import SubmissionFile

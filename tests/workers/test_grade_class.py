@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.grade import Graded
+from grader.grading.graded import Graded
 from grader.grading.withheld import withheld
 from grader.records import GradingSettings
 from grader.submission.file import Problem

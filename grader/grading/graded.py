@@ -1,16 +1,32 @@
-"""A submission for which this machine had too little time: it is graded once more, and then its grade is withheld, never lowered."""
+"""What grading one submission gives, and what becomes of it where this machine had too little time.
+
+It is graded once more, and then its grade is withheld, never lowered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from grader.grading.grade import Graded
+from nbformat import NotebookNode
+
+from grader.records import Grade
 
 TOO_BUSY = (
     "this machine was too busy: something was stopped that had not had its time. The grade is withheld, nothing is lost. "
     "Run this again when less else runs here"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graded:
+    """A grade, and the executed notebook; None if no notebook was run, or an earlier run recorded the grade."""
+
+    grade: Grade
+    notebook: NotebookNode | None = None
+    recorded: bool = False  # an earlier run made the grade; it is without checks
+    # Points are missing, and something was stopped that had not had its time: worth another run, alone.
+    starved: bool = False
 
 
 def again_if_starved(grade: Callable[[], Graded]) -> Graded:
