@@ -205,6 +205,9 @@ OPEN_CELLS: Mapping[str, str] = {
     "inside['tripwire'].Tripwire.watching = lambda self: contextlib.nullcontext()",
     "the code of the guard": f"{SHELL}wire = inside['tripwire'].Tripwire\n"
     "def watching(self): yield\nwire.watching.__wrapped__.__code__ = watching.__code__",
+    "what inspect finds": "import contextlib, inspect\n"
+    "inside = inspect.getclosurevars(get_ipython().run_code).globals\n"
+    "inside['tripwire'].Tripwire.watching = lambda self: contextlib.nullcontext()",
     "a probe function of its own": SEIZE.replace(
         "{}",
         "answer = inside['probe'].answer\n"
