@@ -33,7 +33,7 @@ SWITCHED_OFF = "switched off"
 def ran_builtins(
     exercise: Exercise,
     builtin_calls: Iterable[tuple[str, str]],
-    flagged: Collection[str],
+    flagged: Mapping[str, Collection[str | BuiltIn]],
     may_call: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """List the banned built-ins that ran while an exercise was probed, by the names that students know.
@@ -42,8 +42,8 @@ def ran_builtins(
         builtin_calls: the tripwire's report, `Evidence.trips`: (operator, the given cell or the other exercise
             whose code called it); "" if the exercise's own code did. It comes from the sandbox and cannot be
             trusted; a student gains nothing by a forged report.
-        flagged: exercises that already failed because their answers call built-ins; those calls do not count
-            again.
+        flagged: exercises that already failed because their answers call built-ins → their bans. What these ban does not
+            count again; what they may call, and this exercise may not, does.
         may_call: id → source of each given cell that the answer may call; the built-ins that it names do not count.
     """
     banned = {*operators(exercise.bans), SWITCHED_OFF} if exercise.bans else set()
@@ -51,10 +51,16 @@ def ran_builtins(
         operator
         for operator, where in builtin_calls
         if operator in banned
-        and where not in flagged
+        and not _counts_there(operator, flagged.get(where, ()))
         and not _names(exercise, may_call.get(where, ""), operator)
     ]
     return tuple(dict.fromkeys(_student_name(operator) for operator in ran))
+
+
+def _counts_there(operator: str, bans: Collection[str | BuiltIn]) -> bool:
+    """Tell whether a ban forbids an operator; that on softmax lists fused attention, too, and is no ban on it."""
+    attention = operator in (*ATTENTION_OPERATORS, *HEAD_OPERATORS)
+    return operator in operators(bans) and (not attention or "fused attention" in bans)
 
 
 def _names(exercise: Exercise, source: str, operator: str) -> bool:

@@ -14,13 +14,15 @@ from itertools import islice
 
 from grader.notebook.source_names import cached_by_source, parse_statements, without_magics
 
-MODULES = frozenset({"ctypes", "_ctypes", "cffi", "_thread", "_testcapi", "_posixsubprocess", "guest"})
+MODULES = frozenset("ctypes _ctypes cffi _thread _testcapi _posixsubprocess guest signal unittest".split())
 PARTS_OF_TORCH = frozenset({"library", "_python_dispatch", "_ops", "_dispatch"})
 # Names of functions, classes and attributes, whatever they are taken from.
 NAMES = frozenset(
     """
     _getframe _current_frames currentframe getouterframes f_back f_locals f_globals f_builtins
     tb_frame gi_frame cr_frame ag_frame gi_yieldfrom
+    getclosurevars getmembers getattr_static redispatch decomposition_table _profile_hook _schema DispatchKeySet
+    _push_on_torch_dispatch_stack _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd higher_order
     get_objects get_referrers get_referents setprofile settrace addaudithook
     __closure__ cell_contents __subclasses__ __globals__ __code__ __torch_dispatch__ TorchDispatchMode
     _DisableTorchDispatch _disable_current_modes _pop_mode _pop_mode_temporarily _get_dispatch_mode
@@ -41,11 +43,14 @@ OF_MODULES = frozenset(
         ("mp", "Pool"),
         ("mp", "get_context"),
         ("torch", "library"),
+        *(("os", f"{name}{how}") for name in ("spawnv", "spawnl") for how in ("", "e", "p", "pe")),
+        ("os", "system"),
     }
 )
 PLACES = re.compile(r"/sandbox\b|/proc/(?:self|\d)|\bguest\.\w+")
 IN_BACKGROUND = re.compile(r"^[ \t]*(?:%%.*--bg\b|!.*(?:\bnohup\b|\bsetsid\b|[^&]&[ \t]*$))", re.MULTILINE)
 
+HARMLESS = frozenset({"__name__", "__doc__", "__qualname__"})  # to which code may assign
 LIBRARIES = frozenset({"torch", "nn", "F", "np", "numpy", "scipy", "builtins", "sys", "os"})
 # Functions that find something by its name, which may be put together: the position of the name.
 LOOKUPS = {"getattr": 1, "attrgetter": 0, "methodcaller": 0, "import_module": 0, "__import__": 0}
@@ -56,6 +61,7 @@ SOFTMAX = ("softmax", "logsumexp", "logaddexp", "logcumsumexp")
 # Nodes of an expression for a name that are read: names that nest in names would take time with their square.
 MOST_PARTS = 40
 PUT_TOGETHER = "a name that is put together"
+REPLACED = "a part of a library is replaced"
 
 
 @cached_by_source
@@ -68,11 +74,13 @@ def reaches(source: str) -> tuple[str, ...]:
         node for statement in parse_statements(without_magics(source)) or () for node in ast.walk(statement)
     ]
     libraries = LIBRARIES | {name for node in nodes for name in _imported(node)}
-    odd = any(map(_is_odd_text, nodes))
+    odd = any(map(_is_odd_text, nodes)) or any(map(_lists_names, nodes))
     for node in nodes:
         found.update(dict.fromkeys(_names(node)))
         if _looks_up(node, libraries, odd=odd):
             found[PUT_TOGETHER] = None
+        if _replaces(node, libraries):
+            found[REPLACED] = None
     return tuple(found)
 
 
@@ -87,6 +95,8 @@ def _names(node: ast.AST) -> Iterator[str]:
             for alias in aliases:
                 if alias.name in NAMES or (module, alias.name) in OF_MODULES:
                     yield alias.name
+        case ast.Attribute(attr=name, ctx=ast.Store()) if name.startswith("__") and name not in HARMLESS:
+            yield f"{name} = …"
         case ast.Attribute(attr=name, value=value):
             if name in NAMES or (isinstance(value, ast.Name) and (value.id, name) in OF_MODULES):
                 yield name
@@ -118,7 +128,7 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
 
     Args:
         libraries: names of modules.
-        odd: the code has a text that is spelt backwards, or the like.
+        odd: the code has a text that is spelt backwards, or the like, or lists the names that something has.
     """
     match node:
         case ast.Call(func=ast.Name(id="eval" | "exec"), args=[ast.AST() as text, *_]):
@@ -133,10 +143,30 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
             name = arguments[LOOKUPS[function]]
             of_library = _root(arguments[0]) in libraries if function == "getattr" else True
             if isinstance(name, ast.Name):
-                return odd and of_library
+                return odd
             return _is_put_together(name) and (of_library or _hides_softmax(name))
         case ast.Subscript(slice=name):
             return _is_put_together(name) and _hides_softmax(name)
+    return False
+
+
+def _lists_names(node: ast.AST) -> bool:
+    """Tell whether a node lists the names that something has: one of them can be picked without being written."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "dir"
+        and bool(node.args)
+    )
+
+
+def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
+    """Tell whether a node gives a library another function; torch.backends holds settings."""
+    match node:
+        case ast.Attribute(ctx=ast.Store(), value=owner):
+            return _root(owner) in libraries and "backends" not in ast.unparse(owner)
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
+            return _root(owner) in libraries
     return False
 
 

@@ -24,7 +24,7 @@ BUILTINS: Mapping[str, frozenset[str]] = {
         AdaptiveLogSoftmaxWithLoss cross_entropy CrossEntropyLoss linear_cross_entropy LinearCrossEntropyLoss
         cross_entropy_loss logaddexp logaddexp2 logcumsumexp _logcumsumexp _masked_softmax _logsumexp
         _nested_tensor_softmax_with_shape _sparse_softmax _sparse_log_softmax _softmax_backward_data
-        _log_softmax_backward_data
+        _log_softmax_backward_data SoftmaxTransform transform_to biject_to inplace_softmax gradient_proba
         """.split()
     ),
     "fused attention": frozenset(
@@ -46,7 +46,7 @@ BUILTINS: Mapping[str, frozenset[str]] = {
 # functions.
 ATTENTION_OPERATORS = tuple(
     """
-        aten::_safe_softmax aten::_scaled_dot_product_attention_math
+        aten::scaled_dot_product_attention aten::_safe_softmax aten::_scaled_dot_product_attention_math
         aten::_scaled_dot_product_attention_math_for_mps aten::_scaled_dot_product_flash_attention
         aten::_scaled_dot_product_flash_attention_for_cpu
         aten::_scaled_dot_product_efficient_attention aten::_scaled_dot_product_cudnn_attention
@@ -65,7 +65,8 @@ HEAD_OPERATORS = tuple(
 )
 SOFTMAX_OPERATORS = tuple(
     """
-        aten::_softmax aten::_log_softmax aten::logsumexp aten::special_logsumexp aten::logaddexp
+        aten::softmax aten::log_softmax aten::special_softmax aten::special_log_softmax aten::cross_entropy_loss
+        aten::_ctc_loss aten::_softmax aten::_log_softmax aten::logsumexp aten::special_logsumexp aten::logaddexp
         aten::logaddexp2 aten::logcumsumexp aten::_logcumsumexp aten::_sparse_softmax
         aten::_sparse_log_softmax aten::_masked_softmax aten::_nested_tensor_softmax_with_shape
         aten::_softmax_backward_data aten::_log_softmax_backward_data quantized::softmax
@@ -75,9 +76,10 @@ SOFTMAX_OPERATORS = tuple(
 # operators.
 SOFTMAX_FUNCTIONS = tuple(
     f"call {name}"
-    for name in "softmax log_softmax logsumexp _softmax _log_softmax _logsumexp logaddexp logaddexp2".split()
+    for name in "softmax log_softmax logsumexp _softmax _log_softmax _logsumexp logaddexp logaddexp2 inplace_softmax gradient_proba".split()
 )
 
+# In inference mode torch dispatches some built-ins whole, and what they call is not seen: "aten::softmax".
 # Where only its math kernel is allowed, scaled_dot_product_attention calls _safe_softmax; nothing else in
 # torch does. So _safe_softmax is listed among the operators of attention.
 OPERATORS: Mapping[str, frozenset[str]] = {

@@ -43,7 +43,8 @@ def refuse_built_ins(
     for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
         answer = rebuilt.answers.get(exercise.id, "")
         # Later answers may call an answer that was failed for a built-in: they lose no points for it.
-        failed = [flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise]
+        refused_before = (flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise)
+        failed = {id: lesson.exercise(id).bans for id in refused_before}
         used = used_builtins(exercise, answer, own)
         may_call = {cell: sources.get(cell, "") for cell in _may_call(lesson, exercise)}
         used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed, may_call)

@@ -24,6 +24,7 @@ REMEMBERS = frozenset(
     """
     cache cached_property lru_cache next open input __import__ setattr delattr register_forward_hook
     register_forward_pre_hook register_full_backward_hook register_hook register_post_accumulate_grad_hook
+    gi_frame cr_frame ag_frame f_back f_globals f_locals tb_frame
     initial_seed get_rng_state default_rng RandomState num_batches_tracked running_mean running_var
     id
     BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d
@@ -186,16 +187,26 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
     Args:
         tuples: functions that make a class of named tuples, which holds nothing.
     """
-    for statement in body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+    for statement in _statements(body):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            value = statement.value
+            value = statement.iter if isinstance(statement, ast.For) else statement.value
             if isinstance(value, ast.Call) and ast.unparse(value.func) in tuples:
                 continue
             if value is not None and not _is_fixed(value):
                 yield from (
                     node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)
                 )
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield the nodes of statements, those inside of them included, but not what stands in functions and classes."""
+    left: list[ast.AST] = list(body)
+    while left:
+        one = left.pop()
+        yield one
+        if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+            left += ast.iter_child_nodes(one)
 
 
 def _tables(nodes: Sequence[ast.AST]) -> Iterator[str]:
@@ -326,7 +337,8 @@ def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)):
         if _is_of_self(node):
             return False  # `_class_remembers` looks whether anybody reads it
-        return node.attr not in SET_BY_TRAINING or not isinstance(node.value, ast.Name)
+        own = isinstance(node.value, ast.Name) and node.value.id in local
+        return node.attr not in SET_BY_TRAINING or not own
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return _outlives(node.value, local, given)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -97,27 +97,32 @@ def test_what_ran_is_named_as_the_student_knows_it() -> None:
         ("quantized::softmax", ""),
         ("call logsumexp", ""),
     ]
-    assert ran_builtins(SOFTMAX, trips, ()) == (
+    assert ran_builtins(SOFTMAX, trips, {}) == (
         "scaled_dot_product_attention",
         "log_softmax",
         "softmax",
         "logsumexp",
     )
-    assert ran_builtins(FREE, trips, ()) == ()
+    assert ran_builtins(FREE, trips, {}) == ()
     assert "aten::_softmax" in operators(SOFTMAX.bans)
     assert operators(FREE.bans) == ()
 
 
 def test_what_ran_in_an_answer_that_paid_is_not_paid_for_twice() -> None:
     trips = [("aten::_softmax", "9.1")]
-    assert ran_builtins(SOFTMAX, trips, ["9.1"]) == ()
-    assert ran_builtins(SOFTMAX, trips, ["9.2"]) == ("softmax",)
+    assert ran_builtins(SOFTMAX, trips, {"9.1": SOFTMAX.bans}) == ()
+    assert ran_builtins(SOFTMAX, trips, {"9.2": SOFTMAX.bans}) == ("softmax",)
+    # Who gave up a softmax has not paid for fused attention.
+    assert ran_builtins(SOFTMAX, [("aten::_safe_softmax", "9.1")], {"9.1": frozenset({"softmax"})}) != ()
+    assert (
+        ran_builtins(SOFTMAX, [("aten::_safe_softmax", "9.1")], {"9.1": frozenset({"fused attention"})}) == ()
+    )
 
 
 def test_whoever_hides_is_told_so() -> None:
-    assert "hides what it calls" in complaint(ran_builtins(SOFTMAX, [("switched off", "")], ()))
+    assert "hides what it calls" in complaint(ran_builtins(SOFTMAX, [("switched off", "")], {}))
     assert complaint(("softmax",)) == "it calls softmax, which does what this exercise asks you to write"
-    assert ran_builtins(FREE, [("switched off", "")], ()) == ()
+    assert ran_builtins(FREE, [("switched off", "")], {}) == ()
 
 
 @pytest.mark.parametrize("terms", [900, 3000])

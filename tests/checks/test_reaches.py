@@ -23,6 +23,18 @@ ROOT = Path(__file__).parents[2]
     [
         ("import gc\nfound = gc.get_objects()", "get_objects"),
         ("import ctypes", "ctypes"),
+        (
+            "at = lambda o, s: next(getattr(o, n) for n in dir(o) if n.startswith(s))",
+            "a name that is put together",
+        ),
+        ("import json\njson.loads = mine", "a part of a library is replaced"),
+        ("torch._C._push = mine", "a part of a library is replaced"),
+        ("setattr(torch, 'softmax', mine)", "a part of a library is replaced"),
+        ("mode.__class__ = M", "__class__ = …"),
+        ("mode.__mro__[1].__enter__ = enter", "__enter__ = …"),
+        ("import inspect\ninspect.getclosurevars(get_ipython().run_code)", "getclosurevars"),
+        ("from unittest.mock import Mock", "unittest.mock"),
+        ("import os\nos.system('sleep 9 &')", "system"),
         ("from ctypes import py_object", "ctypes"),
         ("frame = __import__('sys')._getframe()", "_getframe"),
         ("import inspect\ninspect.stack()", "stack"),
@@ -53,6 +65,8 @@ def test_what_reaches_inside_is_named(source: str, found: str) -> None:
     "source",
     [
         "import gc\ngc.collect()",
+        "torch.backends.cudnn.deterministic = True",
+        "self.weight.data = torch.zeros(3)",
         "import sys\nIN_COLAB = 'google.colab' in sys.modules",
         "heads = [getattr(self, f'head_{i}') for i in range(4)]",
         "for name in ('query', 'key'):\n    show(getattr(layer, f'W_{name}'))",

@@ -107,7 +107,7 @@ def test_the_builtin_trips_whatever_it_is_called(name: str) -> None:
     define(namespace, EVASIONS[name], of(SOFTMAX))
     scores = torch.randn(3, 5)
     trips = seen(SOFTMAX, lambda: namespace["stable_softmax"](scores, dim=-1))
-    assert ran_builtins(SOFTMAX, trips, ()), trips
+    assert ran_builtins(SOFTMAX, trips, {}), trips
     assert torch.equal(namespace["stable_softmax"](scores, dim=-1).argmax(-1), scores.argmax(-1))
 
 
@@ -130,7 +130,7 @@ def test_the_builtin_trips_whatever_it_is_called(name: str) -> None:
 )  # fmt: skip
 def test_every_form_of_attention_trips(call) -> None:
     query = torch.randn(2, 5, 4)
-    assert ran_builtins(ATTENTION, seen(ATTENTION, lambda: call(query)), ()), "nothing was seen"
+    assert ran_builtins(ATTENTION, seen(ATTENTION, lambda: call(query)), {}), "nothing was seen"
 
 
 def test_what_is_no_builtin_does_not_trip() -> None:
@@ -156,9 +156,9 @@ def test_a_given_cell_answers_for_what_its_code_calls() -> None:
     define(namespace, USES, of(MASKED))
     trips = seen(MASKED, lambda: attend(namespace))
     assert {cell for _, cell in trips} == {PROVIDED}
-    assert ran_builtins(MASKED, trips, (), {PROVIDED: BUILTIN}) == ()
-    assert ran_builtins(MASKED, trips, (), {"another-cell": BUILTIN}) == ("scaled_dot_product_attention",)
-    assert ran_builtins(MASKED, trips, (), {PROVIDED: "F.softmax"}) == ("scaled_dot_product_attention",)
+    assert ran_builtins(MASKED, trips, {}, {PROVIDED: BUILTIN}) == ()
+    assert ran_builtins(MASKED, trips, {}, {"another-cell": BUILTIN}) == ("scaled_dot_product_attention",)
+    assert ran_builtins(MASKED, trips, {}, {PROVIDED: "F.softmax"}) == ("scaled_dot_product_attention",)
 
 
 HEAD = "def attention(q, k, v): return F.multi_head_attention_forward(q, k, v)"
@@ -179,15 +179,15 @@ HEAD = "def attention(q, k, v): return F.multi_head_attention_forward(q, k, v)"
 def test_a_given_cell_is_an_excuse_for_the_built_ins_that_it_names(
     operator: str, source: str, named: bool
 ) -> None:
-    assert (ran_builtins(MASKED, [(operator, PROVIDED)], (), {PROVIDED: source}) == ()) is named
+    assert (ran_builtins(MASKED, [(operator, PROVIDED)], {}, {PROVIDED: source}) == ()) is named
 
 
 def test_a_built_in_of_an_author_is_named_by_any_of_its_names() -> None:
     ban = BuiltIn(names=frozenset({"conv1d", "conv2d"}), operators=frozenset({"aten::convolution"}))
     exercise = replace(MASKED, bans=frozenset({ban}))
     calls = [("aten::convolution", PROVIDED)]
-    assert ran_builtins(exercise, calls, (), {PROVIDED: "return F.conv2d(image, kernel)"}) == ()
-    assert ran_builtins(exercise, calls, (), {PROVIDED: "return F.relu(image)"}) == ("convolution",)
+    assert ran_builtins(exercise, calls, {}, {PROVIDED: "return F.conv2d(image, kernel)"}) == ()
+    assert ran_builtins(exercise, calls, {}, {PROVIDED: "return F.relu(image)"}) == ("convolution",)
 
 
 class Names(dict):
@@ -259,8 +259,8 @@ def test_another_exercise_answers_for_its_own_answer_and_pays_once() -> None:
     define(namespace, USES, of(MASKED))
     trips = seen(MASKED, lambda: attend(namespace))
     assert {other for _, other in trips} == {"1.4"}
-    assert ran_builtins(MASKED, trips, flagged=["1.4"]) == ()
-    assert ran_builtins(MASKED, trips, flagged=[]) == ("scaled_dot_product_attention",)
+    assert ran_builtins(MASKED, trips, flagged={"1.4": frozenset({"fused attention"})}) == ()
+    assert ran_builtins(MASKED, trips, flagged={}) == ("scaled_dot_product_attention",)
 
 
 @pytest.mark.parametrize("place", [OWN, of(ATTENTION)])
@@ -339,6 +339,14 @@ HIDING = {
     "its mode thrown away": "    wire = torch._C._pop_torch_dispatch_stack(None)\n"
     "    weights = torch.softmax(s, dim)\n    torch._C._push_on_torch_dispatch_stack(wire)\n    return weights",
     "a script": "    return torch.jit.script(nn.Softmax(-1))(s)",
+    "in inference mode": "    with torch.inference_mode():\n        return torch.softmax(s, dim)",
+    "attention in inference mode": (
+        "    with torch.inference_mode():\n        F.scaled_dot_product_attention(s, s, s)\n    return s"
+    ),
+    "an operator that calls a function": (
+        "    cond = torch.ops.higher_order.cond\n"
+        "    return cond(torch.tensor(True), lambda x: torch.softmax(x, -1), lambda x: x + 1, (s,))"
+    ),
 }
 
 
@@ -383,7 +391,7 @@ def test_libraries_may_look_into_the_interpreter(python) -> None:
 @pytest.mark.parametrize("name", HIDING)
 def test_whoever_looks_away_is_seen(name: str, python) -> None:
     evidence = answer(python, f"def stable_softmax(s, dim=-1):\n{HIDING[name]}")
-    assert ran_builtins(SOFTMAX, evidence.trips, ()), evidence
+    assert ran_builtins(SOFTMAX, evidence.trips, {}), evidence
     assert evidence.status is Status.OK, evidence.message
 
 

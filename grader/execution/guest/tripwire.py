@@ -33,6 +33,7 @@ import torch.utils._python_dispatch as dispatching
 from guest import released
 from guest.library_internals import NotCompiled
 from torch import nn
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
 try:
@@ -72,6 +73,8 @@ SWITCHES = (
     (torch._C, "_SetExcludeDispatchKeyGuard"),
     (torch._C, "_ForceDispatchKeyGuard"),
     (torch._C, "_dispatch_tls_set_dispatch_key_excluded"),
+    (torch._C, "_dispatch_tls_set_dispatch_key_included"),
+    (torch._C, "_AutoDispatchBelowAutograd"),
     (torch._C, "_pop_torch_dispatch_stack"),
     (torch._C, "_unset_dispatch_mode"),
     (torch._C, "_get_dispatch_mode"),
@@ -94,8 +97,8 @@ LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_", "sys.setprofile", "s
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
-# torch's own operators; one of another library may run any code where the tripwire cannot see it.
-NAMESPACES = ("aten", "prim", "prims", "profiler", "higher_order", "")
+# torch's own operators; one of another library, or one that calls a function that it is given, may run any code where the tripwire cannot see it.
+NAMESPACES = ("aten", "prim", "prims", "profiler", "")
 
 # Before the name of a function that is watched wherever it is installed.
 CALL = "call "
@@ -189,7 +192,11 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         name = schema.name if schema is not None else func.name()
         if name == SOFTMAX or name in self._watched:
             self._trace(name)
-        elif name.rpartition("::")[0] not in NAMESPACES or any(map(_has_own_dispatch, types)):
+        elif (
+            isinstance(func, HigherOrderOperator)
+            or name.rpartition("::")[0] not in NAMESPACES
+            or any(map(_has_own_dispatch, types))
+        ):
             # The code of such an operator, or of such a class of tensors, runs where no mode watches.
             self.record(SWITCHED_OFF, "")
         return func(*args, **(kwargs or {}))
