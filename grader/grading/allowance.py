@@ -1,8 +1,8 @@
 """Bound the CPU time that one submission may take this process for reading its code, whichever function reads it.
 
 Code is read by many functions, and not each takes time in proportion to its length. What a submission costs is bounded here,
-once: a section of the work is timed, and what is running when the time is used up is broken off by a signal. Only the time
-of this process counts, so that no result depends on how busy the machine is.
+once: a section of the work is timed, and what is running when the time is used up is broken off by a signal. Only the CPU
+time of this process counts: a busy machine stretches it by little, and no honest submission comes near the bound.
 """
 
 from __future__ import annotations

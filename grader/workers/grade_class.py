@@ -166,7 +166,8 @@ def _error(future: Future) -> BaseException | None:
 
 def _lost(job: Job, error: BaseException) -> Graded:
     """Make the result of a job whose worker died or raised an error: a grade with the status "fault"."""
-    message = f"a worker could not grade it ({type(error).__name__}: {error}). Run this again."
+    why = str(error) if isinstance(error, UnfitWorker) else f"{type(error).__name__}: {error}"
+    message = f"a worker could not grade it ({why}). Run this again."
     return _withheld(job, Problem(message, "fault", proven=False))
 
 

@@ -13,7 +13,7 @@ REACHES_INSIDE = "reaches-inside"
 # Finds the softmax that is borrowed: no source has its name, and only the tripwire can see that it runs.
 FIND = "find = lambda: getattr(torch, 'XAMTFOS'.lower()[::-1])"
 # The backward pass is the answer's own, so that nothing but the numbers is borrowed.
-ANSWER = """
+BORROWED = """
 class Borrowed(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores, dim):
@@ -26,7 +26,8 @@ class Borrowed(torch.autograd.Function):
     def backward(ctx, gradient):
         (weights,) = ctx.saved_tensors
         return weights * (gradient - (weights * gradient).sum(ctx.dim, keepdim=True)), None
-
+"""
+ANSWER = f"""{BORROWED}
 def stable_softmax(scores, dim=-1):
     return Borrowed.apply(scores, dim)
 """

@@ -1,6 +1,6 @@
 """Run the hostile corpus in each tier, as root and as an ordinary user, from the checkout and from the wheel.
 
-    python tests/hostile/everywhere.py [what pytest takes, as -k secrets]
+    python -m tests.hostile.everywhere [what pytest takes, as -k secrets]
 
 It takes the time of the corpus eight times. The tests of the suite run it in tier full, from the checkout, as who runs them.
 """
@@ -15,12 +15,10 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
+from tests.execution.as_user import USER, command_as
+from tests.execution.environments import with_wheel, without_course
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "execution"))
-
-from as_user import USER, command_as  # noqa: E402
-from environments import with_wheel, without_course  # noqa: E402
-
 CODE = ("grader", "source")
 NOT_COPIED = shutil.ignore_patterns(".venv", ".git", "__pycache__", ".*_cache", "graded")
 

@@ -14,6 +14,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from borrowed import BORROWED
+
 ASSIGNMENT = "1-attention"
 HONEST = {
     "1.1": "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1)",
@@ -561,18 +563,10 @@ for name, cell in LATER.items():
         "1.1": "def attention_scores(query, key):\n    return query",
         "1.4": "def attention(query, key, value):\n    attention_scores\n    return "
         f"{'late' if cell else 'masked_attention'}(query, key, value)"})  # fmt: skip
-LEFT = """import operator, queue, threading, torch
+LEFT = f"""import operator, queue, threading, torch
 find = lambda: operator.attrgetter('XAMTFOS'.lower()[::-1])(torch)
-class Borrowed(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, scores, dim):
-        ctx.dim, weights = dim, find()(scores, dim).nan_to_num()
-        ctx.save_for_backward(weights)
-        return weights
-    @staticmethod
-    def backward(ctx, gradient):
-        (weights,) = ctx.saved_tensors
-        return weights * (gradient - (weights * gradient).sum(ctx.dim, keepdim=True)), None
+borrowed = lambda scores, dim: find()(scores, dim)
+{BORROWED}
 asked, told = queue.Queue(), queue.Queue()
 def work():
     while True: told.put(Borrowed.apply(*asked.get()))
