@@ -2,81 +2,47 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
-from grader.course.lesson_1.shared import attend, draw_attention
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.course.lesson_1.shared import draw_attention
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.standard_checks import StandardChecks
 
 
-@mistake("attention", "The scores are not divided by √d_k, so the softmax is too sharp.")
-def unscaled(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    return attend(attention_scores(query, key), value)
-
-
-@mistake("attention", "The scores are divided by d_k, or by √d_k twice. Divide by √d_k, once.")
-def scaled_twice(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    return attend(attention_scores(query, key) / query.shape[-1], value)
-
-
-@mistake(
-    "attention", "The softmax runs over the queries. Each query shares its weight among the keys: dim=-1."
-)
-def softmax_over_queries(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    return attend(scaled_scores(query, key), value, dim=-2)
-
-
-@mistake(
-    "attention",
-    "The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the scores.",
-)
-def scaled_after_softmax(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    weights = torch.softmax(attention_scores(query, key), -1) / sqrt(query.shape[-1])
+def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    """Attention with all its steps, which the mistakes change."""
+    scores = scaled_scores(query, key)
+    weights = torch.softmax(scores, -1)
     return weights @ value, weights
 
 
-@mistake(
-    "attention",
-    "√d_k is the root of the width of one key. Here the scores are divided by the root of another size.",
-)
-def scaled_by_the_number_of_keys(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    return attend(attention_scores(query, key) / sqrt(key.shape[-2]), value)
-
-
-@mistake("attention", "What comes back as weights are the scores. Return them after the softmax.")
-def scores_for_weights(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    return attention(query, key, value)[0], scaled_scores(query, key)
-
-
-@mistake("attention", "There is no softmax: the scores themselves weight the values.")
-def no_softmax(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    scores = scaled_scores(query, key)
-    return scores @ value, scores
-
-
-@mistake("attention", "The pair is turned around: return the output first, then the weights.")
-def weights_first(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    output, weights = attention(query, key, value)
-    return weights, output
-
-
-@mistake(
-    "attention",
-    "The weights average the keys. Keys are for comparing; the output is the average of the values.",
-)
-def averages_the_keys(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    weights = attention(query, key, value)[1]
-    return weights @ key, weights
-
-
-@mistake("attention", "The output alone came back. Return two things: the output and the weights.")
-def output_alone(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return attention(query, key, value)[0]
-
+ATTENTION_MISTAKES = edits(written_out, """
+    unscaled: The scores are not divided by √d_k, so the softmax is too sharp.
+        scaled_scores  →  attention_scores
+    scaled_twice: The scores are divided by d_k, or by √d_k twice. Divide by √d_k, once.
+        scaled_scores(query, key)  →  attention_scores(query, key) / query.shape[-1]
+    softmax_over_queries: The softmax runs over the queries. Each query shares its weight among the keys: dim=-1.
+        -1  →  -2
+    scaled_after_softmax: The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the scores.
+        scaled_scores  →  attention_scores
+        torch.softmax(scores, -1)  →  torch.softmax(scores, -1) / query.shape[-1] ** 0.5
+    scaled_by_the_number_of_keys: √d_k is the root of the width of one key.
+        Here the scores are divided by the root of another size.
+        scaled_scores(query, key)  →  attention_scores(query, key) / key.shape[-2] ** 0.5
+    scores_for_weights: What comes back as weights are the scores. Return them after the softmax.
+        value, weights  →  value, scores
+    no_softmax: There is no softmax: the scores themselves weight the values.
+        torch.softmax(scores, -1)  →  scores
+    weights_first: The pair is turned around: return the output first, then the weights.
+        = result[1], result[0]
+    averages_the_keys: The weights average the keys. Keys are for comparing; the output is the average of the values.
+        weights @ value  →  weights @ key
+    output_alone: The output alone came back. Return two things: the output and the weights.
+        = result[0]
+""", defines="attention", attention_scores=attention_scores)  # fmt: skip
 
 ATTENTION_CHECKS = StandardChecks(reference=attention, returns=("output", "weights"), draw=draw_attention)
 
@@ -141,6 +107,6 @@ ATTENTION = Exercise(
         ATTENTION_EXTREMES,
         ATTENTION_GRADIENTS,
     ),
-    mistakes=mistakes_in(globals(), "attention"),
+    mistakes=ATTENTION_MISTAKES,
     review="Attention",
 )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
 from typing import Any
 
 import torch
-from attention.dot_product import attention, masked_attention, scaled_scores, stable_softmax
+from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
-from grader.course.lesson_1.shared import attend, draw_attention, draw_mask
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.course.lesson_1.shared import draw_attention, draw_mask
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import function_gradients, side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks, draw_directions
@@ -64,97 +64,43 @@ def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
         return not any(words in str(error) for words in ("expected device", "same device"))
 
 
-@mistake(
-    "causal_mask",
-    "True marks what is forbidden here. In this course True = may attend: turn the mask around.",
-)
-def causal_inverted(n: int) -> Tensor:
-    return ~causal_mask(n)
+CAUSAL_MISTAKES = edits(causal_mask, """
+    causal_inverted: True marks what is forbidden here. In this course True = may attend: turn the mask around.
+        = ~result
+    causal_without_diagonal: A token may not see itself here.
+        The diagonal belongs to the mask: positions 0…i, i included.
+        = result.tril(-1)
+    sees_the_future: The triangle lies the wrong way: each token sees the future and not the past.
+        = result.T.contiguous()
+    one_place_ahead: Each token sees one place ahead: row i must end at column i.
+        = torch.ones_like(result).tril(1)
+    causal_in_numbers: The triangle is right, but in numbers. A mask is bool: torch.bool, or a comparison.
+        = result.float()
+    causal_additive: This is an additive mask, 0 and −inf. Here a mask is bool, True = may attend.
+        = torch.zeros(n, n).masked_fill(~result, -torch.inf)
+""")  # fmt: skip
 
-
-@mistake(
-    "causal_mask",
-    "A token may not see itself here. The diagonal belongs to the mask: positions 0…i, i included.",
-)
-def causal_without_diagonal(n: int) -> Tensor:
-    return causal_mask(n).tril(-1)
-
-
-@mistake("causal_mask", "The triangle lies the wrong way: each token sees the future and not the past.")
-def sees_the_future(n: int) -> Tensor:
-    return causal_mask(n).T.contiguous()
-
-
-@mistake("causal_mask", "Each token sees one place ahead: row i must end at column i.")
-def one_place_ahead(n: int) -> Tensor:
-    return torch.ones(n, n, dtype=torch.bool).tril(1)
-
-
-@mistake("causal_mask", "The triangle is right, but in numbers. A mask is bool: torch.bool, or a comparison.")
-def causal_in_numbers(n: int) -> Tensor:
-    return causal_mask(n).float()
-
-
-@mistake("causal_mask", "This is an additive mask, 0 and −inf. Here a mask is bool, True = may attend.")
-def causal_additive(n: int) -> Tensor:
-    return torch.zeros(n, n).masked_fill(~causal_mask(n), -torch.inf)
-
-
-@mistake(
-    "padding_mask", "True marks the padding here. In this course True = may attend: turn the mask around."
-)
-def padding_inverted(lengths: Tensor, n: int) -> Tensor:
-    return ~padding_mask(lengths, n)
-
-
-@mistake("padding_mask", "One key too many: a sequence of length 3 has the positions 0, 1 and 2.")
-def one_key_too_many(lengths: Tensor, n: int) -> Tensor:
-    return padding_mask(lengths + 1, n)
-
-
-@mistake(
-    "padding_mask", "The middle axis is missing: (B, 1, n), so that the mask broadcasts over the queries."
-)
-def without_middle_axis(lengths: Tensor, n: int) -> Tensor:
-    return padding_mask(lengths, n).squeeze(-2)
-
-
-@mistake("padding_mask", "The mask hides queries, not keys: n belongs to the last axis, (B, 1, n).")
-def hides_queries(lengths: Tensor, n: int) -> Tensor:
-    return padding_mask(lengths, n).transpose(-1, -2)
-
-
-@mistake(
-    "padding_mask", "One axis too many is written out. (B, 1, n) is enough: it broadcasts over the queries."
-)
-def padding_written_out(lengths: Tensor, n: int) -> Tensor:
-    return padding_mask(lengths, n).expand(-1, n, -1).contiguous()
-
-
-@mistake("padding_mask", "Padding is masked at the front. Real tokens come first: positions 0…length − 1.")
-def padding_at_the_front(lengths: Tensor, n: int) -> Tensor:
-    return padding_mask(lengths, n).flip(-1)
-
-
-@mistake("padding_mask", "The numbers are right, but a mask is bool: use a comparison such as <.")
-def padding_in_numbers(lengths: Tensor, n: int) -> Tensor:
-    return padding_mask(lengths, n).float()
-
-
-@mistake(
-    "padding_mask", "The longest sequence sets the width here. The mask is n wide, whatever the lengths."
-)
-def as_wide_as_the_longest(lengths: Tensor, n: int) -> Tensor:
-    return padding_mask(lengths, int(lengths.max()))
-
-
-@mistake(
-    "padding_mask",
-    "The mask is made on the CPU, and lengths may be on a GPU. Make it on the device of lengths: device=lengths.device.",
-)
-def padding_on_the_cpu(lengths: Tensor, n: int) -> Tensor:
-    return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
-
+PADDING_MISTAKES = edits(padding_mask, """
+    padding_inverted: True marks the padding here. In this course True = may attend: turn the mask around.
+        = ~result
+    one_key_too_many: One key too many: a sequence of length 3 has the positions 0, 1 and 2.
+        + lengths = lengths + 1
+    without_middle_axis: The middle axis is missing: (B, 1, n), so that the mask broadcasts over the queries.
+        = result.squeeze(-2)
+    hides_queries: The mask hides queries, not keys: n belongs to the last axis, (B, 1, n).
+        = result.transpose(-1, -2)
+    padding_written_out: One axis too many is written out. (B, 1, n) is enough: it broadcasts over the queries.
+        = result.expand(-1, n, -1).contiguous()
+    padding_at_the_front: Padding is masked at the front. Real tokens come first: positions 0…length − 1.
+        = result.flip(-1)
+    padding_in_numbers: The numbers are right, but a mask is bool: use a comparison such as <.
+        = result.float()
+    as_wide_as_the_longest: The longest sequence sets the width here. The mask is n wide, whatever the lengths.
+        + n = int(lengths.max())
+    padding_on_the_cpu: The mask is made on the CPU, and lengths may be on a GPU.
+        Make it on the device of lengths: device=lengths.device.
+        + return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
+""")  # fmt: skip
 
 CAUSAL_CHECKS = StandardChecks(reference=causal_mask, returns=("mask",), draw=draw_length)
 PADDING_CHECKS = StandardChecks(reference=padding_mask, returns=("mask",), draw=draw_lengths)
@@ -205,7 +151,7 @@ MASKS = Exercise(
         MASK_WIDTH,
         MASKS_BY_KEYWORD,
     ),
-    mistakes=mistakes_in(globals(), "causal_mask", "padding_mask"),
+    mistakes=CAUSAL_MISTAKES + PADDING_MISTAKES,
     review="Masks",
 )
 
@@ -231,88 +177,31 @@ def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> 
     return {"arguments": {**inputs, "mask": made}, "returns": list(outputs), "grad_outputs": directions}
 
 
-def attend_masked(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, hide
-) -> tuple[Tensor, Tensor]:
-    """Compute attention from `hide(scores, mask)`, or, without a mask, from the scores."""
-    scores = scaled_scores(query, key)
-    return attend(scores if mask is None else hide(scores, mask), value)
-
-
-@mistake("masked_attention", "The mask is turned around: it hides where it says True. True = may attend.")
-def mask_inverted(query, key, value, mask=None):
-    return masked_attention(query, key, value, None if mask is None else ~mask)
-
-
-@mistake(
-    "masked_attention",
-    "The mask comes after the softmax, so the weights no longer sum to 1. Hide the scores before it.",
-)
-def mask_after_softmax(query, key, value, mask=None):
-    weights = attention(query, key, value)[1]
-    weights = weights if mask is None else weights * mask
-    return weights @ value, weights
-
-
-@mistake(
-    "masked_attention",
-    "A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.",
-)
-def hidden_scores_are_zero(query, key, value, mask=None):
-    return attend_masked(query, key, value, mask, lambda scores, mask: scores * mask)
-
-
-@mistake(
-    "masked_attention",
-    "The mask is added to the scores. That is for additive masks; this one is bool: masked_fill.",
-)
-def adds_the_mask(query, key, value, mask=None):
-    return attend_masked(query, key, value, mask, lambda scores, mask: scores + mask)
-
-
-@mistake(
-    "masked_attention", "The mask changes nothing here. Hidden scores must become −∞ before the softmax."
-)
-def mask_unused(query, key, value, mask=None):
-    return attention(query, key, value)
-
-
-@mistake(
-    "masked_attention",
-    "A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf. Your stable_softmax of 1.3 gives zeros there.",
-)
-def nan_for_blank_queries(query, key, value, mask=None):
-    return attend_masked(query, key, value, mask, lambda scores, mask: scores.masked_fill(~mask, -torch.inf))
-
-
-@mistake(
-    "masked_attention",
-    "A query that may look nowhere looks everywhere: hidden scores are a large negative number, all the same. "
-    "Its weights and its output must be zero.",
-)
-def uniform_for_blank_queries(query, key, value, mask=None):
-    return attend_masked(query, key, value, mask, lambda scores, mask: scores.masked_fill(~mask, -1e9))
-
-
-@mistake("masked_attention", "The scores are not divided by √d_k.")
-def masked_unscaled(query, key, value, mask=None):
-    return masked_attention(query * sqrt(query.shape[-1]), key, value, mask)
-
-
-@mistake(
-    "masked_attention",
-    "The weights are masked and the output is not: it was made from the weights before the mask.",
-)
-def output_unmasked(query, key, value, mask=None):
-    return attention(query, key, value)[0], masked_attention(query, key, value, mask)[1]
-
-
-@mistake("masked_attention", "Without a mask it fails: mask=None means that every query may look everywhere.")
-def needs_a_mask(query, key, value, mask=None):
-    scores = scaled_scores(query, key).masked_fill(~mask, -torch.inf)
-    weights = stable_softmax(scores)
-    return weights @ value, weights
-
+MASKED_MISTAKES = edits(masked_attention, """
+    mask_inverted: The mask is turned around: it hides where it says True. True = may attend.
+        ~mask  →  mask
+    mask_after_softmax: The mask comes after the softmax, so the weights no longer sum to 1. Hide the scores before it.
+        scores.masked_fill(~mask, -torch.inf)  →  scores
+        stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
+    hidden_scores_are_zero: A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.
+        scores.masked_fill(~mask, -torch.inf)  →  scores * mask
+    adds_the_mask: The mask is added to the scores. That is for additive masks; this one is bool: masked_fill.
+        scores.masked_fill(~mask, -torch.inf)  →  scores + mask
+    mask_unused: The mask changes nothing here. Hidden scores must become −∞ before the softmax.
+        + mask = None
+    nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
+        Your stable_softmax of 1.3 gives zeros there.
+        stable_softmax(scores)  →  scores.softmax(-1)
+    uniform_for_blank_queries: A query that may look nowhere looks everywhere:
+        hidden scores are a large negative number, all the same. Its weights and its output must be zero.
+        -torch.inf  →  -1e9
+    masked_unscaled: The scores are not divided by √d_k.
+        scaled_scores  →  attention_scores
+    output_unmasked: The weights are masked and the output is not: it was made from the weights before the mask.
+        weights @ value, weights  →  attention(query, key, value)[0], weights
+    needs_a_mask: Without a mask it fails: mask=None means that every query may look everywhere.
+        + ~mask
+""")  # fmt: skip
 
 MASKED_CHECKS = StandardChecks(reference=masked_attention, returns=("output", "weights"), draw=draw_masked)
 
@@ -395,6 +284,6 @@ MASKED = Exercise(
         ATTENDING_NOWHERE,
         MASKED_GRADIENTS,
     ),
-    mistakes=mistakes_in(globals(), "masked_attention"),
+    mistakes=MASKED_MISTAKES,
     review="Masked attention",
 )

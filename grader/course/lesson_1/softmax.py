@@ -9,7 +9,8 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -57,91 +58,39 @@ def softmax_along_dim(function, arguments: Mapping[str, Any]) -> Mapping[str, Te
     return {"weights": function(arguments["scores"], dim=arguments["dim"])}
 
 
-def softmax_minus(scores: Tensor, dim: int, subtracted: Tensor | float) -> Tensor:
-    """Compute exp(scores − subtracted) / sum along `dim`; `subtracted` may differ for each row."""
-    exps = torch.exp(scores - subtracted)
-    return exps / exps.sum(dim, keepdim=True)
-
-
-@mistake(
-    "stable_softmax",
-    "In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN; so is 0 divided by 0. Such a row must become zeros.",
-)
-def nan_in_empty_rows(scores: Tensor, dim: int = -1) -> Tensor:
-    return softmax_minus(scores, dim, scores.amax(dim, keepdim=True))
-
-
-@mistake(
-    "stable_softmax",
-    "exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.",
-)
-def overflows(scores: Tensor, dim: int = -1) -> Tensor:
-    return softmax_minus(scores, dim, 0.0)
-
-
-@mistake(
-    "stable_softmax", "A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n."
-)
-def uniform_in_empty_rows(scores: Tensor, dim: int = -1) -> Tensor:
-    return torch.softmax(scores.clamp_min(-1e9), dim)
-
-
-@mistake(
-    "stable_softmax",
-    "The largest score of all rows is subtracted. A row far below it becomes all zeros: take each row's own.",
-)
-def one_maximum_for_all(scores: Tensor, dim: int = -1) -> Tensor:
-    return softmax_minus(scores, dim, scores.max())
-
-
-@mistake("stable_softmax", "`dim` is not used: the sum always runs over the last axis.")
-def ignores_dim(scores: Tensor, dim: int = -1) -> Tensor:
-    return stable_softmax(scores, -1)
-
-
-@mistake(
-    "stable_softmax", "The sum runs over the wrong axis: with dim=-1 each row sums to 1, not each column."
-)
-def sums_over_the_other_axis(scores: Tensor, dim: int = -1) -> Tensor:
-    return stable_softmax(scores, -2 if dim in (-1, scores.ndim - 1) else -1)
-
-
-@mistake("stable_softmax", "The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.")
-def one_sum_for_all(scores: Tensor, dim: int = -1) -> Tensor:
-    exps = torch.exp(scores - scores.max())
-    return exps / exps.sum()
-
-
-@mistake(
-    "stable_softmax", "The sum has lost its axis and lines up with the wrong one. Keep it: keepdim=True."
-)
-def forgets_keepdim(scores: Tensor, dim: int = -1) -> Tensor:
-    exps = torch.exp(scores - scores.amax(dim, keepdim=True))
-    return exps / exps.sum(dim)
-
-
-@mistake("stable_softmax", "The exponential is missing: the scores are divided by their sum.")
-def no_exponential(scores: Tensor, dim: int = -1) -> Tensor:
-    return scores / scores.sum(dim, keepdim=True)
-
-
-@mistake(
-    "stable_softmax",
-    "Clamping keeps exp finite, but it makes different scores equal. Subtract the row's largest.",
-)
-def clamps_the_scores(scores: Tensor, dim: int = -1) -> Tensor:
-    return softmax_minus(scores.clamp(-50, 50), dim, 0.0)
-
-
-@mistake(
-    "stable_softmax",
-    "The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.",
-)
-def works_in_place(scores: Tensor, dim: int = -1) -> Tensor:
-    largest = scores.amax(dim, keepdim=True)
-    scores -= largest.masked_fill(largest == -torch.inf, 0.0)
-    return stable_softmax(scores, dim)
-
+SOFTMAX_MISTAKES = edits(stable_softmax, """
+    nan_in_empty_rows: In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN;
+        so is 0 divided by 0. Such a row must become zeros.
+        largest.masked_fill(largest == -torch.inf, 0.0)  →  largest
+        total.masked_fill(total == 0, 1.0)  →  total
+    overflows: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
+        - largest.masked_fill(largest == -torch.inf, 0.0)  →
+        total.masked_fill(total == 0, 1.0)  →  total
+    uniform_in_empty_rows: A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n.
+        + scores = scores.clamp_min(-1e9)
+    one_maximum_for_all: The largest score of all rows is subtracted.
+        A row far below it becomes all zeros: take each row's own.
+        scores.amax(dim, keepdim=True)  →  scores.max()
+        total.masked_fill(total == 0, 1.0)  →  total
+    ignores_dim: `dim` is not used: the sum always runs over the last axis.
+        + dim = -1
+    sums_over_the_other_axis: The sum runs over the wrong axis: with dim=-1 each row sums to 1, not each column.
+        + dim = -2 if dim in (-1, scores.ndim - 1) else -1
+    one_sum_for_all: The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.
+        scores.amax(dim, keepdim=True)  →  scores.max()
+        exps.sum(dim, keepdim=True)  →  exps.sum()
+        total.masked_fill(total == 0, 1.0)  →  total
+    forgets_keepdim: The sum has lost its axis and lines up with the wrong one. Keep it: keepdim=True.
+        - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
+        total.masked_fill(total == 0, 1.0)  →  exps.sum(dim)
+    no_exponential: The exponential is missing: the scores are divided by their sum.
+        + return scores / scores.sum(dim, keepdim=True)
+    clamps_the_scores: Clamping keeps exp finite, but it makes different scores equal. Subtract the row's largest.
+        scores - largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.clamp(-50, 50)
+        total.masked_fill(total == 0, 1.0)  →  total
+    works_in_place: The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.
+        torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
+""")  # fmt: skip
 
 SOFTMAX_CHECKS = StandardChecks(reference=stable_softmax, returns=("weights",), draw=draw_scores_and_dim)
 
@@ -207,6 +156,6 @@ SOFTMAX = Exercise(
             1, examples=[dict(shape=(2, 3))], trials=[dict(shape=(5, 7), dtype=torch.float64)]
         ),
     ),
-    mistakes=mistakes_in(globals(), "stable_softmax"),
+    mistakes=SOFTMAX_MISTAKES,
     review="Softmax",
 )
