@@ -105,5 +105,5 @@ def test_what_cannot_be_read_is_said_in_one_line(text, says):
 
 
 def test_of_a_class_a_method_that_is_not_there_is_said():
-    with pytest.raises(DeclarationError, match="edits of Layer, a_slip: .*forwards"):
+    with pytest.raises(DeclarationError, match=r"edits of Layer, a_slip: .*forwards"):
         edits(Layer, "a_slip: It is wrong.\n    + forwards: x = 1")

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import torch
-from attention.dot_product import masked_attention
 from attention.single_head import CrossAttention
-from torch import nn
 
 from grader.course.lesson_1.layers import (
-    EVEN_HINT,
+    HIDDEN_OTHERWISE,
     LAYER_CONDUCT,
-    NAN_HINT,
     NOWHERE,
     draw_layer_sizes,
     draw_projections,
-    hide,
     layer_parameters,
 )
 from grader.course.lesson_1.shared import draw_mask
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -51,101 +46,36 @@ def draw_cross_attention(
     }
 
 
-@mistake(
-    "CrossAttention",
-    "The keys come from the text, so the image is never compared with. W_K reads image_tokens.",
-)
-class KeysFromText(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return masked_attention(self.W_Q(text_tokens), self.W_K(text_tokens), self.W_V(image_tokens), mask)
-
-
-@mistake(
-    "CrossAttention",
-    "The values come from the text: the answer holds nothing of the image. W_V reads image_tokens.",
-)
-class ValuesFromText(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(text_tokens), mask)
-
-
-@mistake(
-    "CrossAttention",
-    "The image asks and the text answers. Turn it around: queries from the text, the rest from the image.",
-)
-class ImageAsks(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return masked_attention(self.W_Q(image_tokens), self.W_K(text_tokens), self.W_V(text_tokens), mask)
-
-
-@mistake(
-    "CrossAttention",
-    "The text looks at itself: the image is not used. Keys and values come from image_tokens.",
-)
-class TextLooksAtItself(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return masked_attention(self.W_Q(text_tokens), self.W_K(text_tokens), self.W_V(text_tokens), mask)
-
-
-@mistake(
-    "CrossAttention",
-    "The widths are the wrong way round: W_Q reads d_text numbers, W_K and W_V read d_image.",
-)
-class WidthsSwapped(CrossAttention):
-    def __init__(self, d_text, d_image, d_k):
-        super().__init__(d_image, d_text, d_k)
-
-
-@mistake("CrossAttention", "The values come from W_K. They have a projection of their own: W_V.")
-class CrossValuesFromWK(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_K(image_tokens), mask)
-
-
-@mistake(
-    "CrossAttention", "The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you."
-)
-class CrossUnscaled(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        query = self.W_Q(text_tokens) * sqrt(self.W_Q.out_features)
-        return masked_attention(query, self.W_K(image_tokens), self.W_V(image_tokens), mask)
-
-
-@mistake("CrossAttention", "The mask never arrives: hand it on to masked_attention.")
-class CrossMaskDropped(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return super().forward(text_tokens, image_tokens)
-
-
-@mistake(
-    "CrossAttention", "The projections have a bias. They are asked for without: nn.Linear(…, bias=False)."
-)
-class CrossWithBias(CrossAttention):
-    def __init__(self, d_text, d_image, d_k):
-        super().__init__(d_text, d_image, d_k)
-        self.W_Q, self.W_K, self.W_V = (nn.Linear(width, d_k) for width in (d_text, d_image, d_image))
-
-
-@mistake(
-    "CrossAttention", "The weights come back cut off by .detach(). Without it, training can learn from them."
-)
-class CrossWeightsDetached(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        output, weights = super().forward(text_tokens, image_tokens, mask)
-        return output, weights.detach()
-
-
-@mistake("CrossAttention", NAN_HINT)
-class CrossNanRows(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return hide(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask, -torch.inf)
-
-
-@mistake("CrossAttention", EVEN_HINT)
-class CrossEvenRows(CrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return hide(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask, -1e9)
-
+CROSS_MISTAKES = edits(CrossAttention, """
+    keys_from_text: The keys come from the text, so the image is never compared with. W_K reads image_tokens.
+        self.W_K(image_tokens)  →  self.W_K(text_tokens)
+    values_from_text: The values come from the text: the answer holds nothing of the image. W_V reads image_tokens.
+        self.W_V(image_tokens)  →  self.W_V(text_tokens)
+    image_asks: The image asks and the text answers. Turn it around: queries from the text, the rest from the image.
+        + text_tokens, image_tokens = image_tokens, text_tokens
+    text_looks_at_itself: The text looks at itself: the image is not used. Keys and values come from image_tokens.
+        + image_tokens = text_tokens
+    widths_swapped: The widths are the wrong way round: W_Q reads d_text numbers, W_K and W_V read d_image.
+        + __init__: d_text, d_image = d_image, d_text
+    cross_values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
+        self.W_V(image_tokens)  →  self.W_K(image_tokens)
+    cross_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
+        self.W_Q(text_tokens)  →  self.W_Q(text_tokens) * self.W_Q.out_features ** 0.5
+    cross_mask_dropped: The mask never arrives: hand it on to masked_attention.
+        self.W_V(image_tokens), mask  →  self.W_V(image_tokens)
+    cross_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
+        nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
+        self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)
+        self.W_V = nn.Linear(d_image, d_k, bias=False)  →  self.W_V = nn.Linear(d_image, d_k)
+    cross_weights_detached: The weights come back cut off by .detach(). Without it, training can learn from them.
+        = result[0], result[1].detach()
+    cross_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_minus_infinity
+    cross_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_a_large_number
+""", **HIDDEN_OTHERWISE)  # fmt: skip
 
 CROSS_CHECKS = StandardChecks(
     reference=CrossAttention, returns=("output", "weights"), draw=draw_cross_attention, zero_others=True
@@ -244,6 +174,6 @@ CROSS_ATTENTION = Exercise(
         CROSS_PARAMETERS,
         CROSS_GRADIENTS,
     ),
-    mistakes=mistakes_in(globals(), "CrossAttention"),
+    mistakes=CROSS_MISTAKES,
     review="Cross-attention",
 )

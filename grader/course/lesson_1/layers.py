@@ -9,17 +9,11 @@ import torch
 from attention.dot_product import scaled_scores
 from torch import Tensor
 
-from grader.course.lesson_1.shared import attend
 from grader.declaration.sampler import InputSampler
 from grader.records import Inputs, Value
 
 NOWHERE = "a token that may look nowhere gets zeros"
 LAYER_CONDUCT = "gradients reach every parameter, float64 stays float64, inputs stay as they are"
-NAN_HINT = "A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf. Your masked_attention of 1.6 gives zeros there."
-EVEN_HINT = (
-    "A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same. "
-    "Your masked_attention of 1.6 gives zeros there."
-)
 
 
 def draw_projections(sampler: InputSampler, d_k: int, dtype: torch.dtype, **widths: int) -> dict[str, Tensor]:
@@ -41,7 +35,19 @@ def layer_parameters(layer_class, sizes: Mapping) -> Mapping[str, Value]:
     return {"parameters": [f"{name} {tuple(parameter.shape)}" for name, parameter in named]}
 
 
-def hide(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, by: float) -> tuple[Tensor, Tensor]:
-    """Compute attention with the number `by` in the place of each hidden score."""
-    scores = scaled_scores(query, key)
-    return attend(scores if mask is None else scores.masked_fill(~mask, by), value)
+def _hidden_by(number: float):
+    """Return attention that puts a number in the place of each hidden score, and does no more."""
+
+    def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        scores = scaled_scores(query, key)
+        weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, number), -1)
+        return weights @ value, weights
+
+    return attend
+
+
+# Wrong ways of `masked_attention`, for the mistakes.
+HIDDEN_OTHERWISE = {
+    "hidden_by_minus_infinity": _hidden_by(-torch.inf),
+    "hidden_by_a_large_number": _hidden_by(-1e9),
+}

@@ -7,11 +7,12 @@ from typing import Any
 
 import torch
 from attention.pointer import pointer_loss
-from torch import Tensor, nn
+from torch import Tensor
 
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import effects_of, purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks
@@ -82,77 +83,31 @@ def pointer_maps(pointer, words: Tensor, patches: Tensor) -> Mapping[str, Value]
     return {"maps": maps.cpu(), "state": state}
 
 
-def target_weights(weights: Tensor, target: Tensor) -> Tensor:
-    """Pick each map's weight on its target patch."""
-    return weights.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-
-
-@mistake(
-    "pointer_loss",
-    "The sign is missing: log of a weight is negative, and training would push the weight down.",
-)
-def sign_missing(weights: Tensor, target: Tensor) -> Tensor:
-    return -pointer_loss(weights, target)
-
-
-@mistake("pointer_loss", "The log is missing: this is minus the mean weight on the target.")
-def log_missing(weights: Tensor, target: Tensor) -> Tensor:
-    return -target_weights(weights, target).mean()
-
-
-@mistake("pointer_loss", "This is 1 minus the weight on the target. Take minus its logarithm.")
-def one_minus_the_weight(weights: Tensor, target: Tensor) -> Tensor:
-    return (1 - target_weights(weights, target)).mean()
-
-
-@mistake("pointer_loss", "The log comes after the mean. Take the log of each weight first, then the mean.")
-def log_of_the_mean(weights: Tensor, target: Tensor) -> Tensor:
-    return -target_weights(weights, target).mean().log()
-
-
-@mistake(
-    "pointer_loss", "The losses are added up. Take their mean, so that the loss does not grow with the batch."
-)
-def sum_for_mean(weights: Tensor, target: Tensor) -> Tensor:
-    return -target_weights(weights, target).log().sum()
-
-
-@mistake(
-    "pointer_loss",
-    "cross_entropy makes a softmax of its own; the weights have been through one. Use their log.",
-)
-def softmax_twice(weights: Tensor, target: Tensor) -> Tensor:
-    return nn.functional.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
-
-
-@mistake(
-    "pointer_loss",
-    "The mean runs over all patches. Only the weight on the target counts: pick it, then average.",
-)
-def mean_over_all_patches(weights: Tensor, target: Tensor) -> Tensor:
-    return pointer_loss(weights, target) / weights.shape[-1]
-
-
-@mistake(
-    "pointer_loss", "Every patch is pulled at, not only the target. Pick the target's weight with gather."
-)
-def all_patches_count(weights: Tensor, target: Tensor) -> Tensor:
-    return -weights.log().mean()
-
-
-@mistake("pointer_loss", "One loss for each map came back. Take the mean: one number.")
-def no_mean(weights: Tensor, target: Tensor) -> Tensor:
-    return -target_weights(weights, target).log()
-
-
-@mistake(
-    "pointer_loss",
-    "A weight of 0 beside the target gives NaN: its log is −inf, and 0 · −inf is NaN. Pick the target's weight, then take its log.",
-)
-def zero_times_log_zero(weights: Tensor, target: Tensor) -> Tensor:
-    chosen = nn.functional.one_hot(target, weights.shape[-1]).to(weights.dtype)
-    return -(chosen * weights.log()).sum(-1).mean()
-
+POINTER_MISTAKES = edits(pointer_loss, """
+    sign_missing: The sign is missing: log of a weight is negative, and training would push the weight down.
+        = -result
+    log_missing: The log is missing: this is minus the mean weight on the target.
+        .log()  →
+    one_minus_the_weight: This is 1 minus the weight on the target. Take minus its logarithm.
+        .log()  →
+        = 1 + result
+    log_of_the_mean: The log comes after the mean. Take the log of each weight first, then the mean.
+        .log().mean()  →  .mean().log()
+    sum_for_mean: The losses are added up. Take their mean, so that the loss does not grow with the batch.
+        .mean()  →  .sum()
+    softmax_twice: cross_entropy makes a softmax of its own; the weights have been through one. Use their log.
+        + return F.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
+    mean_over_all_patches: The mean runs over all patches. Only the weight on the target counts: pick it, then average.
+        = result / weights.shape[-1]
+    all_patches_count: Every patch is pulled at, not only the target. Pick the target's weight with gather.
+        .gather(-1, target.unsqueeze(-1))  →
+    no_mean: One loss for each map came back. Take the mean: one number.
+        .log().mean()  →  .squeeze(-1).log()
+    zero_times_log_zero: A weight of 0 beside the target gives NaN: its log is −inf, and 0 · −inf is NaN.
+        Pick the target's weight, then take its log.
+        + chosen = F.one_hot(target, weights.shape[-1]).to(weights.dtype)
+        + return -(chosen * weights.log()).sum(-1).mean()
+""")  # fmt: skip
 
 POINTER_CHECKS = StandardChecks(reference=pointer_loss, returns=("loss",), draw=draw_pointer_maps)
 
@@ -212,6 +167,6 @@ POINTER = Exercise(
         POINTER_LOSS_GRADIENTS,
         TRAINED_MAPS,
     ),
-    mistakes=mistakes_in(globals(), "pointer_loss"),
+    mistakes=POINTER_MISTAKES,
     review="A pointer that learns to look",
 )

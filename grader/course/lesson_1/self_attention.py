@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import torch
-from attention.dot_product import masked_attention
 from attention.single_head import SelfAttention
-from torch import nn
 
 from grader.course.lesson_1.layers import (
-    EVEN_HINT,
+    HIDDEN_OTHERWISE,
     LAYER_CONDUCT,
-    NAN_HINT,
     NOWHERE,
     draw_layer_sizes,
     draw_projections,
-    hide,
     layer_parameters,
 )
 from grader.course.lesson_1.shared import draw_mask
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -45,89 +40,36 @@ def draw_self_attention(
     }
 
 
-@mistake("SelfAttention", "Keys and queries come from one projection. Each has its own: W_K makes the keys.")
-class KeysFromWQ(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return masked_attention(self.W_Q(tokens), self.W_Q(tokens), self.W_V(tokens), mask)
-
-
-@mistake("SelfAttention", "The values come from W_K. They have a projection of their own: W_V.")
-class ValuesFromWK(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return masked_attention(self.W_Q(tokens), self.W_K(tokens), self.W_K(tokens), mask)
-
-
-@mistake(
-    "SelfAttention", "Queries and keys have changed places: W_Q makes what asks, W_K what is compared with."
-)
-class RolesSwapped(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return masked_attention(self.W_K(tokens), self.W_Q(tokens), self.W_V(tokens), mask)
-
-
-@mistake("SelfAttention", "The output averages the tokens as they came in. The values are W_V(tokens).")
-class ValuesNotProjected(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return masked_attention(self.W_Q(tokens), self.W_K(tokens), tokens, mask)
-
-
-@mistake(
-    "SelfAttention", "Tokens are compared as they came in. Project them first: W_Q for queries, W_K for keys."
-)
-class NothingProjected(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return masked_attention(tokens, tokens, self.W_V(tokens), mask)
-
-
-@mistake("SelfAttention", "The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.")
-class SelfUnscaled(SelfAttention):
-    def forward(self, tokens, mask=None):
-        query = self.W_Q(tokens) * sqrt(self.W_Q.out_features)
-        return masked_attention(query, self.W_K(tokens), self.W_V(tokens), mask)
-
-
-@mistake("SelfAttention", "The scores are divided by √d_model. d_k is the width after the projection.")
-class ScaledByDModel(SelfAttention):
-    def forward(self, tokens, mask=None):
-        query = self.W_Q(tokens) * sqrt(self.W_Q.out_features / self.W_Q.in_features)
-        return masked_attention(query, self.W_K(tokens), self.W_V(tokens), mask)
-
-
-@mistake("SelfAttention", "The mask never arrives: hand it on to masked_attention.")
-class SelfMaskDropped(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return super().forward(tokens)
-
-
-@mistake(
-    "SelfAttention", "The projections have a bias. They are asked for without: nn.Linear(…, bias=False)."
-)
-class SelfWithBias(SelfAttention):
-    def __init__(self, d_model, d_k):
-        super().__init__(d_model, d_k)
-        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, d_k) for _ in range(3))
-
-
-@mistake(
-    "SelfAttention", "The weights come back cut off by .detach(). Without it, training can learn from them."
-)
-class SelfWeightsDetached(SelfAttention):
-    def forward(self, tokens, mask=None):
-        output, weights = super().forward(tokens, mask)
-        return output, weights.detach()
-
-
-@mistake("SelfAttention", NAN_HINT)
-class SelfNanRows(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return hide(self.W_Q(tokens), self.W_K(tokens), self.W_V(tokens), mask, -torch.inf)
-
-
-@mistake("SelfAttention", EVEN_HINT)
-class SelfEvenRows(SelfAttention):
-    def forward(self, tokens, mask=None):
-        return hide(self.W_Q(tokens), self.W_K(tokens), self.W_V(tokens), mask, -1e9)
-
+SELF_MISTAKES = edits(SelfAttention, """
+    keys_from_w_q: Keys and queries come from one projection. Each has its own: W_K makes the keys.
+        self.W_K(tokens)  →  self.W_Q(tokens)
+    values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
+        self.W_V(tokens)  →  self.W_K(tokens)
+    roles_swapped: Queries and keys have changed places: W_Q makes what asks, W_K what is compared with.
+        self.W_Q(tokens), self.W_K(tokens)  →  self.W_K(tokens), self.W_Q(tokens)
+    values_not_projected: The output averages the tokens as they came in. The values are W_V(tokens).
+        self.W_V(tokens)  →  tokens
+    nothing_projected: Tokens are compared as they came in. Project them first: W_Q for queries, W_K for keys.
+        self.W_Q(tokens), self.W_K(tokens)  →  tokens, tokens
+    self_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
+        self.W_Q(tokens)  →  self.W_Q(tokens) * self.W_Q.out_features ** 0.5
+    scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.
+        self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
+    self_mask_dropped: The mask never arrives: hand it on to masked_attention.
+        self.W_V(tokens), mask  →  self.W_V(tokens)
+    self_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
+        self.W_Q = nn.Linear(d_model, d_k, bias=False)  →  self.W_Q = nn.Linear(d_model, d_k)
+        self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = nn.Linear(d_model, d_k)
+        self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = nn.Linear(d_model, d_k)
+    self_weights_detached: The weights come back cut off by .detach(). Without it, training can learn from them.
+        = result[0], result[1].detach()
+    self_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_minus_infinity
+    self_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_a_large_number
+""", **HIDDEN_OTHERWISE)  # fmt: skip
 
 SELF_CHECKS = StandardChecks(
     reference=SelfAttention, returns=("output", "weights"), draw=draw_self_attention, zero_others=True
@@ -208,6 +150,6 @@ SELF_ATTENTION = Exercise(
         SELF_PARAMETERS,
         SELF_GRADIENTS,
     ),
-    mistakes=mistakes_in(globals(), "SelfAttention"),
+    mistakes=SELF_MISTAKES,
     review="Self-attention",
 )

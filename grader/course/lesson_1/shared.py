@@ -1,4 +1,4 @@
-"""What exercises of lesson 1 share: functions that draw queries, keys, values and masks; `attend`."""
+"""What exercises of lesson 1 share: functions that draw queries, keys, values and masks."""
 
 from __future__ import annotations
 
@@ -54,9 +54,3 @@ def draw_mask(
         blank = sampler.integers(0, queries, *batch_shape, 1)
         mask = mask & (torch.arange(queries) != blank).unsqueeze(-1)
     return mask
-
-
-def attend(scores: Tensor, value: Tensor, dim: int = -1) -> tuple[Tensor, Tensor]:
-    """Compute output and weights from scores, with the softmax along `dim`."""
-    weights = torch.softmax(scores, dim)
-    return weights @ value, weights
