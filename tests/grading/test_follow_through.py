@@ -116,7 +116,13 @@ def test_without_a_cell_to_carry_on_with_there_is_no_stand_in() -> None:
     assert follow_through(LESSON, rebuilt(), submitted(p4=0, p5=0), run) == {}
 
 
+def test_more_points_count_though_something_of_its_own_is_still_wrong() -> None:
+    better = follow_through(LESSON, rebuilt(), submitted(p1=0, p2=2), Runner({"9.2": 3}))
+    assert (better["9.2"].points, better["9.2"].outcome) == (3, Outcome.FAILED)
+
+
 def test_a_verdict_that_is_no_better_changes_nothing() -> None:
+    assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=2), Runner({"9.2": 1})) == {}
     assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=2), Runner({"9.2": 2})) == {}
 
 
