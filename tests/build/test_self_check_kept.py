@@ -113,6 +113,22 @@ def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed:
     assert not decided_alike(packed, fewer)
 
 
+def test_what_another_processor_left_out_stays_out_and_nothing_else(
+    draft: Draft, packed: PackedExercise
+) -> None:
+    """A processor without the best kernels cannot see what they see otherwise."""
+    one = next(
+        one
+        for one in draft.wrong
+        if sum(own != right for own, right in zip(one.prints, draft.right, strict=True)) > 1
+    )
+    shown = next(index for index, own in enumerate(one.prints) if own != draft.right[index])
+    knows_less = settled(draft, {(one.number, shown)})
+    assert len(knows_less.told["wrong answers"]) == len(packed.told["wrong answers"])
+    assert decided_alike(knows_less, packed)
+    assert not decided_alike(packed, knows_less)
+
+
 def test_a_sample_runs_all_declared_mistakes_and_some_of_the_others(packed: PackedExercise) -> None:
     def off_with_other_words(number: int) -> str:
         told = json.loads(json.dumps(packed.told))
