@@ -126,6 +126,8 @@ class Exercise:
     bans: frozenset[str | BuiltIn] = frozenset()
     # Modules in the notebook that a solution may call although they call a banned built-in: "attention.builtin".
     may_call: tuple[str, ...] = ()
+    # Defines, in the place of a failed answer, what later exercises call; only where the notebook has no carry-on cell.
+    stand_in: str = ""
     review: str = ""  # what to read again: a heading of the lesson
 
     def __post_init__(self) -> None:

@@ -40,16 +40,6 @@ class TimeoutPolicy:
     seconds: float = 3.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemoteFunctions:
-    """Functions of the notebook that stand-ins replace; this process computes the calls of the stand-ins."""
-
-    # Cell id → the names in the notebook that are replaced by stand-ins after that cell.
-    after: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    # Name → the function in this process that computes the calls of the stand-in with that name.
-    functions: Mapping[str, Callable] = field(default_factory=dict)
-
-
 def nobody_waits(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> None:
     """Do nothing with what came back so far."""
 
@@ -77,7 +67,6 @@ class RunPlan:
     timeout_policy: TimeoutPolicy = TimeoutPolicy()
     # Cell id → whose code it is; a cell without an entry is the student's own.
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    remote_functions: RemoteFunctions = RemoteFunctions()
     # Called after the probes of each exercise, with what came back so far: cells by id, evidence by key.
     arrived: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], None] = nobody_waits
     # Called after the last cell with what came back so far: cells by id, evidence by key. Yields further probes; the
@@ -210,12 +199,11 @@ def _prepare(run: RunPlan) -> NotebookNode:
 def _run_cells(
     nb_man: NotebookExecutionManager, server: InterpreterServer, run: RunPlan, results: _Results
 ) -> None:
-    """Start an interpreter and run the code cells; after each, define its stand-ins and run its probes."""
+    """Start an interpreter and run the code cells; after each, run its probes."""
     # papermill fails on a cell that ends in "papermill_description=".
     nb_man.get_cell_description = lambda *_: None
-    remote = run.remote_functions
     device = run.parameters.get("device")
-    interpreter = server.spawn(run.limits, seed=run.seed, device=device, functions=remote.functions)
+    interpreter = server.spawn(run.limits, seed=run.seed, device=device)
     try:
         for index, cell in enumerate(nb_man.nb.cells):
             if cell.cell_type == "code" and cell.source.strip() and cell.id not in run.skip:
@@ -225,8 +213,6 @@ def _run_cells(
                 if result.status is not Status.OK:
                     nb_man.cell_exception(cell, index)
             nb_man.cell_complete(cell, index)
-            if names := remote.after.get(cell.id):
-                interpreter.run_cell("", seconds=run.limits.cell_seconds, stand_ins=names)
             for _, requests in groupby(run.requests.get(cell.id, ()), key=lambda one: _exercise(one.key)):
                 for request in requests:
                     results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request
@@ -30,9 +29,8 @@ class Interpreter(Protocol):
         seconds: float,
         origin: Origin = OWN,
         cell: str = "",
-        stand_ins: Sequence[str] = (),
     ) -> CellResult:
-        """Run a cell, then define a stand-in under each name in `stand_ins`.
+        """Run a cell.
 
         If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
 
@@ -68,6 +66,5 @@ class InterpreterServer(Protocol):
         *,
         seed: int,
         device: str | None = None,
-        functions: Mapping[str, Callable] | None = None,
     ) -> Interpreter:
-        """Make a new interpreter; its stand-ins call `functions` in this process."""
+        """Make a new interpreter."""

@@ -9,7 +9,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -23,7 +23,6 @@ from grader.execution.guest.waiting import LONGEST, waited_seconds
 from grader.execution.outputs import total_size
 from grader.execution.process import limits_for_guest
 from grader.execution.replies import Reply, cell_result, evidence, parse_reply
-from grader.execution.stand_ins import StandIns
 from grader.execution.users import SandboxUser
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
 
@@ -72,7 +71,6 @@ class Sandbox:
         limits: Limits,
         seed: int,
         device: str,
-        functions: Mapping[str, Callable],
     ) -> None:
         """Let the server fork the sandbox.
 
@@ -81,7 +79,6 @@ class Sandbox:
             ServerLost: the server died.
         """
         self.isolation, self.device = server.isolation, device
-        self._stand_ins = StandIns(functions) if functions else None
         self._server, self._limits, self._seed = server, limits, seed
         self._deadline = time.monotonic() + limits.seconds
         self._completed: list[_CompletedCell] = []
@@ -105,7 +102,6 @@ class Sandbox:
         seconds: float,
         origin: Origin = OWN,
         cell: str = "",
-        stand_ins: Sequence[str] = (),
     ) -> CellResult:
         """Run a cell as `Interpreter.run_cell` describes; replay the completed cells if the state is lost."""
         started = time.monotonic()
@@ -114,7 +110,6 @@ class Sandbox:
             "cell": cell,
             "origin": origin.who,
             "defines": origin.defines,
-            "stand_ins": list(stand_ins),
         }
         reply = self._retry_if_dead(
             lambda: self._send_order("cell", order, b"", seconds, in_place=self._without_checkpoint(origin))
@@ -233,7 +228,7 @@ class Sandbox:
                     os.sched_setaffinity(self.pid, os.sched_getaffinity(0))
             limits = limits_for_guest(self._limits, self.isolation, self.device, self._user.outside)
             config = {
-                "limits": {**limits, "stand_ins": self._stand_ins is not None},
+                "limits": limits,
                 "seed": self._seed,
             }
             deadline = time.monotonic() + READY_SECONDS
@@ -278,7 +273,7 @@ class Sandbox:
         group: str = "",
         in_place: bool = False,
     ) -> Reply:
-        """Send one cell or probe to the init and return its reply; answer calls of stand-ins meanwhile.
+        """Send one cell or probe to the init and return its reply.
 
         Args:
             op: "cell" or "call".
@@ -298,25 +293,15 @@ class Sandbox:
         try:
             deadline = time.monotonic() + LONGEST * seconds + GRACE_SECONDS
             frames.send(self._connection, header, text + blob, deadline=deadline)
-            while (reply := self._receive(self._connection, deadline)).outcome == "question":
-                self._answer_stand_in(self._connection, reply, deadline)
-            return reply
+            return self._receive(self._connection, deadline)
         except frames.FrameError as error:
             if isinstance(error, frames.Closed) and not self._server.alive():
                 raise ServerLost("the fork server died") from error
             self.kill()  # the init has ended, or no longer follows the protocol
             return Reply("died", lost=True)
 
-    def _answer_stand_in(self, connection: socket.socket, call: Reply, deadline: float) -> None:
-        """Compute a stand-in's call and send the result to the init."""
-        if self._stand_ins is None:
-            raise frames.FrameError("a question where there is no stand-in")
-        head, tensors = self._stand_ins.answer(call.head, call.body)
-        header = json.dumps({"op": "told", "head": len(head)}).encode()
-        frames.send(connection, header, head + tensors, deadline=deadline)
-
     def _receive(self, connection: socket.socket, deadline: float) -> Reply:
-        """Receive the init's next reply, or a stand-in's call that the init forwards."""
+        """Receive the init's next reply."""
         limits = self._limits
         max_body = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
         header, body = frames.receive(connection, most_header=1 << 12, most_body=max_body, deadline=deadline)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -48,13 +47,11 @@ class Server:
         *,
         seed: int,
         device: str | None = None,
-        functions: Mapping[str, Callable] | None = None,
     ) -> Sandbox:
         """Make a sandbox; start the server's process again first if it has died.
 
         Args:
             device: cpu, or the server's own.
-            functions: name → the function in this process that computes the calls of that stand-in.
 
         Raises:
             IsolationError: the process could not be started again.
@@ -66,7 +63,7 @@ class Server:
         if not self._process.alive():
             self._process.close()
             self._process = ServerProcess(self.isolation, self.device)
-        return Sandbox(self, limits, seed, device or self.device, functions or {})
+        return Sandbox(self, limits, seed, device or self.device)
 
     def require_gpu(self) -> None:
         """Check that code in the sandbox can add two numbers on the GPU.

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 from nbformat import NotebookNode
 
 from grader.declaration.lesson import Lesson
 from grader.grading.decide import only_training_failed
 from grader.grading.dependencies import foundations, may_use
-from grader.grading.stand_ins import StandIns, stand_ins, with_carry_on
+from grader.grading.stand_ins import stand_ins, with_stand_ins
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
@@ -24,12 +23,11 @@ from grader.submission.rebuild import Rebuilt
 # that build on them. If one of the latter still fails, the next round replaces it, too.
 ROUNDS = 3
 
-# Runs a notebook and returns verdicts by id. Arguments: the notebook, the exercises to judge, and the exercises whose
-# functions the reference computes in this process.
-Run = Callable[[NotebookNode, frozenset[str], frozenset[str]], Mapping[str, Verdict]]
+# Runs a notebook and returns verdicts by id. Arguments: the notebook, and the exercises to judge.
+Run = Callable[[NotebookNode, frozenset[str]], Mapping[str, Verdict]]
 
 
-def _not_at_all(notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]) -> Mapping[str, Verdict]:
+def _not_at_all(notebook: NotebookNode, ids: frozenset[str]) -> Mapping[str, Verdict]:
     """Judge nothing."""
     return {}
 
@@ -44,8 +42,8 @@ def follow_through(
 ) -> dict[str, Verdict]:
     """Return the verdicts that improve when stand-ins replace earlier failures.
 
-    There are at most ROUNDS rounds. Each runs the notebook once more, or more than once: see `_runs`. The rounds end
-    as soon as a round could not change a verdict.
+    There are at most ROUNDS rounds. Each runs the notebook once more, or more than once where exercises build on other
+    failed ones. The rounds end as soon as a round could not change a verdict.
 
     Args:
         verdicts: the verdicts on the answers as submitted, by exercise id.
@@ -62,31 +60,27 @@ def follow_through(
     below = _usable(lesson, rebuilt, verdicts)
     judged, replaced, better = dict(verdicts), frozenset[str](), {}
     for _ in range(ROUNDS):
-        causes, affected = _round(judged, below, available.all, replaced, unsolved)
+        causes, affected = _round(judged, below, available, replaced, unsolved)
         if not causes or not affected:
             break
         replaced |= causes
-        for here, ids in _runs(lesson, available, verdicts, affected, replaced).items():
-            for id, verdict in _replaced(run, rebuilt, available, here, ids).items():
+        # Nothing but what an exercise builds on is replaced: the stand-in for another one could do its work.
+        for here, ids in _grouped(
+            {id: foundations(lesson, id) & replaced for id in sorted(affected)}
+        ).items():
+            for id, verdict in run(with_stand_ins(lesson, rebuilt.notebook, here), ids).items():
                 judged[id] = verdict
                 if _is_better(verdict, verdicts[id]):
                     better[id] = verdict, here
-    run_here = partial(_replaced, run_with_weights, rebuilt, available)
+
+    def run_here(here: frozenset[str], ids: frozenset[str]) -> Mapping[str, Verdict]:
+        return run_with_weights(with_stand_ins(lesson, rebuilt.notebook, here), ids)
+
     better |= _with_trained_weights(lesson, judged, below, replaced, run_here)
     return {
         id: replace(verdict, stand_ins=tuple(sorted(used & below[id])), other=verdicts[id])
         for id, (verdict, used) in better.items()
     }
-
-
-def _replaced(
-    run: Run, rebuilt: Rebuilt, available: StandIns, replaced: frozenset[str], ids: frozenset[str]
-) -> Mapping[str, Verdict]:
-    """Run the notebook with stand-ins for the exercises `replaced`, and judge the exercises `ids`."""
-    notebook = with_carry_on(
-        rebuilt.notebook, {available.cells[id] for id in replaced & available.cells.keys()}
-    )
-    return run(notebook, ids, replaced & available.remote)
 
 
 def _with_trained_weights(
@@ -132,7 +126,7 @@ def judged_again(
     unsolved: frozenset[str] = frozenset(),
 ) -> frozenset[str]:
     """Return the exercises that `follow_through` judges again in its first round; the arguments are the same."""
-    available = stand_ins(lesson, rebuilt.notebook).all
+    available = stand_ins(lesson, rebuilt.notebook)
     return _round(verdicts, _usable(lesson, rebuilt, verdicts), available, frozenset(), unsolved)[1]
 
 
@@ -177,37 +171,6 @@ def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
     # With stand-ins below it, an answer shows its own mistake and not also those that came before.
     explained = verdict.outcome is Outcome.FAILED and verdict.hint not in ("", submitted.hint)
     return verdict.points > submitted.points or passed or explained
-
-
-def _runs(
-    lesson: Lesson,
-    available: StandIns,
-    submitted: Mapping[str, Verdict],
-    affected: frozenset[str],
-    replaced: frozenset[str],
-) -> dict[frozenset[str], frozenset[str]]:
-    """Split a round into runs: map the exercises to replace in each to those to judge.
-
-    An exercise is judged where nothing but what it builds on is replaced: the stand-in for another exercise could do
-    its work. Most rounds are one run.
-
-    A cell that trains calls functions thousands of times. If the reference computed them in this process,
-    each call would go over the pipe. Therefore where exercises that probe a trained object are judged, carry-on cells
-    replace more failed exercises: the carry-on cells need no pipe. They cannot replace what probes a trained object, too.
-
-    Args:
-        affected: the exercises to judge in this round.
-        replaced: the exercises that stand-ins replace in this round.
-    """
-    trained = frozenset(id for id in affected if any(check.at for check in lesson.exercise(id).checks))
-    failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
-    with_cells = failed & available.cells.keys() - trained
-    by_id = {}
-    for id in sorted(affected):
-        below = foundations(lesson, id)
-        asks = id in trained and below & replaced & available.remote
-        by_id[id] = below & (replaced | with_cells if asks else replaced)
-    return _grouped(by_id)
 
 
 def _grouped(replaced: Mapping[str, frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:

@@ -205,7 +205,6 @@ class _Grading:
         self,
         notebook: NotebookNode,
         ids: Collection[str],
-        remote: Iterable[str] = (),
         standing: Collection[str] = (),
         again: JudgedAgain = none_again,
     ) -> tuple[Execution, dict[str, Verdict]]:
@@ -215,7 +214,7 @@ class _Grading:
             standing: exercises that failed before, and that no stand-in replaces.
             again: tells which exercises another run judges again.
         """
-        run = partial(self._run, notebook, remote=remote, again=again)
+        run = partial(self._run, notebook, again=again)
         return decide(run, self._lesson, ids, standing, self._seed, self._has_time, self._verifies)
 
     def _seed(self, attempt: int) -> int:
@@ -236,7 +235,6 @@ class _Grading:
         ids: Iterable[str],
         lesson: Lesson,
         seed: int,
-        remote: Iterable[str] = (),
         again: JudgedAgain = none_again,
     ) -> tuple[Execution, dict[str, Verdict]]:
         """Run a notebook once, and judge some exercises.
@@ -244,7 +242,6 @@ class _Grading:
         Args:
             ids: the exercises to judge.
             lesson: with whole trainings, or its verified form.
-            remote: exercises whose functions the reference computes in this process.
             again: tells which exercises another run judges again.
 
         Raises:
@@ -254,7 +251,7 @@ class _Grading:
         exercises = [exercise for exercise in lesson.exercises if exercise.id in chosen]
         trials = {exercise.id: self._planned(lesson, exercise, seed) for exercise in exercises}
         planned = [trial for some in trials.values() for trial in some]
-        run = self._schedule(lesson, notebook, planned, tuple(remote), seed)
+        run = self._schedule(lesson, notebook, planned, seed)
         judging = RunJudge(
             lesson=lesson,
             rebuilt=self._rebuilt,
@@ -292,11 +289,10 @@ class _Grading:
         lesson: Lesson,
         notebook: NotebookNode,
         trials: Sequence[PlannedTrial],
-        remote: Collection[str],
         seed: int,
     ) -> RunPlan:
         """Plan one run in the time that is left."""
-        run = schedule(lesson, self._rebuilt, notebook, trials, self._settings, remote=remote, seed=seed)
+        run = schedule(lesson, self._rebuilt, notebook, trials, self._settings, seed=seed)
         left = max(self._deadline - time.monotonic(), 1.0)
         return replace(run, limits=replace(run.limits, seconds=left))
 
@@ -305,28 +301,24 @@ class _Grading:
         submitted: Mapping[str, Verdict],
         notebook: NotebookNode,
         ids: frozenset[str],
-        remote: frozenset[str],
     ) -> Mapping[str, Verdict]:
         """Run a notebook in which stand-ins replace some exercises, and judge the exercises `ids`.
 
         Args:
             submitted: the verdicts on the answers as submitted.
-            notebook: a copy of the rebuilt notebook in which carry-on cells are switched on.
-            remote: exercises that are replaced by the reference, which runs in this process.
+            notebook: a copy of the rebuilt notebook with the stand-ins.
         """
         if not self._has_time():
             return {}
         failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
-        standing = failed - remote - carried_on(self._lesson, notebook) - ids
-        return self._decide(notebook, ids, remote, standing)[1]
+        standing = failed - carried_on(self._lesson, notebook) - ids
+        return self._decide(notebook, ids, standing)[1]
 
-    def _run_with_weights(
-        self, notebook: NotebookNode, ids: frozenset[str], remote: frozenset[str]
-    ) -> Mapping[str, Verdict]:
+    def _run_with_weights(self, notebook: NotebookNode, ids: frozenset[str]) -> Mapping[str, Verdict]:
         """Run a notebook with trained weights in the place of its trainings, and judge the exercises `ids`."""
         if not self._has_time():
             return {}
-        return self._run(notebook, ids, self._lesson.with_weights, SEED, remote)[1]
+        return self._run(notebook, ids, self._lesson.with_weights, SEED)[1]
 
     def _has_time(self) -> bool:
         """Tell whether the notebook may run once more; note that it did not, if not."""

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from grader.checks.planned_trial import PlannedTrial
 from grader.declaration.lesson import Lesson
-from grader.execution.engine import RemoteFunctions, RunPlan, TimeoutPolicy
+from grader.execution.engine import RunPlan, TimeoutPolicy
 from grader.grading.batching import batch_probes
 from grader.grading.dependencies import foundations, mentioned_exercises
 from grader.grading.pruning import unneeded_cells
@@ -28,15 +28,13 @@ def schedule(
     trials: Sequence[PlannedTrial],
     settings: GradingSettings,
     *,
-    remote: Collection[str] = (),
     seed: int,
 ) -> RunPlan:
     """Plan one run.
 
     Args:
-        notebook: the rebuilt one, or a copy of it in which carry-on cells are switched on.
+        notebook: the rebuilt one, or a copy of it with stand-ins.
         trials: the trials that are probed in this run.
-        remote: exercises whose functions the reference computes in this process.
     """
     skip = [] if settings.run_all else unneeded_cells(lesson, notebook, rebuilt.own, trials)
     return RunPlan(
@@ -48,7 +46,6 @@ def schedule(
         skip=skip,
         timeout_policy=_timeout_policy(lesson, rebuilt),
         origins=_origins(lesson, notebook, rebuilt),
-        remote_functions=_remote_functions(lesson, remote),
     )
 
 
@@ -110,7 +107,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
         name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()
     }
     trains = lesson.training_cells
-    replaceable = stand_ins(lesson, rebuilt.notebook).all if lesson.follow_through else frozenset()
+    replaceable = stand_ins(lesson, rebuilt.notebook) if lesson.follow_through else frozenset()
     cells = {}
     for cell in given:
         if cell.id in trains:
@@ -131,10 +128,3 @@ def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[s
         for exercise in lesson.exercises
     }
     return {**given, **answers}
-
-
-def _remote_functions(lesson: Lesson, exercises: Iterable[str]) -> RemoteFunctions:
-    """Say which functions the reference replaces, and after which cells: all that the exercises define."""
-    after = {answer_cell(id): lesson.exercise(id).defines for id in exercises}
-    functions = {name: lesson.reference[name] for names in after.values() for name in names}
-    return RemoteFunctions(after=after, functions=functions)

@@ -1,80 +1,45 @@
-"""Find what can stand in for a failed exercise: its carry-on cell, or the reference, which runs in this process.
+"""Find what can stand in for a failed exercise: its carry-on cell, or the source that its declaration has for this.
 
-The student has the carry-on cell, too, so it reveals nothing; classes, gradients and training work with it as
-they do for the student. Where an exercise has no such cell, the reference stands in: it runs in this process,
-and the sandbox calls it over a pipe (see grader/execution/stand_ins.py). Only tensors and numbers can cross
-the pipe, so a class, or a function that takes a model, has no stand-in but a carry-on cell. In neither case
-does the reference enter the sandbox.
+The student has the carry-on cell, too, so it reveals nothing; classes, gradients and training work with it as they do for
+the student. An exercise of a line or two has none: its stand-in is put in where the carry-on cell would be, and only where
+the exercise itself is not judged (docs/security.md says what can be read of it). The reference never enters the sandbox.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from copy import deepcopy
-from dataclasses import dataclass
-from types import FunctionType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from nbformat import NotebookNode
-from torch import Tensor
+from nbformat.v4 import new_code_cell
 
 from grader.declaration.lesson import Lesson
-from grader.notebook.cells import carry_on_cell, is_off, switched_on
+from grader.notebook.cells import answer_cell, carry_on_cell, is_off, switched_on
 
 
-@dataclass(frozen=True)
-class StandIns:
-    """The exercises that have a stand-in."""
-
-    cells: Mapping[str, str]  # exercise id → id of its carry-on cell
-    remote: frozenset[str]  # exercises whose functions the reference computes in this process
-
-    @property
-    def all(self) -> frozenset[str]:
-        """All exercises that have a stand-in of either kind."""
-        return frozenset(self.cells) | self.remote
-
-
-def stand_ins(lesson: Lesson, notebook: NotebookNode) -> StandIns:
-    """Find the stand-in of each exercise: its carry-on cell if the notebook has one, else the reference.
-
-    The reference can stand in only if all that it defines are functions of tensors and numbers.
-    """
+def stand_ins(lesson: Lesson, notebook: NotebookNode) -> frozenset[str]:
+    """Return the exercises that have a stand-in."""
     present = {cell.id for cell in notebook.cells}
-    cells = {exercise.id: carry_on_cell(exercise.id) for exercise in lesson.exercises}
-    cells = {exercise: cell for exercise, cell in cells.items() if cell in present}
-    remote = frozenset(
+    return frozenset(
         exercise.id
         for exercise in lesson.exercises
-        if exercise.id not in cells and all(map(_takes_tensors, exercise.reference))
-    )
-    return StandIns(cells, remote)
-
-
-def _takes_tensors(reference: Any) -> bool:
-    """Tell whether a definition is a function that requires only tensors and numbers, by its annotations."""
-    if not isinstance(reference, FunctionType):
-        return False
-    hints = get_type_hints(reference)
-    return all(
-        parameter.default is not parameter.empty
-        or all(one in (Tensor, int, float, bool) for one in _alternatives(hints.get(name)))
-        for name, parameter in inspect.signature(reference).parameters.items()
+        if exercise.stand_in or carry_on_cell(exercise.id) in present
     )
 
 
-def _alternatives(hint: Any) -> tuple[Any, ...]:
-    """Return the types of a union; any other type, a list or a callable with arguments of its own too, by itself."""
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-
-
-def with_carry_on(notebook: NotebookNode, cells: Collection[str]) -> NotebookNode:
-    """Copy a notebook and switch on the carry-on cells with these ids."""
+def with_stand_ins(lesson: Lesson, notebook: NotebookNode, exercises: Collection[str]) -> NotebookNode:
+    """Copy a notebook, and let stand-ins replace exercises that have one."""
     copy = deepcopy(notebook)
+    switched = {carry_on_cell(id) for id in exercises}
+    put_in = {answer_cell(id): id for id in exercises if lesson.exercise(id).stand_in}
+    cells = []
     for cell in copy.cells:
-        if cell.id in cells:
+        if cell.id in switched:
             cell.source = switched_on(cell.source)
+        cells.append(cell)
+        if id := put_in.get(cell.id):
+            cells.append(new_code_cell(lesson.exercise(id).stand_in, id=carry_on_cell(id)))
+    copy.cells = cells
     return copy
 
 

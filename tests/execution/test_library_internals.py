@@ -10,7 +10,6 @@ from types import ModuleType
 
 import pytest
 import torch
-from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.execution.guest import library_internals
@@ -93,48 +92,6 @@ def test_an_inspect_without_the_search_stays_as_it_is(monkeypatch) -> None:
     monkeypatch.delattr(inspect, "getmodule")
     library_internals.skip_module_search()
     assert not hasattr(inspect, "getmodule")
-
-
-# ---------------------------------------------------------------- torch: gradients
-
-
-def product(a: Tensor, b: Tensor, _unused: Tensor) -> Tensor:
-    return a @ b.mT
-
-
-@pytest.mark.parametrize("missing", ["nothing", "engine", "function"])
-def test_gradients_are_the_same_without_the_engine(missing: str, monkeypatch) -> None:
-    inputs = [torch.randn(3, 5), torch.randn(7, 5), torch.randn(2)]
-    grad_output = torch.randn(3, 7)
-    for tensor in inputs:
-        tensor.requires_grad_()
-    expected = (grad_output @ inputs[1], grad_output.mT @ inputs[0])
-    output = product(*inputs)
-    called: list[bool] = []
-    real = torch.autograd.grad
-    monkeypatch.setattr(
-        torch.autograd, "grad", lambda *all, **options: called.append(True) or real(*all, **options)
-    )
-    if missing == "engine":
-        real_engine = torch.autograd.Variable._execution_engine
-        monkeypatch.setattr(torch.autograd.graph, "Variable", Engine(real_engine))
-        monkeypatch.delattr(torch.autograd.Variable, "_execution_engine")
-    if missing == "function":
-        real_engine = torch.autograd.Variable._execution_engine
-        monkeypatch.setattr(torch.autograd.graph, "Variable", Engine(real_engine))
-        monkeypatch.setattr(torch.autograd.Variable, "_execution_engine", object())
-    first, second, third = library_internals.gradients([output], inputs, [grad_output])
-    assert torch.allclose(first, expected[0])
-    assert torch.allclose(second, expected[1])
-    assert third is None
-    assert called == ([] if missing == "nothing" else [True])
-
-
-class Engine:
-    """torch.autograd.Variable as torch itself sees it: it keeps the engine that the grader does not find."""
-
-    def __init__(self, engine: object) -> None:
-        self._execution_engine = engine
 
 
 # ---------------------------------------------------------------- torch: modes without a guard

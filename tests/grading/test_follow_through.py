@@ -4,13 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import nbformat
-import pytest
-from torch import Tensor
 
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.lesson import Lesson
 from grader.declaration.trial import trials
 from grader.grading.follow_through import choose_verdict, follow_through
+from grader.grading.stand_ins import stand_ins, with_stand_ins
 from grader.records import CheckResult, Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
@@ -19,12 +18,11 @@ def name(id: str) -> str:
     return f"f{id[-1]}"
 
 
-def exercise(id: str, *builds_on: str, reference: Any = None) -> Exercise:
-    """A class has no stand-in but a cell to carry on with; it is the reference where none is given."""
+def exercise(id: str, *builds_on: str) -> Exercise:
     return Exercise(
         id=id,
         title="",
-        reference=(reference or type(name(id), (), {}),),
+        reference=(type(name(id), (), {}),),
         points=0,
         difficulty=1,
         minutes=1,
@@ -75,9 +73,9 @@ class Runner:
     def __init__(self, *rounds: dict[str, float]) -> None:
         self.rounds, self.asked = list(rounds), []
 
-    def __call__(self, notebook, ids, answered):
-        on = {cell.id for cell in notebook.cells if "carry_on = True" in cell.source}
-        self.asked.append((on | answered, set(ids)))
+    def __call__(self, notebook, ids):
+        on = {cell.id for cell in notebook.cells if "carry_on = False" not in cell.source}
+        self.asked.append((on, set(ids)))
         points = self.rounds.pop(0)
         return {id: verdict(id, points[id]) for id in ids}
 
@@ -119,6 +117,22 @@ def test_without_a_cell_to_carry_on_with_there_is_no_stand_in() -> None:
 def test_more_points_count_though_something_of_its_own_is_still_wrong() -> None:
     better = follow_through(LESSON, rebuilt(), submitted(p1=0, p2=2), Runner({"9.2": 3}))
     assert (better["9.2"].points, better["9.2"].outcome) == (3, Outcome.FAILED)
+
+
+def test_a_stand_in_of_the_declaration_is_put_in_after_the_answer() -> None:
+    source = "def f4():\n    return 4"
+    *others, four, five = LESSON.exercises
+    lesson = replace(LESSON, exercises=(*others, replace(four, stand_in=source), five))
+    answer = nbformat.v4.new_code_cell("# carry_on = False", id="exercise-9-4")
+    notebook = nbformat.v4.new_notebook(cells=[answer, *NOTEBOOK.cells])
+    assert stand_ins(lesson, notebook) == {"9.1", "9.2", "9.4"}
+    made = with_stand_ins(lesson, notebook, {"9.4"})
+    assert [cell.id for cell in made.cells] == ["exercise-9-4", "stuck-9-4", "stuck-9-1", "stuck-9-2"]
+    assert (made.cells[1].source, len(notebook.cells)) == (source, 3)
+    run = Runner({"9.5": 5})
+    better = follow_through(lesson, replace(rebuilt(), notebook=notebook), submitted(p4=0, p5=0), run)
+    assert run.asked == [({"stuck-9-4"}, {"9.5"})]
+    assert better["9.5"].stand_ins == ("9.4",)
 
 
 def test_a_verdict_that_is_no_better_changes_nothing() -> None:
@@ -187,94 +201,6 @@ def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:
     assert (strict.points, strict.other.points) == (0, 5)
     assert "would be 5 of 5 points" in strict.notes[-1]
     assert choose_verdict(LESSON, alone, None) is alone
-
-
-def f1(value: Tensor) -> Tensor:
-    """Computed by the reference in this process, over the pipe."""
-    return value
-
-
-def f4(value: Tensor) -> Tensor:
-    """Computed by the reference in this process, over the pipe."""
-    return value
-
-
-def training_lesson() -> Lesson:
-    """9.1 is answered over the pipe, 9.2 has a cell, 9.3 is what training made of both."""
-    maps = Check(name="maps", title="", points=0, probe=dict, trials=trials(dict, {}), at="train")
-    exercises = (
-        exercise("9.1", reference=f1),
-        exercise("9.2", "9.1"),
-        replace(exercise("9.3", "9.1", "9.2"), checks=(maps,)),
-        exercise("9.4"),
-        exercise("9.5", "9.4"),
-    )
-    return replace(LESSON, exercises=exercises)
-
-
-def training(*cells: str, **points: float) -> tuple[dict[str, Verdict], Runner]:
-    """Followed through where these have a cell to carry on with."""
-    notebook = nbformat.v4.new_notebook(cells=[stuck(id) for id in cells])
-    run = Runner({"9.2": 5, "9.3": 5}, {"9.3": 5})
-    answers = replace(rebuilt(), notebook=notebook)
-    return follow_through(training_lesson(), answers, submitted(**points), run), run
-
-
-def test_what_trains_goes_on_with_a_cell_and_does_not_ask_thousands_of_times() -> None:
-    better, run = training("9.2", p1=0, p2=0, p3=0)
-    assert run.asked == [({"9.1"}, {"9.2"}), ({"9.1", "stuck-9-2"}, {"9.3"})]
-    assert better["9.2"].stand_ins == ("9.1",)  # the student's own is judged, not the cell
-    assert better["9.3"].stand_ins == ("9.1", "9.2")
-
-
-def test_what_trains_does_not_go_back_to_what_failed_as_submitted() -> None:
-    """9.2 passes with a stand-in for 9.1. In the next round, for 9.4, the training asks nothing either."""
-    one, two, three, four, five = training_lesson().exercises
-    three, four = replace(three, builds_on=("9.1", "9.2", "9.4")), replace(four, builds_on=("9.1",))
-    lesson = replace(training_lesson(), exercises=(one, two, four, three, five))
-    notebook = nbformat.v4.new_notebook(cells=[stuck("9.2"), stuck("9.4")])
-    answers = replace(rebuilt(p4="def f4():\n    return f1()"), notebook=notebook)
-    run = Runner({"9.2": 5, "9.4": 0}, {"9.3": 0}, {"9.3": 0})
-    follow_through(lesson, answers, submitted(p1=0, p2=0, p3=0, p4=0), run)
-    trained = [on for on, ids in run.asked if "9.3" in ids]
-    assert trained == 2 * [{"9.1", "stuck-9-2", "stuck-9-4"}]
-
-
-def test_what_trains_is_not_replaced_where_it_is_judged() -> None:
-    one, two, three, four, five = training_lesson().exercises
-    three, five = (
-        replace(three, builds_on=("9.1",)),
-        replace(five, builds_on=("9.1", "9.3"), checks=three.checks),
-    )
-    lesson = replace(training_lesson(), exercises=(one, two, three, four, five))
-    answers = replace(rebuilt(), notebook=nbformat.v4.new_notebook(cells=[stuck("9.3")]))
-    run = Runner({"9.3": 5, "9.5": 5})
-    follow_through(lesson, answers, submitted(p1=0, p3=0, p5=0), run)
-    assert run.asked == [({"9.1"}, {"9.3", "9.5"})]
-
-
-def test_what_trains_is_judged_without_what_it_does_not_build_on() -> None:
-    one, two, three, four, five = training_lesson().exercises
-    one, four = replace(one, reference=(type(name("9.1"), (), {}),)), replace(four, reference=(f4,))
-    lesson = replace(training_lesson(), exercises=(one, two, three, four, five))
-    answers = replace(rebuilt(), notebook=nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2")]))
-    run = Runner({"9.2": 5, "9.3": 5}, {"9.5": 5})
-    points = submitted(p1=0, p2=0, p3=0, p4=0, p5=0)
-    follow_through(lesson, answers, points, run)
-    assert run.asked == [({"stuck-9-1"}, {"9.2", "9.3"}), ({"9.4"}, {"9.5"})]
-
-
-@pytest.mark.parametrize(
-    ("cells", "failed", "asked"),
-    [
-        (["9.2"], ["9.1", "9.3"], [({"9.1"}, {"9.3"})]),  # 9.2 passed: it is what the training is of
-        (["9.2"], ["9.1", "9.2"], [({"9.1"}, {"9.2"})]),  # nothing trains
-        (["9.2"], ["9.2", "9.3"], [({"stuck-9-2"}, {"9.3"})]),  # nothing is asked over the pipe
-        (["9.1", "9.2"], ["9.1", "9.2", "9.3"], [({"stuck-9-1"}, {"9.2", "9.3"})]),  # and nothing here
-    ],
-)
-def test_else_one_run_is_enough(cells: list[str], failed: list[str], asked: list) -> None:
-    assert training(*cells, **dict.fromkeys((f"p{id[-1]}" for id in failed), 0))[1].asked == asked
 
 
 def verified_lesson() -> Lesson:

@@ -56,6 +56,10 @@ SCORES = Exercise(
         SCORES_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
     ),
     mistakes=SCORES_MISTAKES,
+    stand_in="""
+def attention_scores(query, key):
+    return torch.einsum("...qd,...kd->...qk", query, key)
+""",
     review="Scores",
 )
 
@@ -113,5 +117,9 @@ SCALED = Exercise(
         SCALED_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
     ),
     mistakes=SCALED_MISTAKES,
+    stand_in="""
+def scaled_scores(query, key):
+    return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
+""",
     review="Why √d_k",
 )

@@ -197,5 +197,13 @@ TARGETS = Exercise(
     ),
     mistakes=mistakes_in(globals(), "shift_targets"),
     writings=(targets_in_loops,),
+    stand_in="""
+def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
+    following = torch.cat([token_ids[:, 1:], torch.full_like(token_ids[:, :1], pad_id)], 1)
+    place = torch.arange(token_ids.shape[1], device=token_ids.device)
+    answers = (following != pad_id) & (place >= prompt_lengths[:, None] - 1)
+    answers[:, -1] = False
+    return torch.where(answers, following, ignore_index)
+""",
     review="What is learned",
 )

@@ -27,7 +27,7 @@ class Answer:
 
 
 class Exchange:
-    """Sends one request and waits for the answer; forwards calls of stand-ins to the trusted side."""
+    """Sends one request and waits for the answer."""
 
     def __init__(
         self, process: InterpreterProcess, grader: GraderConnection, meter: Meter, limits: dict
@@ -35,11 +35,10 @@ class Exchange:
         """Prepare for one request to `process`."""
         self._process, self._grader, self._meter, self._limits = process, grader, meter, limits
         self._channel = process.channel
-        self._inbox = self._new_inbox()
+        header, body = 8 * limits["cell_output_bytes"], limits["evidence_bytes"]
+        self._inbox = frames.Inbox(header + (1 << 20), body + (1 << 20))
         self._outgoing = memoryview(b"")
         self._deadline = 0.0
-        # When this object forwarded the call that the trusted side computes now; None if it computes none.
-        self._called_at: float | None = None
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN | select.POLLOUT)
         for descriptor in (process.pidfd, grader.raw_read, grader.fileno()):
@@ -72,9 +71,6 @@ class Exchange:
             # This must come before reading the channel: if the process sent an answer and then ended, the
             # answer counts.
             ended = self._process.pidfd in ready
-            if self._called_at is not None and ready.get(self._grader.fileno(), 0) & select.POLLIN:
-                self._return_call_result(self._called_at)
-                continue
             state = ready.get(self._channel.fileno(), 0)
             if state & select.POLLOUT and self._outgoing:
                 self._send()
@@ -85,7 +81,7 @@ class Exchange:
                 return Answer("died")
 
     def _send(self) -> None:
-        """Send the next part of the request, or of a call's result, to the interpreter."""
+        """Send the next part of the request to the interpreter."""
         self._outgoing = send_part(self._channel, self._outgoing)
         if not self._outgoing:
             self._poll.modify(self._channel, select.POLLIN)
@@ -105,31 +101,10 @@ class Exchange:
             return Answer("died")
         except frames.FrameError as error:
             return Answer("refused", json.dumps({"status": "refused", "message": str(error)}).encode())
-        if frame is not None and self._inbox.kind == frames.QUESTION:
-            self._forward_call(*frame)
-        elif frame is not None:
+        if frame is not None:
             return Answer("answer", *frame)
-        elif not data and ended:
+        if not data and ended:
             return Answer("died")
-        elif not data:  # the process closed the channel but still runs: no answer will come
+        if not data:  # the process closed the channel but still runs: no answer will come
             self._poll.unregister(self._channel)
         return None
-
-    def _forward_call(self, head: bytes, body: memoryview) -> None:
-        """Pass a stand-in's call on to the trusted side; until its result, read nothing from the channel."""
-        self._grader.forward_call(head, body)
-        self._inbox, self._called_at = self._new_inbox(), time.monotonic()
-        self._poll.modify(self._channel, 0)
-
-    def _return_call_result(self, called_at: float) -> None:
-        """Receive a call's result from the trusted side, and begin to send it to the interpreter."""
-        self._outgoing, self._called_at = memoryview(self._grader.receive_call_result()), None
-        # The time that the trusted side takes does not count as the student's: stand_ins.py limits it there.
-        self._deadline += time.monotonic() - called_at
-        self._poll.modify(self._channel, select.POLLIN | select.POLLOUT)
-
-    def _new_inbox(self) -> frames.Inbox:
-        """Make an inbox for the next frame, which may be a stand-in's call if the notebook has stand-ins."""
-        kinds = (frames.MAGIC, frames.QUESTION) if self._limits["stand_ins"] else (frames.MAGIC,)
-        header, body = 8 * self._limits["cell_output_bytes"], self._limits["evidence_bytes"]
-        return frames.Inbox(header + (1 << 20), body + (1 << 20), kinds)

@@ -10,9 +10,6 @@ import struct
 import time
 
 MAGIC = b"att1"
-# The magic of a frame that contains a stand-in's call. An interpreter that is still working on a request
-# sends it, waits for the call's result, and answers the request later.
-QUESTION = b"ask1"
 PRELUDE = struct.Struct("!4sIQ")
 
 
@@ -31,10 +28,9 @@ class Late(FrameError):
 class Inbox:
     """Assembles one frame from pieces as they arrive."""
 
-    def __init__(self, most_header: int, most_body: int, kinds: tuple[bytes, ...] = (MAGIC,)) -> None:
-        """Accept a frame with at most so many bytes in header and body, whose magic is in `kinds`."""
-        self._most, self._kinds = (most_header, most_body), kinds
-        self.kind = b""  # the frame's magic, once it has arrived
+    def __init__(self, most_header: int, most_body: int) -> None:
+        """Accept a frame with at most so many bytes in header and body."""
+        self._most = most_header, most_body
         self._got = bytearray()
         self._sizes: tuple[int, int] | None = None
 
@@ -53,9 +49,8 @@ class Inbox:
         self._got += data
         if self._sizes is None and len(self._got) >= PRELUDE.size:
             magic, header, body = PRELUDE.unpack_from(self._got)
-            if magic not in self._kinds:
+            if magic != MAGIC:
                 raise FrameError("not a frame")
-            self.kind = magic
             if header > self._most[0] or body > self._most[1]:
                 raise FrameError(f"an answer of {(header + body) / 2**20:.0f} MiB, more than is accepted")
             self._sizes = header, body
@@ -66,9 +61,9 @@ class Inbox:
         return bytes(frame[PRELUDE.size : cut]), frame[cut:]
 
 
-def pack(header: bytes | memoryview, body: bytes | memoryview = b"", magic: bytes = MAGIC) -> bytes:
+def pack(header: bytes | memoryview, body: bytes | memoryview = b"") -> bytes:
     """Return the bytes of one frame."""
-    return b"".join((PRELUDE.pack(magic, len(header), len(body)), header, body))
+    return b"".join((PRELUDE.pack(MAGIC, len(header), len(body)), header, body))
 
 
 def send(
@@ -76,7 +71,6 @@ def send(
     header: bytes,
     body: bytes | memoryview = b"",
     *,
-    magic: bytes = MAGIC,
     deadline: float | None = None,
 ) -> None:
     """Send one frame; `deadline` is a time of time.monotonic().
@@ -85,7 +79,7 @@ def send(
         Closed: the other side has closed the socket.
         Late: it did not read the frame in time.
     """
-    view = memoryview(pack(header, body, magic))
+    view = memoryview(pack(header, body))
     try:
         while view:
             sock.settimeout(_left(deadline))

@@ -70,16 +70,6 @@ class GraderConnection:
         header = {"outcome": outcome, "raw": len(self._raw), "head": len(head), "waited": waited}
         self._send(header, b"".join((self._raw, head, body)))
 
-    def forward_call(self, head: bytes, body: bytes | memoryview) -> None:
-        """Pass a stand-in's call on to the trusted side."""
-        self._send({"outcome": "question", "raw": 0, "head": len(head)}, b"".join((head, body)))
-
-    def receive_call_result(self) -> bytes:
-        """Receive the result of a stand-in's call, and return it as the frame to send to the interpreter."""
-        header, body = self.receive()
-        body_start = json.loads(header)["head"]
-        return frames.pack(bytes(body[:body_start]), body[body_start:])
-
     def discard_raw(self) -> None:
         """Forget the raw output of earlier orders."""
         self._raw.clear()

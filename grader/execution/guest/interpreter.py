@@ -19,7 +19,7 @@ import threading
 from contextlib import nullcontext
 
 import torch
-from guest import frames, gpu, linux, places, probe, stand_in, tripwire
+from guest import frames, gpu, linux, places, probe, tripwire
 from guest.shell import SINK, Shell, error_text
 
 # Taken before student code can replace them.
@@ -80,7 +80,6 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
         except frames.FrameError:
             return
         SINK.begin()
-        stand_in.use_channel(channel)
         answer = probe.answer(request, blob, shell.user_ns, most)
         if _getpid() != me:
             _exit(0)  # this is a fork that the student's code made, and only the original process answers
@@ -147,7 +146,7 @@ def _reaped(child: int) -> bool:
 
 
 def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
-    """Run a cell, define the stand-ins that its order names, and send how it ended and what it displayed."""
+    """Run a cell, and send how it ended and what it displayed."""
     me = _getpid()
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
@@ -157,7 +156,6 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     ]:  # what a cell of the student's own, or a wrong answer, switched off must not reach further
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
-    stand_in.use_channel(channel)
     count, refused = shell.execution_count, False
     error: BaseException | None
     try:
@@ -166,7 +164,6 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         error = places.as_python_says(result.error_before_exec) if refused else result.error_in_exec
     except BaseException as raised:
         error = raised
-    shell.user_ns.update({name: stand_in.function(name) for name in order["stand_ins"]})
     if _getpid() != me:
         _exit(0)  # this is a fork that the student's code made, and only the original process answers
     # A timer or a trace function must not interrupt this process between cells.

@@ -11,12 +11,9 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from typing import Any
 
 IRI_GRAMMAR = "rfc3987_syntax"
 DYNAMO = "torch._dynamo"
@@ -59,36 +56,6 @@ def skip_module_search() -> None:
         return search(object, *arguments, **options)
 
     library.getmodule = getmodule
-
-
-# ---------------------------------------------------------------- torch: gradients
-
-
-def gradients(
-    outputs: Sequence[Tensor], inputs: Sequence[Tensor], grad_outputs: Sequence[Tensor]
-) -> list[Tensor | None]:
-    """Return the gradients of the inputs, None where an input does not influence the outputs.
-
-    `torch.autograd.grad` with `grad_outputs` first imports sympy, which takes 0.4 s, and then calls
-    `run_backward`. This calls `run_backward` directly; where torch has no such function, it calls `grad`.
-    """
-    import torch
-
-    engine = getattr(torch.autograd.Variable, "_execution_engine", None)
-    run_backward = getattr(engine, "run_backward", None)
-    if run_backward is None:
-        return list(torch.autograd.grad(outputs, inputs, grad_outputs, allow_unused=True))
-    return list(
-        run_backward(
-            tuple(outputs),
-            tuple(grad_outputs),
-            keep_graph=False,
-            create_graph=False,
-            inputs=tuple(inputs),
-            allow_unreachable=True,
-            accumulate_grad=False,
-        )
-    )
 
 
 # ---------------------------------------------------------------- torch: the compiler
