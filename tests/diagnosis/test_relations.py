@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch.nn.functional import dropout, gelu, one_hot
+from torch.nn.functional import gelu, one_hot
 
 from grader.diagnosis.explain import Seen
 from grader.diagnosis.values.relations import Leaf, relation_of, relations, shared_relations
@@ -38,7 +38,6 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
             lambda x: x + SCORES[0, 0],
             "In the scores, every row is off by the same vector: is there a bias that nobody asked for?",
         ),
-        (lambda x: x + SCORES[0, :, :1], "and each row by its own"),
         (lambda x: x - 2.5, "Every number of the scores is 2.5 too small."),
         (lambda x: 1 - x, "Every number of the scores is 1 minus what is due."),
         (lambda x: 4.5 - x, "Every number of the scores is a constant minus what is due."),
@@ -56,57 +55,6 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
         (torch.floor, "rounded down to whole numbers"),
         (torch.round, "rounded to whole numbers"),
         (torch.trunc, "without its decimals"),
-        (lambda x: x.softmax(-1), "the softmax of what is due came: there is a softmax too many."),
-        (lambda x: x.softmax(-2), "taken over axis −2"),
-        (lambda x: x.log_softmax(-1), "the log-softmax of what is due came"),
-        (lambda x: x / x.norm(dim=-1, keepdim=True), "normalised to length 1"),
-        (lambda x: x / x.sum(-1, keepdim=True), "normalised to sum to 1"),
-        (lambda x: x - x.mean(-1, keepdim=True), "less the mean of each row"),
-        (lambda x: x + torch.arange(5.0)[:, None], "all numbers of a row are off by the same amount"),
-        (lambda x: x * torch.arange(1.0, 6)[:, None], "each row is off by a factor of its own"),
-        (lambda x: x * torch.arange(1.0, 8), "each column is off by a factor of its own"),
-        (lambda x: x.clamp(min=-0.5), "all small numbers are lifted"),
-        (lambda x: x.clamp(max=0.5), "all large numbers are cut off"),
-        (lambda x: x.clamp(-0.5, 0.5), "large and small numbers are cut off"),
-        (lambda x: x.round(decimals=3), "The scores came rounded to 3 decimals."),
-        (lambda x: x.half().float(), "the precision of float16 only"),
-        (lambda x: x.bfloat16().float(), "the precision of bfloat16 only"),
-        (lambda x: dropout(x, 0.3, True), "as after dropout"),
-        (torch.zeros_like, "Every number of the scores is 0."),
-        (lambda x: torch.full_like(x, 2.0), "One and the same number came everywhere in the scores."),
-        (lambda x: torch.full_like(x, torch.nan), "NaN came everywhere in the scores."),
-        (
-            lambda x: torch.where(x > 1, torch.nan, x),
-            "NaN came in some places of the scores; the others are right.",
-        ),
-        (lambda x: torch.where(x > 1, torch.inf, x), "All wrong numbers of the scores are infinite."),
-        (lambda x: torch.where(x > 1, 0.0, x), "Some numbers of the scores are 0 where they should not be"),
-        (lambda x: torch.where(x < 0, x / 2, x), "wrong only where a number below 0 is due"),
-        (lambda x: x.flip(-1), "The keys of the scores come in reverse order."),
-        (lambda x: x.roll(2, 0), "The queries of the scores are moved round"),
-        (
-            lambda x: x[torch.tensor([1, 0, 4, 3, 2])],
-            "The queries of the scores are right, but come in another order.",
-        ),
-        (lambda x: x.T.reshape(5, 7), "the axis of queries and the axis of keys are mixed"),
-        (lambda x: torch.cat([torch.ones(1, 7), x[:-1]]), "one place too late along the axis of queries"),
-        (lambda x: torch.cat([x[:, 1:], torch.ones(5, 1)], 1), "one place too early along the axis of keys"),
-        (lambda x: x[:1].expand(5, 7), "Every query of the scores came out as the first one."),
-        (lambda x: x[-1:].expand(5, 7), "Every query of the scores came out as the last one."),
-        (
-            lambda x: x.mean(0, keepdim=True).expand(5, 7),
-            "Every query of the scores came out as the mean over all",
-        ),
-        (
-            lambda x: torch.arange(7.0).expand(5, 7),
-            "Every query of the scores came out the same; they should differ.",
-        ),
-        (
-            lambda x: x[torch.tensor([0, 0, 2, 3, 4])],
-            "Some queries of the scores came twice, and others are lost.",
-        ),
-        (lambda x: torch.cat([x[:1] + 1, x[1:]]), "Only the first query of the scores is wrong."),
-        (lambda x: torch.cat([x[:, :-1], x[:, -1:] + 1], 1), "Only the last key of the scores is wrong."),
     ],
 )
 def test_relation_of_floats(change, says):
@@ -122,13 +70,7 @@ def test_relation_of_floats(change, says):
         ),
         (lambda s: s.softmax(0), "In the weights, the softmax runs over axis 0"),
         (lambda s: s.flatten(1).softmax(-1).view_as(s), "All of the weights together sum to 1"),
-        (lambda s: (s * 3**0.5).softmax(-1), "every score before the softmax is √d_k times too large."),
-        (lambda s: (s / 3**0.5).softmax(-1), "every score before the softmax is √d_k times too small."),
-        (lambda s: (s * 1.7).softmax(-1), "The weights came too sharp"),
-        (lambda s: (s / 1.7).softmax(-1), "The weights came too even"),
-        (lambda s: s, "The softmax of the weights would be right: a softmax is missing."),
         (lambda s: s.log_softmax(-1), "the log of what is due"),
-        (lambda s: s.exp(), "The rows of the weights have the right proportions, but do not sum to 1"),
         (lambda s: s.softmax(-1).tril() / s.softmax(-1).tril().sum(-1, keepdim=True), "nobody looks ahead"),
         (lambda s: one_hot(s.argmax(-1), 7).float(), "In the weights, the largest score takes all weight."),
         (lambda s: torch.full_like(s, 1 / 7), "every place of a row has the same weight"),
@@ -145,46 +87,6 @@ def masked(scores, mask):
     return hidden.softmax(-1).nan_to_num(0.0)
 
 
-def test_relations_of_masked_weights():
-    mask = torch.ones(5, 7).tril(1).bool()
-    want = masked(SCORES, mask)
-    sizes = {**SIZES, "batch_shape": (2,)}
-    ignored = found(WEIGHTS, want, "weights", sizes, mask=mask)
-    assert (
-        "In the weights, some get weight where 0 is due; the others are right among themselves. Is the mask used"
-        in ignored[0]
-    )
-    assert "Is the mask used" not in found(WEIGHTS, want, "weights", sizes)[0]
-    assert "the mask is turned around" in first(masked(SCORES, ~mask), want, "weights", sizes)
-    after = found(WEIGHTS * mask, want, "weights", sizes)
-    assert any("the right proportions, but do not sum to 1" in phrase for phrase in after)
-
-
-@pytest.mark.parametrize(
-    ("came", "says"),
-    [
-        (torch.nan, "NaN came: 0 divided by 0, or −∞ less −∞."),
-        (1 / 7, "all numbers came out equal, as a softmax makes of equal scores."),
-    ],
-)
-def test_rows_that_may_attend_nowhere(came, says):
-    want = WEIGHTS.clone()
-    want[:, 2] = 0
-    got = want.clone()
-    got[:, 2] = came
-    assert first(got, want, "weights").endswith(says)
-    along = found(got.mT, want.mT, "weights")  # rows along another axis
-    assert along[0].endswith(says)
-    got[0, 0, 0] += 0.5
-    assert not any(says in phrase for phrase in found(got, want, "weights"))
-
-
-def test_large_inputs():
-    says = "exp of a number above 88 is too large for float32."
-    assert first(torch.full((5, 7), torch.nan), x=WANT * 1e4).endswith(says)
-    assert not any(says in phrase for phrase in found(torch.full((5, 7), torch.nan), x=WANT))
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -198,88 +100,6 @@ def test_large_inputs():
 def test_relation_to_an_input(change, says):
     tokens = torch.rand(5, 7, generator=torch.Generator().manual_seed(3))
     assert first(change(WANT, tokens), tokens=tokens) == says
-
-
-def test_heads():
-    sizes = {"heads": 2, "tokens": 5, "d_head": 3}
-    want = torch.randn(5, 6)
-    mixed = want.view(5, 2, 3).transpose(0, 1).reshape(5, 6)
-    assert "the axis of tokens and the heads are mixed" in first(mixed, want, "tokens", sizes)
-    woven = want.view(5, 2, 3).mT.reshape(5, 6)
-    assert "The columns of the tokens come as if a grid were read column by column" in " ".join(
-        found(woven, want, "tokens", sizes)
-    )
-    assert any("interleaved" in phrase for phrase in found(woven, want, "tokens", sizes))
-    alike = want.view(5, 2, 3).mean(1, keepdim=True).expand(5, 2, 3).reshape(5, 6)
-    assert "Every head of the tokens came out as the mean over all of them." in found(
-        alike, want, "tokens", sizes
-    )
-
-
-def test_transposed():
-    square = torch.randn(2, 5, 5)
-    assert first(square.mT, square) == "Rows and columns of the scores have changed places."
-    cube = torch.randn(4, 3, 4)
-    assert first(cube.transpose(0, 2), cube) == "In the scores, axis −3 and axis −1 have changed places."
-
-
-def test_batch():
-    batch = torch.randn(3, 5, 7)
-    got = torch.cat([batch[:1], torch.randn(2, 5, 7)])
-    assert "Only the first batch entry of the scores is right." in found(got, batch)
-    assert "Every batch entry of the scores came out as the first one." in found(
-        batch[:1].expand(3, 5, 7), batch
-    )
-
-
-@pytest.mark.parametrize(
-    ("got", "says"),
-    [
-        (~CAUSAL, "The mask came out turned around: True where False is due, and False where True is due."),
-        (CAUSAL.T, "Rows and columns of the mask have changed places."),
-        (CAUSAL.tril(-1), "Only the diagonal of the mask came out wrong."),
-        (torch.ones(7, 7).tril(1).bool(), "Only one place above the diagonal, the mask came out wrong."),
-        (torch.ones(7, 7).bool(), "The mask came out True everywhere."),
-        (torch.zeros(7, 7).bool(), "The mask came out False everywhere."),
-        (
-            CAUSAL & (torch.arange(49).view(7, 7) % 5 > 0),
-            "The mask came out with too few True; the others are right.",
-        ),
-    ],
-)
-def test_relation_of_masks(got, says):
-    assert any(says in phrase for phrase in found(got, CAUSAL, "mask", {"n": 7})), found(got, CAUSAL, "mask")
-
-
-def test_one_true_too_many_in_each_row():
-    lengths, positions = torch.tensor([3, 6, 1, 7]), torch.arange(7)
-    want = positions < lengths[:, None]
-    many = positions <= lengths[:, None]
-    few = positions < lengths[:, None] - 1
-    assert "Each row of the mask has one True too many." in found(many, want, "mask")
-    assert "Each row of the mask has one True too few." in found(few, want, "mask")
-
-
-def test_relation_of_ids():
-    want = torch.tensor([[-100, -100, 7, 8, 2], [-100, 5, 6, 2, -100]])
-    sizes = {"ignore_index": -100, "pad_id": 0}
-    got = want.masked_fill(want == -100, 0)
-    assert (
-        first(got, want, "targets", sizes)
-        == "In the targets, pad_id stands where ignore_index is due; all else is right."
-    )
-    ids = torch.randint(10, 99, (2, 5))
-    assert "the number of token_ids at the same place came" in first(
-        ids, want, "targets", sizes, token_ids=ids
-    )
-    assert first(want + 1, want, "targets", sizes) == "Every number of the targets is 1 too large."
-    kept = torch.where(want == -100, ids, want)
-    assert (
-        "another number stands where ignore_index is due; all else is right."
-        in found(kept, want, "targets", sizes)[0]
-    )
-    gone = torch.tensor([[-100, -100, -100, 8, 2], [-100, -100, 6, 2, -100]])
-    assert "ignore_index stands where another number is due" in found(gone, want, "targets", sizes)[0]
 
 
 def test_random_values_are_never_explained():
@@ -368,19 +188,6 @@ def test_a_trial_that_passed_denies():
     assert "√d_k" in relation_of(trials("scores", *pairs, agrees))
 
 
-def test_a_region_is_denied_where_it_is_right():
-    batch = torch.randn(3, 5, 7)
-    wrong = (torch.cat([batch[:1], torch.randn(2, 5, 7)]), batch, {}, False)
-    assert relation_of(trials("scores", wrong)) == "Only the first batch entry of the scores is right."
-    rows = torch.cat([torch.randn(3, 1, 7), batch[:, 1:]], 1)
-    assert (
-        relation_of(trials("scores", (rows, batch, {}, False)))
-        == "Only the first row of the scores is wrong."
-    )
-    assert relation_of(trials("scores", (rows, batch, {}, False), (batch, batch, {}, True))) == ""
-    assert relation_of(trials("scores", wrong, (WANT, WANT, {}, True))) != ""  # has no batch
-
-
 def test_scalars_need_two_trials():
     pairs = [(1 - torch.tensor(x), torch.tensor(x), {}, False) for x in (0.3, 0.85)]
     assert relation_of(trials("share", *pairs[:1])) == ""
@@ -397,16 +204,6 @@ def test_scalars_need_two_trials():
 def test_lists_of_floats():
     leaf = relations("losses", [2.0, 4.2, 6.6], [1.0, 2.1, 3.3], {})
     assert leaf[0] == "Every number of the losses is 2 times too large."
-
-
-def test_a_trial_that_cannot_tell_does_not_deny():
-    sizes = [{"d_k": 5}, {"d_k": 3}]
-    wants = [torch.randn(1, 3), torch.randn(5, 7)]  # three weights show too little of the scores
-    pairs = [
-        ((x * s["d_k"] ** 0.5).softmax(-1), x.softmax(-1), s, False)
-        for x, s in zip(wants, sizes, strict=True)
-    ]
-    assert "√d_k times too large" in relation_of(trials("weights", *pairs))
 
 
 def test_the_most_telling_of_several_values():
@@ -446,46 +243,12 @@ def test_nothing_is_said_of_what_raised_or_has_another_form():
     assert relation_of([Seen("values", True, {"scores": WANT}, {"scores": WANT})]) == ""
 
 
-def test_gradients():
-    want = torch.randn(5, 7)
-    assert (
-        relations("gradient of key", want * 2, want, {})[0]
-        == "Every number of the gradient of key is 2 times too large."
-    )
-    assert "Every number of the gradient of W_Q.weight is 0." in relations(
-        "gradient of W_Q.weight", want * 0, want, {}
-    )
-
-
 def test_zeros_are_no_rounding():
     wants = [torch.tensor(0.11), torch.tensor(0.87)]
     assert relation_of([trial("share", torch.tensor(0.0), want) for want in wants]) == ""
     wants = [torch.tensor(1.11), torch.tensor(2.87)]
     pairs = [trial("share", want.floor(), want) for want in wants]
     assert "rounded down" in relation_of(pairs)
-
-
-def test_batch_entries_that_are_right_are_in_no_other_order():
-    want = torch.randn(3, 5, 2)
-    got = want.clone()
-    got[1:] = want[1:, [1, 0, 2, 3, 4]]
-    said = found(got, want, "patches", {})
-    assert not any("another order" in says for says in said)
-    says = "Only the first batch entry of the patches is right."
-    assert relation_of([trial("patches", got, want)]) == says
-    assert relation_of([trial("patches", got[:2], want[:2])]) == ""  # right by chance half the time
-    assert relation_of([trial("patches", got, want), trial("patches", got[:2], want[:2])]) == says
-    # Another entry may need what the first one needs.
-    more, due = torch.cat([got, got[1:], want[:1]]), torch.cat([want, want[1:], want[:1]])
-    assert relation_of([trial("patches", got, want), trial("patches", more, due)]) == says
-
-
-def test_one_large_offset_does_not_deny_that_large_numbers_overflow():
-    spread = torch.tensor([[0.0, 1e4], [5e3, -5e3]])
-    want = torch.rand(2, 2)
-    bad = trial("weights", torch.full((2, 2), torch.nan), want, scores=spread)
-    good = trial("weights", want, want, passed=True, scores=torch.rand(2, 2) + 1e4)
-    assert "With large numbers the weights came out as NaN" in relation_of([bad, good])
 
 
 def trial(name, got, want, passed=False, **inputs):

@@ -54,9 +54,7 @@ class Phrase(NamedTuple):
     """What holds of a pair, in words."""
 
     says: str  # "": this trial shows too little for any phrase of the relation
-    kind: str = (
-        "transform"  # "transform": holds of a right answer too; "region": denied by one; "free": neither
-    )
+    kind: str = "transform"  # "transform": holds of a right answer, too; "free": may not
     group: str = ""  # of phrases of one group only one can be true
     weak: bool = False  # a constant that is the same in all trials is the simpler explanation
     vague: bool = False  # says what is seen, and little about the cause
@@ -107,13 +105,6 @@ def _quoted(name: str) -> str:
     return f"the {gradient} of {source}" if of else f"“{name}”"
 
 
-def plural(word: str) -> str:
-    """Return the plural of a noun: "queries", "keys", "patches"."""
-    if word.endswith("y") and word[-2] not in "aeiou":
-        return word[:-1] + "ies"
-    return word + ("es" if word.endswith("ch") else "s")
-
-
 def sentence(text: str) -> str:
     """Begin a text with a capital, unless it begins with a name from the code."""
     return text[0].upper() + text[1:] if text.startswith("the ") else text
@@ -122,11 +113,6 @@ def sentence(text: str) -> str:
 def every_number(pair: Pair) -> str:
     """Return the subject of a phrase about each number: "every number of the scores", "the loss"."""
     return sentence(pair.the) if pair.want.ndim == 0 else f"Every number of {pair.the}"
-
-
-def many_of(word: str, pair: Pair) -> str:
-    """Return the plural of what a leaf has: "queries of the scores"; "patches" where the leaf is the patches."""
-    return plural(word) if pair.the == f"the {plural(word)}" else f"{plural(word)} of {pair.the}"
 
 
 def agreeing(one: Tensor, other: Tensor, near: float) -> Tensor:
@@ -212,17 +198,6 @@ def axis_names(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[str]:
         fitting = [name for name, size in whole.items() if size == length and _is_length(name)]
         names.append(fitting[0] if len(fitting) == 1 and list(shape).count(length) == 1 else "")
     return names
-
-
-def axis_words(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[list[str]]:
-    """Return for each axis what a phrase may call it: ["the axis of heads", "axis −2"].
-
-    The position serves the trials in which two sizes are the same, and no name is certain.
-    """
-    return [
-        [*([f"the axis of {name}"] if name else []), f"axis −{len(shape) - axis}"]
-        for axis, name in enumerate(axis_names(shape, sizes))
-    ]
 
 
 def slice_words(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[list[str]]:

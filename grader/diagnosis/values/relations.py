@@ -9,57 +9,19 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from grader.diagnosis.values.orders import rearranged, reordered, repeated, shifted
 from grader.diagnosis.values.pair import DISTINCT, Pair, Phrase, Trial, agree, make_pair
-from grader.diagnosis.values.regions import (
-    empty_rows,
-    one_entry,
-    overflow,
-    right_beside_diagonal,
-    right_in_part,
-    too_many,
-    whole_numbers,
-)
-from grader.diagnosis.values.transforms import (
-    along_rows,
-    clamped,
-    dropped_out,
-    elementwise,
-    lower_precision,
-    offset,
-    rows_scaled,
-    scaled,
-    shifted_rows,
-    unmoved,
-    with_inputs,
-)
+from grader.diagnosis.values.transforms import elementwise, offset, scaled, shifted_rows, unmoved, with_inputs
 from grader.diagnosis.values.weight_rows import weights
 
 # In the order in which the phrases come: what says most about the cause is first.
 RELATIONS: tuple[Callable[[Pair], Iterator[Phrase]], ...] = (
     with_inputs,
-    empty_rows,
-    overflow,
     scaled,
     offset,
     shifted_rows,
     elementwise,
-    along_rows,
     weights,
-    reordered,
-    right_beside_diagonal,
     unmoved,
-    whole_numbers,
-    shifted,
-    repeated,
-    rearranged,
-    lower_precision,
-    dropped_out,
-    clamped,
-    rows_scaled,
-    one_entry,
-    right_in_part,
-    too_many,
 )
 
 
@@ -194,8 +156,6 @@ def _ranked(pair: Pair) -> Iterator[tuple[int, Phrase]]:
 
 def _denied(phrase: Phrase, held: set[str], pair: Pair) -> bool:
     """Tell whether a trial that passed shows that a phrase is wrong."""
-    if phrase.kind == "region":
-        return phrase.says in held
     return phrase.kind == "transform" and phrase.says not in held and bool(torch.any(pair.want != 0))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import ceil, log, log10, sqrt
+from math import log, sqrt
 from typing import Any
 
 import torch
-from torch import Tensor
-from torch.nn.functional import gelu, log_softmax, softmax
+from torch.nn.functional import gelu
 
 from grader.diagnosis.values.pair import (
     DISTINCT,
@@ -27,9 +26,7 @@ from grader.diagnosis.values.pair import (
 
 LARGEST_FIXED = 128  # the largest number that a student may have written in the place of a size
 LN_2 = log(2)
-ENOUGH_FREE = 3  # numbers that fit beyond those that the factors were chosen by
 SAMPLE = 8  # numbers that a function must fit before all are looked at
-PLACES = 6  # decimals that somebody may round to
 FUNCTIONS = {
     "1 minus what is due": lambda x: 1 - x,
     "the exp of what is due: a log is missing, or an exp too many": torch.exp,
@@ -48,20 +45,6 @@ FUNCTIONS = {
     "what is due, rounded down to whole numbers, as `//` does": torch.floor,
     "what is due without its decimals, as `int` does": torch.trunc,
 }
-ALONG_ROWS = {
-    "The softmax of what is due came: there is a softmax too many.": lambda x: softmax(x, -1),
-    "The log-softmax of what is due came: there is one too many.": lambda x: log_softmax(x, -1),
-    "The softmax of what is due came, taken over axis −2: there is a softmax too many.": lambda x: softmax(
-        x, -2
-    ),
-    "What is due came divided by the length of each row: the rows are normalised to length 1.": (
-        lambda x: x / x.norm(dim=-1, keepdim=True)
-    ),
-    "What is due came divided by its sum over each row: the rows are normalised to sum to 1.": (
-        lambda x: x / x.sum(-1, keepdim=True)
-    ),
-    "What is due came less the mean of each row.": lambda x: x - x.mean(-1, keepdim=True),
-}
 
 
 def elementwise(pair: Pair) -> Iterator[Phrase]:
@@ -78,28 +61,6 @@ def elementwise(pair: Pair) -> Iterator[Phrase]:
         if holds and agree(pair.got, function(pair.want), pair.near):
             # Nothing but zeros has many causes.
             yield Phrase(f"{every_number(pair)} is {says}." if pair.passed or bool(pair.got.any()) else "")
-
-
-def along_rows(pair: Pair) -> Iterator[Phrase]:
-    """Find a function of rows that makes what came of what is due, or the softmax that makes what is due of what came."""
-    if pair.discrete or pair.few or pair.want.ndim < 1:
-        return
-    for says, function in ALONG_ROWS.items():
-        if "−2" in says and pair.want.ndim < 2:
-            continue
-        if agree(pair.got, function(pair.want), pair.near):
-            yield Phrase(f"{sentence(pair.the)}: {says[0].lower()}{says[1:]}")
-    if not pair.passed and pair.got.isfinite().all():
-        if agree(softmax(pair.got, -1), pair.want, pair.near):
-            yield Phrase(f"The softmax of {pair.the} would be right: a softmax is missing.")
-            return
-        off = pair.got - pair.want
-        by_row = off.mean(-1, keepdim=True)
-        apart = float((by_row - by_row.mean()).abs().max())
-        if apart > 1e-3 * float(pair.want.abs().max()) and float((off - by_row).abs().max()) < 1e-3 * apart:
-            yield Phrase(
-                f"In {pair.the}, all numbers of a row are off by the same amount, and each row by its own."
-            )
 
 
 def scaled(pair: Pair) -> Iterator[Phrase]:
@@ -145,7 +106,8 @@ def factor_phrases(factor: float, sizes: Mapping[str, Any], subject: str) -> Ite
                     says = f"{subject} is {done} by the temperature {often} too often."
                     yield Phrase(says, group="named", weak=True)
     if same_number(times, 1 / LN_2):
-        yield Phrase(f"{subject} is too {way}, by the factor ln 2: log and log2 are mixed.", group="named")
+        by = "1/ln 2" if way == "large" else "ln 2"
+        yield Phrase(f"{subject} is too {way}, by the factor {by}: log and log2 are mixed.", group="named")
     yield from _other_size_phrases(factor, sizes, subject)
     if times > 1.001:
         yield Phrase(f"{subject} is {times:.3g} times too {way}.", group="number")
@@ -218,85 +180,6 @@ def shifted_rows(pair: Pair) -> Iterator[Phrase]:
         )
 
 
-def rows_scaled(pair: Pair) -> Iterator[Phrase]:
-    """Find a factor for each row, or for each column, between what came and what is due."""
-    if pair.few or pair.discrete or pair.passed or pair.want.ndim < 2:
-        return
-    if not pair.got.isfinite().all() or not pair.want.isfinite().all():
-        return
-    for axis, noun, length in ((-1, "row", pair.want.shape[-1]), (-2, "column", pair.want.shape[-2])):
-        squares = pair.want.square().sum(axis, keepdim=True)
-        factors = (pair.got * pair.want).sum(axis, keepdim=True) / squares.clamp_min(1e-300)
-        free = int((squares > 0).sum())
-        if (
-            int((pair.want != 0).sum()) - free < ENOUGH_FREE
-            or length < 2
-            or bool((factors.abs() < 1e-6).all())
-        ):
-            continue
-        if not agree(pair.got, factors * pair.want, pair.near) or agree(
-            factors, factors.mean().expand_as(factors), pair.near
-        ):
-            continue
-        yield Phrase(
-            f"In {pair.the}, each {noun} is off by a factor of its own, the same for all its numbers.",
-            vague=True,
-        )
-
-
-def clamped(pair: Pair) -> Iterator[Phrase]:
-    """Find a smallest or largest number that was put in the place of all beyond it."""
-    if pair.few or pair.passed or pair.discrete or not pair.got.isfinite().all():
-        return
-    low, high = float(pair.got.min()), float(pair.got.max())
-    if low == high:
-        return
-    if agree(pair.got, pair.want.clamp(min=low), pair.near) and int((pair.got == low).sum()) > 1 and low != 0:
-        yield Phrase(f"In {pair.the}, all small numbers are lifted to one and the same.", kind="free")
-    elif low < 0 < high and agree(pair.got, pair.want.clamp(low, high), pair.near):
-        yield Phrase(f"In {pair.the}, large and small numbers are cut off.", kind="free")
-    if agree(pair.got, pair.want.clamp(max=high), pair.near) and int((pair.got == high).sum()) > 1:
-        yield Phrase(f"In {pair.the}, all large numbers are cut off at one and the same.", kind="free")
-
-
-def lower_precision(pair: Pair) -> Iterator[Phrase]:
-    """Find that what came is what is due, rounded to fewer decimals or to a smaller dtype."""
-    if pair.discrete or pair.passed or not pair.got.isfinite().all():
-        return
-    largest = max(float(pair.want.abs().max()), 1e-30)
-    off = float((pair.got - pair.want).abs().max())
-    for places in range(PLACES):
-        step = 10.0**-places
-        if off > step * 1.01 or ceil(log10(largest)) + places < 0:
-            break
-        steps = pair.got / step
-        if agree_exactly(steps, steps.round(), 2e-7 * largest / step + 1e-9):
-            if places:
-                words = f"{places} decimal{'s' if places > 1 else ''}"
-                yield Phrase(
-                    f"{sentence(pair.the)} came rounded to {words}. Leave the numbers as they are.",
-                    kind="free",
-                )
-            return
-    for dtype, error in ((torch.bfloat16, 1e-1), (torch.float16, 2e-2), (torch.float32, 1e-5)):
-        name = str(dtype).removeprefix("torch.")
-        if (
-            off <= error * largest
-            and torch.equal(pair.got.to(dtype).double(), pair.got)
-            and not torch.equal(pair.want.to(dtype).double(), pair.want)
-        ):
-            yield Phrase(
-                f"{sentence(pair.the)} came with the precision of {name} only: is there a cast on the way?",
-                kind="free",
-            )
-            return
-
-
-def agree_exactly(one: Tensor, other: Tensor, allowed: float) -> bool:
-    """Tell whether two tensors differ by no more than an absolute amount."""
-    return bool(((one - other).abs() <= allowed).all())
-
-
 def with_inputs(pair: Pair) -> Iterator[Phrase]:
     """Find that an input came back, or was added, taken away or multiplied where it is not due."""
     if pair.few or pair.discrete:
@@ -334,19 +217,3 @@ def unmoved(pair: Pair) -> Iterator[Phrase]:
                     f"Where {pair.the} came out wrong, the number of {name} at the same place came.",
                     kind="free",
                 )
-
-
-def dropped_out(pair: Pair) -> Iterator[Phrase]:
-    """Find that some numbers are 0 and all others too large by one factor, as after dropout."""
-    if pair.few or pair.passed or pair.discrete or not pair.got.isfinite().all():
-        return
-    gone = (pair.got == 0) & (pair.want != 0)
-    kept = (pair.got != 0) & (pair.want != 0)
-    if int(gone.sum()) < 2 or int(kept.sum()) < 3 or gone.all():
-        return
-    factors = pair.got[kept] / pair.want[kept]
-    if float(factors.std()) < 1e-3 * float(factors.mean()) and float(factors.mean()) > 1.02:
-        yield Phrase(
-            f"Some numbers of {pair.the} are 0, and all others too large by one factor, as after dropout.",
-            kind="free",
-        )

@@ -8,10 +8,6 @@ import torch
 from torch import Tensor
 
 from grader.diagnosis.values.pair import DISTINCT, Pair, Phrase, agree, sentence
-from grader.diagnosis.values.transforms import factor_phrases
-
-SMALLEST = 1e-5  # weights below it say nothing about the scores that they came from
-FITS = 2e-3  # how far logs of weights may be apart
 
 
 def weights(pair: Pair) -> Iterator[Phrase]:
@@ -32,8 +28,6 @@ def weights(pair: Pair) -> Iterator[Phrase]:
         )
         return
     yield from _softmax_elsewhere(pair)
-    yield from _unnormalised(pair, full)
-    yield from _sharper(pair, full)
     yield from _hidden(pair, full)
     yield from _uniform(pair, full)
 
@@ -69,62 +63,6 @@ def _softmax_elsewhere(pair: Pair) -> Iterator[Phrase]:
             f"All of {pair.the} together sum to 1: the softmax runs over rows and columns at once.",
             kind="free",
         )
-
-
-def _unnormalised(pair: Pair, full: Tensor) -> Iterator[Phrase]:
-    """Find that rows have the right proportions and another sum than 1."""
-    got, want = pair.got[full], pair.want[full]
-    sums = got.sum(-1, keepdim=True)
-    together = pair.got.sum((-1, -2)) if pair.got.ndim > 1 else sums
-    if bool(((sums - 1).abs() < pair.near / 5).all()) or agree(
-        together, torch.ones_like(together), pair.near
-    ):
-        return
-    if bool((sums > 0).all()) and agree(got / sums, want, pair.near / 5):
-        yield Phrase(
-            f"The rows of {pair.the} have the right proportions, but do not sum to 1: divide each by its own sum.",
-            kind="free",
-        )
-
-
-def _sharper(pair: Pair, full: Tensor) -> Iterator[Phrase]:
-    """Find that the scores before the softmax were too large or too small by one factor."""
-    seen = (pair.want > SMALLEST) & (pair.got > SMALLEST) & full.unsqueeze(-1)
-    counts = seen.sum(-1, keepdim=True)
-    if bool((pair.got[full] == 0).all(-1).any()):
-        return
-    free = int((counts - 1).clamp_min(0).sum())
-    if free <= DISTINCT or bool(seen.sum() < 0.5 * (pair.want > 0).sum()):
-        yield Phrase("")
-        return
-    if bool((pair.got > 0)[pair.want == 0].any()):
-        return
-    due, came = (_centred(tensor, seen, counts) for tensor in (pair.want, pair.got))
-    factor = float((due * came).sum() / due.square().sum().clamp_min(1e-12))
-    if (
-        factor <= 0
-        or abs(factor - 1) < 1e-3
-        or not _fits((came - factor * due) / max(1.0, float(came.abs().max())))
-    ):
-        return
-    rows = pair.got.sum(-1)[full]
-    if not agree(rows, torch.ones_like(rows), pair.near):
-        return
-    yield from factor_phrases(factor, pair.sizes, f"In {pair.the}, every score before the softmax")
-    way = "sharp: the scores are too large" if factor > 1 else "even: the scores are too small"
-    yield Phrase(
-        f"{sentence(pair.the)} came too {way} by one factor before the softmax.", kind="free", vague=True
-    )
-
-
-def _centred(tensor: Tensor, seen: Tensor, counts: Tensor) -> Tensor:
-    """Return the logs of weights less their mean in each row: the scores, up to a constant for each row."""
-    logs = torch.where(seen, tensor.clamp_min(SMALLEST).log(), 0.0)
-    return torch.where(seen, logs - logs.sum(-1, keepdim=True) / counts.clamp_min(1), 0.0)
-
-
-def _fits(rest: Tensor) -> bool:
-    return float(rest.abs().max()) < FITS
 
 
 def _hidden(pair: Pair, full: Tensor) -> Iterator[Phrase]:
