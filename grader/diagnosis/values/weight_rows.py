@@ -37,6 +37,8 @@ def _softmax_elsewhere(pair: Pair) -> Iterator[Phrase]:
     if pair.want.ndim < 2 or bool((pair.got.sum(-1) - 1).abs().max() < pair.near):
         return
     shape = pair.want.shape
+    if 1 in shape[:-1]:
+        yield Phrase("")  # along an axis of one number a softmax gives 1, and says nothing
     for axis in reversed(range(pair.want.ndim - 1)):
         sums = pair.got.sum(axis)
         if shape[axis] < 2 or not bool(((sums - 1).abs().minimum(sums.abs()) < pair.near).all()):
