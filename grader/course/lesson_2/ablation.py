@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 from attention.ablation import ablate_head
-from attention.heads import merge_heads, split_heads
 from attention.multi_head import MultiHeadAttention
-from torch import Tensor, nn
+from torch import Tensor
 
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.probes import effects_of, load, pair, strided, zero_others
 from grader.declaration.standard_checks import StandardChecks
 
@@ -60,123 +60,39 @@ def ablated_conduct(
     }
 
 
-def outputs_of_heads(layer: nn.Module, tokens: Tensor, context: Tensor | None, mask: Tensor | None) -> Tensor:
-    """Compute the output (..., H, T, d_head) of each head, before the heads are merged."""
-    _, weights = layer(tokens, context, mask)
-    return weights @ split_heads(layer.W_V(tokens if context is None else context), layer.num_heads)
-
-
-def output_without(layer: nn.Module, head: int, heads: Tensor) -> Tensor:
-    """Merge the outputs of all heads but one, with zeros in its place, and apply W_O."""
-    kept = torch.arange(layer.num_heads) != head
-    return layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))
-
-
-@mistake("ablate_head", "Nothing was removed: this is the output of all heads.")
-def nothing_removed(attention_layer, head, tokens, context=None, mask=None):
-    return attention_layer(tokens, context, mask)[0]
-
-
-@mistake("ablate_head", "This is what the head contributes. Asked is what is left without it.")
-def keeps_only_it(attention_layer, head, tokens, context=None, mask=None):
-    output, _ = attention_layer(tokens, context, mask)
-    return output - output_without(
-        attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask)
-    )
-
-
-@mistake(
-    "ablate_head",
-    "W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head before W_O, or its columns of W_O; the rows make the outputs.",
-)
-def after_the_mixing(attention_layer, head, tokens, context=None, mask=None):
-    output = attention_layer(tokens, context, mask)[0].clone()
-    d_head = output.shape[-1] // attention_layer.num_heads
-    output[..., head * d_head : (head + 1) * d_head] = 0
-    return output
-
-
-@mistake(
-    "ablate_head",
-    "Without a query a head attends to all keys alike, and still brings something back. Remove its values, or its columns of W_O.",
-)
-def query_removed(attention_layer, head, tokens, context=None, mask=None):
-    uniform = torch.ones_like(attention_layer(tokens, context, mask)[1])
-    uniform = uniform if mask is None else uniform * (mask.unsqueeze(-3) if mask.ndim > 2 else mask)
-    uniform = uniform / uniform.sum(-1, keepdim=True).clamp_min(1)
-    value = split_heads(
-        attention_layer.W_V(tokens if context is None else context), attention_layer.num_heads
-    )
-    heads = outputs_of_heads(attention_layer, tokens, context, mask).clone()
-    heads[..., head, :, :] = (uniform @ value)[..., head, :, :]
-    return attention_layer.W_O(merge_heads(heads))
-
-
-@mistake(
-    "ablate_head", "The other heads were made larger to make up for the missing one. Leave them as they are."
-)
-def others_made_larger(attention_layer, head, tokens, context=None, mask=None):
-    count = attention_layer.num_heads
-    left = output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
-    return left * count / max(count - 1, 1)
-
-
-@mistake("ablate_head", "The wrong head is gone: heads are counted from 0.")
-def counts_from_one(attention_layer, head, tokens, context=None, mask=None):
-    return output_without(
-        attention_layer,
-        (head - 1) % attention_layer.num_heads,
-        outputs_of_heads(attention_layer, tokens, context, mask),
-    )
-
-
-@mistake(
-    "ablate_head",
-    "A head's numbers stand side by side: head h owns the columns from h · d_head on. Here every num_heads-th column was removed.",
-)
-def every_other_column(attention_layer, head, tokens, context=None, mask=None):
-    merged = merge_heads(outputs_of_heads(attention_layer, tokens, context, mask)).clone()
-    merged[..., head :: attention_layer.num_heads] = 0
-    return attention_layer.W_O(merged)
-
-
-@mistake(
-    "ablate_head",
-    "Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns columns: W_O.weight[:, …].",
-)
-def rows_for_columns(attention_layer, head, tokens, context=None, mask=None):
-    output, _ = attention_layer(tokens, context, mask)
-    brought = outputs_of_heads(attention_layer, tokens, context, mask)[..., head, :, :]
-    d_head = brought.shape[-1]
-    return output - brought @ attention_layer.W_O.weight[head * d_head : (head + 1) * d_head]
-
-
-@mistake("ablate_head", "The context is not handed on to the layer.")
-def context_forgotten(attention_layer, head, tokens, context=None, mask=None):
-    return output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, None, mask))
-
-
-@mistake("ablate_head", "The mask is not handed on to the layer.")
-def mask_forgotten(attention_layer, head, tokens, context=None, mask=None):
-    return output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, None))
-
-
-@mistake(
-    "ablate_head", "The layer has lost the head for good. Work on a copy, or put the weights back afterwards."
-)
-def layer_left_changed(attention_layer, head, tokens, context=None, mask=None):
-    d_head = attention_layer.W_O.weight.shape[1] // attention_layer.num_heads
-    result = output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
-    with torch.no_grad():
-        attention_layer.W_O.weight[:, head * d_head : (head + 1) * d_head] = 0
-    return result
-
-
-@mistake("ablate_head", "The layer is in training mode afterwards. Leave its mode as it was.")
-def mode_left_changed(attention_layer, head, tokens, context=None, mask=None):
-    result = output_without(attention_layer, head, outputs_of_heads(attention_layer, tokens, context, mask))
-    attention_layer.train()
-    return result
+ABLATION_MISTAKES = edits(ablate_head, """
+    nothing_removed: Nothing was removed: this is the output of all heads.
+        + return attention_layer(tokens, context, mask)[0]
+    keeps_only_it: This is what the head contributes. Asked is what is left without it.
+        = attention_layer(tokens, context, mask)[0] - result
+    after_the_mixing: W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head
+        before W_O, or its columns of W_O; the rows make the outputs.
+        + output = attention_layer(tokens, context, mask)[0].clone()
+        + output.unflatten(-1, (attention_layer.num_heads, -1))[..., head, :] = 0
+        + return output
+    query_removed: Without a query a head attends to all keys alike, and still brings something back. Remove its
+        values, or its columns of W_O.
+        kept = torch  →  even = (weights > 0).to(weights); even = even / even.sum(-1, keepdim=True).clamp_min(1); kept = torch
+        heads * kept.to(heads.dtype)[:, None, None]  →  torch.where(kept[:, None, None], heads, even @ split_heads(value, len(kept)))
+    others_made_larger: The other heads were made larger to make up for the missing one. Leave them as they are.
+        = result * len(kept) / max(len(kept) - 1, 1)
+    counts_from_one: The wrong head is gone: heads are counted from 0.
+        + head = (head - 1) % attention_layer.num_heads
+    every_other_column: A head's numbers stand side by side: head h owns the columns from h · d_head on. Here every
+        num_heads-th column was removed.
+        return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return attention_layer.W_O(merged)
+    rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
+        columns: W_O.weight[:, …].
+        = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head * heads.shape[-1] : (head + 1) * heads.shape[-1]]
+    context_forgotten: The context is not handed on to the layer.
+        + context = None
+    mask_forgotten: The mask is not handed on to the layer.
+        + mask = None
+    layer_left_changed: The layer has lost the head for good. Work on a copy, or put the weights back afterwards.
+        = (result, attention_layer.W_O.weight.data[:, head * heads.shape[-1] : (head + 1) * heads.shape[-1]].zero_())[0]
+    mode_left_changed: The layer is in training mode afterwards. Leave its mode as it was.
+        = (result, attention_layer.train())[0]
+""")  # fmt: skip
 
 
 # The exercise is about a function, but the reference here is a class: each probe makes the student's own
@@ -234,6 +150,6 @@ ABLATION = Exercise(
         ABLATION_CONTEXT,
         ABLATION_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "ablate_head"),
+    mistakes=ABLATION_MISTAKES,
     review="Taking a head away",
 )

@@ -10,7 +10,8 @@ from attention.multi_head import AlignedCrossAttention
 
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.probes import load, named, zero_others
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -82,73 +83,28 @@ def look(
     return named(layer(text_tokens, image_tokens, mask=mask), returns)
 
 
-@mistake(
-    "AlignedCrossAttention",
-    "The image tokens are cut to the width of the text. Put them through the aligner.",
-)
-class CutsTheImage(AlignedCrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return self.cross_attn(text_tokens, image_tokens[..., : text_tokens.shape[-1]], mask)
-
-
-@mistake(
-    "AlignedCrossAttention",
-    "Here the image asks and the text answers. The text tokens come first, the image is the context.",
-    name="image_asks",
-)
-class TextAnswersImage(AlignedCrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        mask = None if mask is None else mask.transpose(-2, -1)
-        return self.cross_attn(self.aligner(image_tokens), text_tokens, mask)
-
-
-@mistake(
-    "AlignedCrossAttention", "The text looks only at itself. Hand the aligned image tokens on as the context."
-)
-class ImageIgnored(AlignedCrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return self.cross_attn(text_tokens, None, None)
-
-
-@mistake("AlignedCrossAttention", "The mask is not handed on to the attention.", name="mask_forgotten")
-class MaskNotHandedOn(AlignedCrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return self.cross_attn(text_tokens, self.aligner(image_tokens))
-
-
-@mistake("AlignedCrossAttention", "align_method is not handed on to the aligner.")
-class AlignMethodForgotten(AlignedCrossAttention):
-    def __init__(self, d_vision, d_text, num_heads, align_method="linear"):
-        super().__init__(d_vision, d_text, num_heads)
-
-
-@mistake("AlignedCrossAttention", "num_heads is not handed on: there is one head here.")
-class AlwaysOneHead(AlignedCrossAttention):
-    def __init__(self, d_vision, d_text, num_heads, align_method="linear"):
-        super().__init__(d_vision, d_text, 1, align_method)
-
-
-@mistake(
-    "AlignedCrossAttention",
-    "The text is added to the output here. Return the attention's output alone; adding comes in lesson 3.",
-)
-class ResidualAdded(AlignedCrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        output, weights = super().forward(text_tokens, image_tokens, mask)
-        return text_tokens + output, weights
-
-
-@mistake("AlignedCrossAttention", "The weights of the heads were averaged. Return one map for each head.")
-class MapsAveraged(AlignedCrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        output, weights = super().forward(text_tokens, image_tokens, mask)
-        return output, weights.mean(-3)
-
-
-@mistake("AlignedCrossAttention", "Return two values, output and weights.")
-class OutputAlone(AlignedCrossAttention):
-    def forward(self, text_tokens, image_tokens, mask=None):
-        return super().forward(text_tokens, image_tokens, mask)[0]
+ALIGNED_MISTAKES = edits(AlignedCrossAttention, """
+    cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner.
+        self.aligner(image_tokens)  →  image_tokens[..., : text_tokens.shape[-1]]
+    image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.
+        + mask = None if mask is None else mask.transpose(-2, -1)
+        text_tokens, self.aligner(image_tokens), mask  →  self.aligner(image_tokens), text_tokens, mask
+    image_ignored: The text looks only at itself. Hand the aligned image tokens on as the context.
+        text_tokens, self.aligner(image_tokens), mask  →  text_tokens, None, None
+    mask_forgotten: The mask is not handed on to the attention.
+        self.aligner(image_tokens), mask  →  self.aligner(image_tokens)
+    align_method_forgotten: align_method is not handed on to the aligner.
+        d_text, align_method)  →  d_text)
+    always_one_head: num_heads is not handed on: there is one head here.
+        (d_text, num_heads)  →  (d_text, 1)
+    residual_added: The text is added to the output here. Return the attention's output alone; adding comes in
+        lesson 3.
+        = text_tokens + result[0], result[1]
+    maps_averaged: The weights of the heads were averaged. Return one map for each head.
+        = result[0], result[1].mean(-3)
+    output_alone: Return two values, output and weights.
+        = result[0]
+""")  # fmt: skip
 
 
 SMALL_ALIGNED = dict(text=3, image=4, heads=2, d_head=2, d_vision=5)
@@ -214,6 +170,6 @@ ALIGNED = Exercise(
             trials=[dict(LARGE_ALIGNED, masked="any", dtype=torch.float64)],
         ),
     ),
-    mistakes=mistakes_in(globals(), "AlignedCrossAttention"),
+    mistakes=ALIGNED_MISTAKES,
     review="Align, then look",
 )

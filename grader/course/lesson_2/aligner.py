@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 from attention.alignment import TokenAligner
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import Tensor
 
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_projection, gradients_and_size
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import as_module, load, raised
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -72,96 +72,33 @@ def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
     }
 
 
-@mistake(
-    "TokenAligner", "The first numbers of a patch are pixels, not words. Put the tokens through self.proj."
-)
-class Truncates(TokenAligner):
-    def forward(self, tokens: Tensor) -> Tensor:
-        parts = [part for part in self.modules() if isinstance(part, nn.Linear)]
-        return tokens[..., : parts[-1].out_features] if parts else tokens
-
-
-@mistake(
-    "TokenAligner",
-    "The linear layers have a bias here. nn.Linear has one unless you switch it off.",
-    slip=True,
-)
-class NoBias(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_text, method)
-        for part in self.modules():
-            if isinstance(part, nn.Linear):
-                part.register_parameter("bias", None)
-
-
-@mistake("TokenAligner", 'The method is not used: "mlp" must give a different self.proj than "linear".')
-class MethodIgnored(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_text)
-
-
-@mistake("TokenAligner", "Between the two linear layers stands a GELU, not a ReLU.")
-class ReluForGelu(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_text, method)
-        if method == "mlp":
-            self.proj[1] = nn.ReLU()
-
-
-@mistake("TokenAligner", "This is the approximate GELU. Take nn.GELU() as it is, without approximate='tanh'.")
-class ApproximateGelu(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_text, method)
-        if method == "mlp":
-            self.proj[1] = nn.GELU(approximate="tanh")
-
-
-@mistake("TokenAligner", "Two linear layers in a row are one linear layer. Put nn.GELU() between them.")
-class NoGelu(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_text, method)
-        if method == "mlp":
-            self.proj[1] = nn.Identity()
-
-
-@mistake("TokenAligner", "The hidden layer is as wide as the text: d_vision → d_text, GELU, d_text → d_text.")
-class HiddenAtVisionWidth(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_text, method)
-        if method == "mlp":
-            self.proj = nn.Sequential(nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text))
-
-
-@mistake(
-    "TokenAligner", "The output is normalised to length 1. The aligner only projects; the loss normalises."
-)
-class Normalised(TokenAligner):
-    def forward(self, tokens: Tensor) -> Tensor:
-        return F.normalize(self.proj(tokens), dim=-1)
-
-
-@mistake(
-    "TokenAligner",
-    "An identity cannot change the width. Raise a ValueError where d_vision and d_text differ.",
-)
-class IdentityAtAnyWidth(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_vision if method == "identity" else d_text, method)
-
-
-@mistake("TokenAligner", "A method that nobody knows must not pass silently. Raise a ValueError.")
-class AnyMethod(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        super().__init__(d_vision, d_text, method if method in ("linear", "mlp") else "identity")
-
-
-@mistake("TokenAligner", "An assert disappears under python -O and says little. Raise a ValueError instead.")
-class AssertsInstead(TokenAligner):
-    def __init__(self, d_vision: int, d_text: int, method: str = "linear") -> None:
-        assert method in ("linear", "mlp", "identity")
-        assert method != "identity" or d_vision == d_text
-        super().__init__(d_vision, d_text, method)
-
+ALIGNER_MISTAKES = edits(TokenAligner, """
+    truncates: The first numbers of a patch are pixels, not words. Put the tokens through self.proj.
+        + parts = [part for part in self.modules() if isinstance(part, nn.Linear)]
+        self.proj(tokens)  →  tokens[..., : parts[-1].out_features] if parts else tokens
+    no_bias (slip): The linear layers have a bias here. nn.Linear has one unless you switch it off.
+        self.proj = nn.Linear(d_vision, d_text)  →  self.proj = nn.Linear(d_vision, d_text, bias=False)
+        (nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))  →  (nn.Linear(d_vision, d_text, bias=False), nn.GELU(), nn.Linear(d_text, d_text, bias=False))
+    method_ignored: The method is not used: "mlp" must give a different self.proj than "linear".
+        + __init__: method = "linear"
+    relu_for_gelu: Between the two linear layers stands a GELU, not a ReLU.
+        nn.GELU()  →  nn.ReLU()
+    approximate_gelu: This is the approximate GELU. Take nn.GELU() as it is, without approximate='tanh'.
+        nn.GELU()  →  nn.GELU(approximate="tanh")
+    no_gelu: Two linear layers in a row are one linear layer. Put nn.GELU() between them.
+        nn.GELU()  →  nn.Identity()
+    hidden_at_vision_width: The hidden layer is as wide as the text: d_vision → d_text, GELU, d_text → d_text.
+        nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)  →  nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text)
+    normalised: The output is normalised to length 1. The aligner only projects; the loss normalises.
+        = F.normalize(result, dim=-1)
+    identity_at_any_width: An identity cannot change the width. Raise a ValueError where d_vision and d_text differ.
+        if method == "identity" and d_vision != d_text:  →  if False:
+    any_method: A method that nobody knows must not pass silently. Raise a ValueError.
+        + __init__: method = method if method in METHODS else "identity"
+    asserts_instead: An assert disappears under python -O and says little. Raise a ValueError instead.
+        + __init__: assert method in METHODS
+        + __init__: assert method != "identity" or d_vision == d_text
+""")  # fmt: skip
 
 ALIGNER_CHECKS = StandardChecks(reference=TokenAligner, returns=("aligned",), draw=draw_aligner)
 
@@ -224,6 +161,6 @@ ALIGNER = Exercise(
             ],
         ),
     ),
-    mistakes=mistakes_in(globals(), "TokenAligner"),
+    mistakes=ALIGNER_MISTAKES,
     review="The exchange",
 )

@@ -8,12 +8,11 @@ from typing import Any
 import torch
 from attention.alignment import alignment_loss
 from torch import Tensor
-from torch.nn import functional as F
 
-from grader.course.lesson_2.trained_aligner import similarities
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.probes import purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks
@@ -67,100 +66,37 @@ def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, 
     return purity_and_gradients(call, tensors, {"loss": direction})
 
 
-def mean_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
-    """Compute the mean cross-entropy over all tokens; wrong answers call it with wrong scores."""
-    return F.cross_entropy(scores.reshape(-1, scores.shape[-1]), labels.reshape(-1))
-
-
-@mistake(
-    "alignment_loss", "Cosine similarity compares directions: divide both vectors by their length first."
-)
-def dot_products(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(aligned @ words.T / temperature, labels)
-
-
-@mistake(
-    "alignment_loss", "The words are normalised, the aligned tokens are not. Cosine similarity needs both."
-)
-def only_words_normalised(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(aligned @ F.normalize(words, dim=-1).T / temperature, labels)
-
-
-@mistake(
-    "alignment_loss", "The aligned tokens are normalised, the words are not. Cosine similarity needs both."
-)
-def only_tokens_normalised(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(F.normalize(aligned, dim=-1) @ words.T / temperature, labels)
-
-
-@mistake(
-    "alignment_loss",
-    "Divide by the temperature. A small one makes the choice sharper, so it must make the scores larger.",
-)
-def times_temperature(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(similarities(aligned, words) * temperature, labels)
-
-
-@mistake("alignment_loss", "The argument temperature is not used.")
-def one_temperature(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(similarities(aligned, words) / 0.1, labels)
-
-
-@mistake(
-    "alignment_loss",
-    "Without a temperature the scores lie between −1 and 1, too close together. Divide by it.",
-)
-def no_temperature(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(similarities(aligned, words), labels)
-
-
-@mistake(
-    "alignment_loss",
-    "F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.",
-    name="softmax_twice",
-)
-def softmax_before_cross_entropy(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(torch.softmax(similarities(aligned, words) / temperature, dim=-1), labels)
-
-
-@mistake("alignment_loss", "The loss is the mean over the tokens, not their sum.")
-def summed(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(similarities(aligned, words) / temperature, labels) * labels.numel()
-
-
-@mistake(
-    "alignment_loss",
-    "This only pulls each token to its word. Cross-entropy also pushes it away from the other words.",
-)
-def only_pulls(aligned, words, labels, temperature=0.1):
-    return (1 - similarities(aligned, words).gather(-1, labels.unsqueeze(-1))).mean() / temperature
-
-
-@mistake(
-    "alignment_loss",
-    "The choice is among the words, for each token. Here it is among the tokens, for each word.",
-)
-def chooses_among_tokens(aligned, words, labels, temperature=0.1):
-    scores = (similarities(aligned, words) / temperature).reshape(-1, len(words)).log_softmax(0)
-    return -scores.gather(-1, labels.reshape(-1, 1)).mean()
-
-
-@mistake(
-    "alignment_loss",
-    "F.normalize works along dim=1 unless you say otherwise. With a batch in front, say dim=-1.",
-)
-def normalised_along_dim_1(aligned, words, labels, temperature=0.1):
-    return mean_cross_entropy(F.normalize(aligned) @ F.normalize(words).T / temperature, labels)
-
-
-@mistake(
-    "alignment_loss",
-    "exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and log_softmax stay finite.",
-)
-def exp_overflows(aligned, words, labels, temperature=0.1):
-    exps = (similarities(aligned, words) / temperature).exp()
-    return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) / exps.sum(-1)).log().mean()
-
+LOSS_MISTAKES = edits(alignment_loss, """
+    dot_products: Cosine similarity compares directions: divide both vectors by their length first.
+        F.normalize(aligned, dim=-1)  →  aligned
+        F.normalize(words, dim=-1)  →  words
+    only_words_normalised: The words are normalised, the aligned tokens are not. Cosine similarity needs both.
+        F.normalize(aligned, dim=-1)  →  aligned
+    only_tokens_normalised: The aligned tokens are normalised, the words are not. Cosine similarity needs both.
+        F.normalize(words, dim=-1)  →  words
+    times_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the scores
+        larger.
+        / temperature  →  * temperature
+    one_temperature: The argument temperature is not used.
+        / temperature  →  / 0.1
+    no_temperature: Without a temperature the scores lie between −1 and 1, too close together. Divide by it.
+        / temperature  →
+    softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.
+        similarity.reshape(-1, len(words)) / temperature  →  (similarity.reshape(-1, len(words)) / temperature).softmax(-1)
+    summed: The loss is the mean over the tokens, not their sum.
+        = result * labels.numel()
+    only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return (1 - similarity.gather(-1, labels.unsqueeze(-1))).mean() / temperature
+    chooses_among_tokens: The choice is among the words, for each token. Here it is among the tokens, for each word.
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return F.nll_loss((similarity.reshape(-1, len(words)) / temperature).log_softmax(0), labels.reshape(-1))
+    normalised_along_dim_1: F.normalize works along dim=1 unless you say otherwise. With a batch in front, say
+        dim=-1.
+        F.normalize(aligned, dim=-1)  →  F.normalize(aligned)
+        F.normalize(words, dim=-1)  →  F.normalize(words)
+    exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and
+        log_softmax stay finite.
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  exps = (similarity / temperature).exp(); return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) / exps.sum(-1)).log().mean()
+""")  # fmt: skip
 
 LOSS_CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
 
@@ -216,7 +152,7 @@ LOSS = Exercise(
         LOSS_CONDUCT,
         TRAINED_ALIGNER,
     ),
-    mistakes=mistakes_in(globals(), "alignment_loss"),
+    mistakes=LOSS_MISTAKES,
     writings=(loss_by_logsumexp,),
     builds_on=("2.1",),
     review="Learning the rate",

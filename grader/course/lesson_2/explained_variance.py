@@ -14,7 +14,8 @@ from attention.alignment import explained_variance
 from torch import Tensor
 
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.probes import as_number, effects_of, strided
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -91,128 +92,44 @@ def close_share_of_repeated(case: Case) -> Finding:
     return finding if finding.passed else Finding(passed=False, message=f"{finding.message}. {hint}")
 
 
-def share_of(tokens: Tensor, features: Tensor, *, total: Tensor | None = None) -> Tensor:
-    """Compute 1 − residual / total, within 0…1, for a least-squares fit without intercept.
-
-    Args:
-        total: the sum of squares to divide by; None: that of the tokens around their mean.
-    """
-    residual = tokens - features @ (torch.linalg.pinv(features) @ tokens)
-    total = (tokens - tokens.mean(0)).square().sum() if total is None else total
-    return (1 - residual.square().sum() / total).clamp(0, 1)
-
-
-def with_ones(features: Tensor) -> Tensor:
-    """Append a column of ones, for the intercept."""
-    return torch.cat([features, torch.ones_like(features[:, :1])], dim=-1)
-
-
-@mistake(
-    "explained_variance", "The readout needs an intercept: subtract the means first, or add a column of ones."
-)
-def no_intercept(tokens: Tensor, aligned: Tensor) -> Tensor:
-    return share_of(tokens.flatten(0, -2), aligned.flatten(0, -2))
-
-
-@mistake(
-    "explained_variance",
-    "No mean is subtracted here. Subtract the mean of each column from both sides first: the readout then needs no intercept, and the total is taken around the mean.",
-)
-def not_centred(tokens: Tensor, aligned: Tensor) -> Tensor:
-    tokens = tokens.flatten(0, -2)
-    return share_of(tokens, aligned.flatten(0, -2), total=tokens.square().sum())
-
-
-@mistake(
-    "explained_variance",
-    "The tokens are centred, the aligned ones are not, so the readout has no intercept. Subtract the mean of each column on both sides.",
-)
-def only_tokens_centred(tokens: Tensor, aligned: Tensor) -> Tensor:
-    tokens = tokens.flatten(0, -2)
-    return share_of(tokens - tokens.mean(0), aligned.flatten(0, -2))
-
-
-@mistake(
-    "explained_variance",
-    "The aligned tokens are centred, the tokens are not, so no readout can give back their mean. Subtract the mean of each column on both sides.",
-)
-def only_aligned_centred(tokens: Tensor, aligned: Tensor) -> Tensor:
-    tokens, features = tokens.flatten(0, -2), aligned.flatten(0, -2)
-    return share_of(tokens, features - features.mean(0), total=tokens.square().sum())
-
-
-@mistake(
-    "explained_variance",
-    "The spread of the aligned tokens is not information: doubling them would change it. Fit a readout back to the tokens.",
-)
-def compares_spreads(tokens: Tensor, aligned: Tensor) -> Tensor:
-    spread = aligned.flatten(0, -2).var(0).sum() / tokens.flatten(0, -2).var(0).sum()
-    return spread.clamp(0, 1)
-
-
-@mistake(
-    "explained_variance",
-    "This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens back.",
-)
-def wrong_direction(tokens: Tensor, aligned: Tensor) -> Tensor:
-    return share_of(aligned.flatten(0, -2), with_ones(tokens.flatten(0, -2)))
-
-
-@mistake(
-    "explained_variance",
-    "Every dimension counts alike here. Sum the squares over all dimensions before you divide, and do not divide the tokens by their spread.",
-)
-def mean_over_dimensions(tokens: Tensor, aligned: Tensor) -> Tensor:
-    tokens, features = tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2))
-    residual = (tokens - features @ (torch.linalg.pinv(features) @ tokens)).square().sum(0)
-    return (1 - residual / (tokens - tokens.mean(0)).square().sum(0)).mean().clamp(0, 1)
-
-
-@mistake(
-    "explained_variance",
-    "The total sum of squares is taken around the mean. Subtract the mean of each dimension.",
-)
-def total_around_zero(tokens: Tensor, aligned: Tensor) -> Tensor:
-    tokens = tokens.flatten(0, -2)
-    return share_of(tokens, with_ones(aligned.flatten(0, -2)), total=tokens.square().sum())
-
-
-@mistake("explained_variance", "That is the share that is lost. The explained share is 1 minus it.")
-def share_that_is_lost(tokens: Tensor, aligned: Tensor) -> Tensor:
-    return 1 - share_of(tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2)))
-
-
-@mistake(
-    "explained_variance",
-    "What is left over was measured by its length. Sum its squares instead.",
-)
-def lengths_for_squares(tokens: Tensor, aligned: Tensor) -> Tensor:
-    return 1 - (1 - share_of(tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2)))).sqrt()
-
-
-@mistake(
-    "explained_variance",
-    "Each batch was fitted by itself. Pool all leading dimensions into one long list of tokens first.",
-)
-def batch_by_batch(tokens: Tensor, aligned: Tensor) -> Tensor:
-    if tokens.ndim == 2:
-        return share_of(tokens, with_ones(aligned))
-    pairs = zip(tokens.flatten(0, -3), aligned.flatten(0, -3), strict=True)
-    return torch.stack(
-        [share_of(token_batch, with_ones(aligned_batch)) for token_batch, aligned_batch in pairs]
-    ).mean()
-
-
-@mistake(
-    "explained_variance",
-    "Columns that repeat one another make this readout go wrong. Use torch.linalg.pinv, which copes with them.",
-)
-def inverts_the_square(tokens: Tensor, aligned: Tensor) -> Tensor:
-    tokens, features = tokens.flatten(0, -2), with_ones(aligned.flatten(0, -2))
-    readout = torch.linalg.inv(features.T @ features) @ features.T @ tokens
-    residual = (tokens - features @ readout).square().sum()
-    return (1 - residual / (tokens - tokens.mean(0)).square().sum()).clamp(0, 1)
-
+VARIANCE_MISTAKES = edits(variance_by_ones, """
+    no_intercept: The readout needs an intercept: subtract the means first, or add a column of ones.
+        design = torch.cat([aligned, torch.ones_like(aligned[:, :1])], -1)  →  design = aligned
+    not_centred: No mean is subtracted here. Subtract the mean of each column from both sides first: the readout
+        then needs no intercept, and the total is taken around the mean.
+        design = torch.cat([aligned, torch.ones_like(aligned[:, :1])], -1)  →  design = aligned
+        tokens - tokens.mean(0)  →  tokens
+    compares_spreads: The spread of the aligned tokens is not information: doubling them would change it. Fit a
+        readout back to the tokens.
+        + return (aligned.flatten(0, -2).var(0).sum() / tokens.flatten(0, -2).var(0).sum()).clamp(0, 1)
+    wrong_direction: This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens
+        back.
+        + tokens, aligned = aligned, tokens
+    total_around_zero: The total sum of squares is taken around the mean. Subtract the mean of each dimension.
+        tokens - tokens.mean(0)  →  tokens
+    share_that_is_lost: That is the share that is lost. The explained share is 1 minus it.
+        = 1 - result
+    lengths_for_squares: What is left over was measured by its length. Sum its squares instead.
+        = 1 - (1 - result).sqrt()
+    batch_by_batch: Each batch was fitted by itself. Pool all leading dimensions into one long list of tokens first.
+        + each = zip(tokens.flatten(0, -3), aligned.flatten(0, -3)) if tokens.ndim > 2 else ()
+        + if tokens.ndim > 2: return torch.stack([variance_by_ones(*one) for one in each]).mean()
+    inverts_the_square: Columns that repeat one another make this readout go wrong. Use torch.linalg.pinv, which
+        copes with them.
+        torch.linalg.pinv(design)  →  torch.linalg.inv(design.T @ design) @ design.T
+""", defines="explained_variance")  # fmt: skip
+CENTRING_MISTAKES = edits(variance_by_pinv, """
+    only_tokens_centred: The tokens are centred, the aligned ones are not, so the readout has no intercept. Subtract
+        the mean of each column on both sides.
+        aligned - aligned.mean(0)  →  aligned
+    only_aligned_centred: The aligned tokens are centred, the tokens are not, so no readout can give back their
+        mean. Subtract the mean of each column on both sides.
+        tokens - tokens.mean(0)  →  tokens
+    mean_over_dimensions: Every dimension counts alike here. Sum the squares over all dimensions before you divide,
+        and do not divide the tokens by their spread.
+        (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(0)
+        (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
+""", defines="explained_variance")  # fmt: skip
 
 VARIANCE_CHECKS = StandardChecks(
     reference=explained_variance, returns=("explained variance",), draw=draw_readout
@@ -269,7 +186,7 @@ VARIANCE = Exercise(
         POOLED_BATCHES,
         REPEATED_COLUMNS,
     ),
-    mistakes=mistakes_in(globals(), "explained_variance"),
+    mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
     writings=(
         variance_by_pinv,
         variance_by_ones,

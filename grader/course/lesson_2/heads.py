@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 from attention.heads import merge_heads, split_heads
-from torch import Tensor
 
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -29,52 +29,25 @@ def draw_tokens(
     return {"tokens": sampler.normal(*batch_shape, tokens, heads * d_head, dtype=dtype), "num_heads": heads}
 
 
-@mistake(
-    "split_heads",
-    "The shape is right, but the numbers of different tokens are mixed. First give the heads an axis of their own, then swap axes.",
-)
-def reshape_without_transpose(tokens: Tensor, num_heads: int) -> Tensor:
-    return tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
-
-
-@mistake("split_heads", "The heads have their axis, but it stands behind the tokens. Swap the two.")
-def tokens_before_heads(tokens: Tensor, num_heads: int) -> Tensor:
-    return tokens.unflatten(-1, (num_heads, -1))
-
-
-@mistake(
-    "split_heads",
-    "Each head gets d_head numbers that stand side by side. Here head 0 gets every num_heads-th number.",
-)
-def every_other_feature(tokens: Tensor, num_heads: int) -> Tensor:
-    return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
-
-
-@mistake("split_heads", "num_heads says how many heads there are, not how wide one is.")
-def heads_for_width(tokens: Tensor, num_heads: int) -> Tensor:
-    return tokens.unflatten(-1, (-1, num_heads)).transpose(-3, -2)
-
-
-@mistake("split_heads", "The last two axes are swapped: each head holds tokens × d_head.")
-def features_before_tokens(tokens: Tensor, num_heads: int) -> Tensor:
-    return tokens.unflatten(-1, (num_heads, -1)).movedim(-3, -1)
-
-
-@mistake(
-    "split_heads", "This splits the tokens among the heads. Every head sees every token; split the features."
-)
-def tokens_shared_out(tokens: Tensor, num_heads: int) -> Tensor:
-    return torch.stack(tokens.tensor_split(num_heads, dim=-2)[:1] * num_heads, dim=-3)
-
-
-@mistake(
-    "split_heads",
-    "This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as well.",
-)
-def one_batch_axis(tokens: Tensor, num_heads: int) -> Tensor:
-    batch, n, d_model = tokens.shape
-    return tokens.reshape(batch, n, num_heads, d_model // num_heads).transpose(1, 2)
-
+SPLIT_MISTAKES = edits(split_heads, """
+    reshape_without_transpose: The shape is right, but the numbers of different tokens are mixed. First give the
+        heads an axis of their own, then swap axes.
+        tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  →  tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
+    tokens_before_heads: The heads have their axis, but it stands behind the tokens. Swap the two.
+        .transpose(-3, -2)  →
+    every_other_feature: Each head gets d_head numbers that stand side by side. Here head 0 gets every num_heads-th
+        number.
+        (num_heads, -1)).transpose(-3, -2)  →  (-1, num_heads)).movedim(-1, -3)
+    heads_for_width: num_heads says how many heads there are, not how wide one is.
+        (num_heads, -1)  →  (-1, num_heads)
+    features_before_tokens: The last two axes are swapped: each head holds tokens × d_head.
+        .transpose(-3, -2)  →  .movedim(-3, -1)
+    tokens_shared_out: This splits the tokens among the heads. Every head sees every token; split the features.
+        + return torch.stack(tokens.tensor_split(num_heads, dim=-2)[:1] * num_heads, dim=-3)
+    one_batch_axis: This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as
+        well.
+        + batch, n, d_model = tokens.shape
+""")  # fmt: skip
 
 SPLITS = StandardChecks(reference=split_heads, returns=("heads",), draw=draw_tokens)
 
@@ -110,7 +83,7 @@ SPLIT = Exercise(
         SPLIT_BATCH,
         SPLITS.conduct(1, trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)]),
     ),
-    mistakes=mistakes_in(globals(), "split_heads"),
+    mistakes=SPLIT_MISTAKES,
     review="Splitting and joining",
 )
 
@@ -130,62 +103,28 @@ def draw_heads(
     return {"heads": sampler.normal(*batch_shape, heads, tokens, d_head, dtype=dtype)}
 
 
-@mistake(
-    "merge_heads",
-    "The shape is right, but the numbers of different tokens are mixed. First swap heads and tokens, then flatten.",
-)
-def flatten_without_transpose(heads: Tensor) -> Tensor:
-    count, n, d_head = heads.shape[-3:]
-    return heads.reshape(*heads.shape[:-3], n, count * d_head)
-
-
-@mistake(
-    "merge_heads", "The heads are joined in the wrong order: first all numbers of head 0, then all of head 1."
-)
-def interleaved(heads: Tensor) -> Tensor:
-    return heads.movedim(-3, -1).flatten(-2)
-
-
-@mistake("merge_heads", "The heads stand side by side in the result; they are not averaged.")
-def averaged(heads: Tensor) -> Tensor:
-    return heads.mean(-3)
-
-
-@mistake("merge_heads", "The heads stand side by side in the result; they are not added up.")
-def added_up(heads: Tensor) -> Tensor:
-    return heads.sum(-3)
-
-
-@mistake(
-    "merge_heads",
-    "The heads are stacked below one another. They belong side by side, in the features of each token.",
-)
-def heads_as_tokens(heads: Tensor) -> Tensor:
-    return heads.flatten(-3, -2)
-
-
-@mistake(
-    "merge_heads",
-    "After a transpose the numbers no longer lie in order, and view refuses. Use flatten or reshape.",
-)
-def view_after_transpose(heads: Tensor) -> Tensor:
-    swapped = heads.transpose(-3, -2)
-    return swapped.view(*swapped.shape[:-2], -1)
-
-
-@mistake("merge_heads", "Two axes are joined, but not swapped first: heads must stand behind tokens.")
-def joins_without_swapping(heads: Tensor) -> Tensor:
-    return heads.flatten(-2)
-
-
-@mistake(
-    "merge_heads",
-    "This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as well.",
-)
-def one_batch_axis_here(heads: Tensor) -> Tensor:
-    batch, count, n, d_head = heads.shape
-    return heads.transpose(1, 2).reshape(batch, n, count * d_head)
-
+MERGE_MISTAKES = edits(merge_heads, """
+    flatten_without_transpose: The shape is right, but the numbers of different tokens are mixed. First swap heads
+        and tokens, then flatten.
+        heads.transpose(-3, -2).flatten(-2)  →  heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
+    interleaved: The heads are joined in the wrong order: first all numbers of head 0, then all of head 1.
+        .transpose(-3, -2)  →  .movedim(-3, -1)
+    averaged: The heads stand side by side in the result; they are not averaged.
+        + return heads.mean(-3)
+    added_up: The heads stand side by side in the result; they are not added up.
+        + return heads.sum(-3)
+    heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each
+        token.
+        + return heads.flatten(-3, -2)
+    view_after_transpose: After a transpose the numbers no longer lie in order, and view refuses. Use flatten or
+        reshape.
+        .flatten(-2)  →  .view(*heads.shape[:-3], heads.shape[-2], -1)
+    joins_without_swapping: Two axes are joined, but not swapped first: heads must stand behind tokens.
+        .transpose(-3, -2)  →
+    one_batch_axis_here: This needs exactly one batch axis. Count the axes from the end, so that none or two are
+        fine as well.
+        + batch, count, n, d_head = heads.shape
+""")  # fmt: skip
 
 MERGES = StandardChecks(reference=merge_heads, returns=("tokens",), draw=draw_heads)
 
@@ -217,6 +156,6 @@ MERGE = Exercise(
         ),
         MERGES.conduct(1, trials=[dict(batch_shape=(2,), heads=3, tokens=5, d_head=7, dtype=torch.float64)]),
     ),
-    mistakes=mistakes_in(globals(), "merge_heads"),
+    mistakes=MERGE_MISTAKES,
     review="Splitting and joining",
 )

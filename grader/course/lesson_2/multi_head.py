@@ -1,8 +1,4 @@
-"""Exercise 2.6, MultiHeadAttention.
-
-The wrong answers are in `multi_head_mistakes`, the check of dropout in `dropout`, that of the trained reader
-in `trained_reader`.
-"""
+"""Exercise 2.6, MultiHeadAttention; the check of dropout is in `dropout`, that of the trained reader in `trained_reader`."""
 
 from __future__ import annotations
 
@@ -12,12 +8,12 @@ from typing import Any
 import torch
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.lesson_2 import multi_head_mistakes
 from grader.course.lesson_2.dropout import DROPOUT
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declaration.exercise import Exercise, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.probes import load, named, pair, raised, zero_others
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -102,6 +98,82 @@ def multi_head_conduct(
         "num_heads": getattr(layer_class(**sizes), "num_heads", None),
         "error for d_model = 7 and 2 heads": raised(lambda: layer_class(7, 2)(torch.zeros(2, 3, 7))),
     }
+
+
+MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
+    scaled_by_d_model: The scores are divided by the root of d_model. Each head works on d_head numbers: divide by
+        √d_head.
+        query.shape[-1]  →  self.W_Q.out_features
+    unscaled: The scores are not scaled. Divide them by √d_head.
+        / math.sqrt(query.shape[-1])  →
+    no_output_projection: The heads' answers are joined but not mixed. W_O comes last.
+        self.W_O(merge_heads(self.drop(weights) @ value))  →  merge_heads(self.drop(weights) @ value)
+    keys_and_values_swapped: Keys and values have changed places: weights come from W_K, what is brought back from
+        W_V.
+        key = split_heads(self.W_K  →  key = split_heads(self.W_V
+        value = split_heads(self.W_V  →  value = split_heads(self.W_K
+    queries_and_keys_swapped: Queries and keys have changed places: the tokens ask with W_Q, the context answers
+        with W_K.
+        self.W_Q(tokens)  →  self.W_K(tokens)
+        self.W_K(context)  →  self.W_Q(context)
+    context_ignored: The context is not looked at. With a context, keys and values come from it.
+        + context = None
+    values_from_tokens: The values come from the tokens that ask. They describe the context, as the keys do.
+        self.W_V(context)  →  self.W_V(tokens)
+    reshaped_into_heads: The heads mix the numbers of different tokens: a reshape alone is not a split. Use your
+        split_heads.
+        + split_heads = lambda tokens, heads: tokens.reshape(*tokens.shape[:-2], heads, tokens.shape[-2], -1)
+    merged_without_transpose: The heads' answers are joined in the wrong order. Use your merge_heads.
+        + merge_heads = lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
+    interleaved_heads: Each head takes d_head numbers that stand side by side. Use your split_heads.
+        + split_heads = lambda tokens, heads: tokens.unflatten(-1, (-1, heads)).movedim(-1, -3)
+        + merge_heads = lambda heads: heads.movedim(-3, -1).flatten(-2)
+    one_big_head: There is one big head here: split queries, keys and values before you compare them.
+        + split_heads = lambda tokens, heads: tokens.unsqueeze(-3)
+    softmax_over_queries: The softmax runs over the queries. Each query spreads its attention over the keys: dim=-1.
+        dim=-1  →  dim=-2
+    softmax_over_heads: The softmax runs over the heads. Each head spreads its own attention over the keys: dim=-1.
+        dim=-1  →  dim=-3
+    averaged_weights: The weights of the heads were averaged. Return one map for each head.
+        = result[0], result[1].mean(-3)
+    mask_inverted: The mask is inverted: True means may attend.
+        ~mask  →  mask
+    mask_ignored: The mask is not used.
+        + mask = None
+    mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to
+        −∞ before it.
+        scores.masked_fill(~mask, -torch.inf)  →  scores
+        .nan_to_num()  →  * (1 if mask is None else mask)
+    mask_axis_from_the_front: The head axis was put into the mask counted from the front. Count from the end:
+        mask.unsqueeze(-3).
+        mask.unsqueeze(-3)  →  mask.unsqueeze(1)
+    mask_without_head_axis: A mask of each batch meets the axis of the heads. Give it a head axis:
+        mask.unsqueeze(-3).
+        mask.unsqueeze(-3)  →  mask
+    nan_rows: A query that may attend nowhere gets NaN: 0 divided by 0. Set its weights to 0.
+        .nan_to_num()  →
+    large_negative_scores: A query that may attend nowhere still attends, to all keys alike. Set its weights to 0.
+        -torch.inf  →  -1e9
+    dropped_weights_returned: Dropout acts on the weights on their way to the values; return those from before it.
+        torch.softmax(scores, dim=-1).nan_to_num()  →  self.drop(torch.softmax(scores, dim=-1).nan_to_num())
+        self.drop(weights) @  →  weights @
+    no_dropout: Dropout is never applied. In training mode some weights are dropped.
+        self.drop(weights)  →  weights
+    dropout_always: Dropout goes on in evaluation mode. Let nn.Dropout do it, or hand self.training to F.dropout.
+        self.drop(weights)  →  F.dropout(weights, self.drop.p)
+    dropout_on_output: Dropout acts on the output here. It belongs on the weights.
+        self.W_O(merge_heads(self.drop(weights) @ value))  →  self.drop(self.W_O(merge_heads(weights @ value)))
+    dropout_on_heads: Dropout acts on what the heads bring back, after weights and values were multiplied. It
+        belongs on the weights, before that.
+        self.drop(weights) @ value  →  self.drop(weights @ value)
+    dropout_on_scores: Dropout comes before the softmax here, on the scores. It belongs on the weights.
+        self.drop(weights)  →  weights
+        query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])  →  self.drop(query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1]))
+    any_width: Seven numbers cannot be shared out among two heads. Raise a ValueError with both sizes.
+        + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
+    asserts_the_width: An assert disappears under python -O and says little. Raise a ValueError instead.
+        + __init__: assert d_model % num_heads == 0
+""", defines="MultiHeadAttention")  # fmt: skip
 
 
 # √d_head, d_head and √d_model are three different numbers, so that a wrong scale can be told from another.
@@ -217,7 +289,7 @@ MULTI_HEAD = Exercise(
     may_call=("attention.builtin",),
     builds_on=("2.4", "2.5"),
     checks=MULTI_HEAD_REQUIREMENTS,
-    mistakes=mistakes_in(vars(multi_head_mistakes), "MultiHeadAttention"),
+    mistakes=MULTI_HEAD_MISTAKES,
     writings=(MultiHeadByHand,),
     review="Many heads",
 )

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.patterns import attention_entropy, classify_pattern
+from attention.patterns import classify_pattern
 from torch import Tensor
 
 from grader.course.lesson_2.writings import pattern_by_shares
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -112,79 +113,29 @@ def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
     }
 
 
-def first_that_fits(weights: Tensor, **wrong: Tensor) -> str:
-    """Do what classify_pattern does, with `wrong` in the place of whether some words fit."""
-    fits = {
-        "uniform": attention_entropy(weights).mean() > 0.95,
-        "hub": weights.sum(0).max() >= weights.sum() / 2,
-        "diagonal": weights.diagonal().sum() >= weights.sum() / 2,
-        "local": weights.tril(1).triu(-1).sum() >= 0.75 * weights.sum(),
-    }
-    return next((word for word, fit in {**fits, **wrong}.items() if fit), "other")
-
-
-@mistake(
-    "classify_pattern", "A hub is a key that all queries look at: a column of the map. Rows always sum to 1."
-)
-def hub_in_rows(weights: Tensor) -> str:
-    return classify_pattern(weights.T) if classify_pattern(weights) == "hub" else classify_pattern(weights)
-
-
-@mistake(
-    "classify_pattern",
-    "Ask for the diagonal before the band: a diagonal lies inside every band. Of two words that fit, the first counts, and nothing after it.",
-)
-def band_before_diagonal(weights: Tensor) -> str:
-    return "local" if classify_pattern(weights) == "diagonal" else classify_pattern(weights)
-
-
-@mistake(
-    "classify_pattern",
-    'A map that spreads evenly is "uniform", whatever else it may look like: ask for it first.',
-)
-def never_uniform(weights: Tensor) -> str:
-    return "other" if classify_pattern(weights) == "uniform" else classify_pattern(weights)
-
-
-@mistake("classify_pattern", "The mean entropy of the rows must be above 0.95, not that of every row.")
-def every_row_uniform(weights: Tensor) -> str:
-    return first_that_fits(weights, uniform=attention_entropy(weights).min() > 0.95)
-
-
-@mistake(
-    "classify_pattern",
-    "A hub gets at least half of all weight. Here a key counts that half of the queries look at most.",
-)
-def hub_by_votes(weights: Tensor) -> str:
-    votes = torch.bincount(weights.argmax(-1), minlength=len(weights))
-    return first_that_fits(weights, hub=votes.max() >= len(weights) / 2)
-
-
-@mistake("classify_pattern", "Ask for the hub before the diagonal: of two words that fit, the first counts.")
-def diagonal_before_hub(weights: Tensor) -> str:
-    half = weights.diagonal().sum() >= weights.sum() / 2
-    return "diagonal" if half and classify_pattern(weights) == "hub" else classify_pattern(weights)
-
-
-@mistake("classify_pattern", "At least half means that exactly half is enough: >= instead of >.")
-def more_than_half(weights: Tensor) -> str:
-    half = weights.sum() / 2
-    return first_that_fits(weights, hub=weights.sum(0).max() > half, diagonal=weights.diagonal().sum() > half)
-
-
-@mistake("classify_pattern", '"local" asks for 3/4 of all weight near the diagonal. Half is not enough.')
-def local_from_half(weights: Tensor) -> str:
-    return first_that_fits(weights, local=weights.tril(1).triu(-1).sum() >= weights.sum() / 2)
-
-
-@mistake(
-    "classify_pattern",
-    "The first and the last token count as neighbours here: a roll brings back in front what falls out behind.",
-)
-def band_goes_around(weights: Tensor) -> str:
-    near = sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
-    return first_that_fits(weights, local=near >= 0.75 * weights.sum())
-
+PATTERN_MISTAKES = edits(classify_pattern, """
+    hub_in_rows: A hub is a key that all queries look at: a column of the map. Rows always sum to 1.
+        = first_word(weights.T) if result == "hub" else result
+    band_before_diagonal: Ask for the diagonal before the band: a diagonal lies inside every band. Of two words that
+        fit, the first counts, and nothing after it.
+        = "local" if result == "diagonal" else result
+    never_uniform: A map that spreads evenly is "uniform", whatever else it may look like: ask for it first.
+        = "other" if result == "uniform" else result
+    every_row_uniform: The mean entropy of the rows must be above 0.95, not that of every row.
+        attention_entropy(weights).mean()  →  attention_entropy(weights).min()
+    hub_by_votes: A hub gets at least half of all weight. Here a key counts that half of the queries look at most.
+        weights.sum(0).max() >= total / 2  →  torch.bincount(weights.argmax(-1)).max() >= len(weights) / 2
+    diagonal_before_hub: Ask for the hub before the diagonal: of two words that fit, the first counts.
+        = "diagonal" if result == "hub" and weights.diagonal().sum() >= weights.sum() / 2 else result
+    more_than_half: At least half means that exactly half is enough: >= instead of >.
+        weights.sum(0).max() >=  →  weights.sum(0).max() >
+        weights.diagonal().sum() >=  →  weights.diagonal().sum() >
+    local_from_half: "local" asks for 3/4 of all weight near the diagonal. Half is not enough.
+        0.75 * total  →  total / 2
+    band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
+        out behind.
+        weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
+""", first_word=classify_pattern)  # fmt: skip
 
 PATTERN_CHECKS = StandardChecks(reference=classify_pattern, returns=("patterns",), draw=draw_patterns)
 
@@ -213,7 +164,7 @@ PATTERN = Exercise(
             trials=[dict(n=8), dict(n=16), dict(n=4), dict(n=2)],
         ),
     ),
-    mistakes=mistakes_in(globals(), "classify_pattern"),
+    mistakes=PATTERN_MISTAKES,
     writings=(pattern_by_shares,),
     builds_on=("2.P1",),
     review="Reading a map",

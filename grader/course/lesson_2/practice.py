@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log
 from typing import Any
 
 import torch
@@ -19,7 +18,8 @@ from grader.course.lesson_2.layers import (
     list_parameters,
 )
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.probes import effects_of, load, named, strided, zero_others
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -50,43 +50,20 @@ def entropy_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]
     return {"entropy": function(**strided_arguments), **effects_of(function, arguments)}
 
 
-@mistake(
-    "attention_entropy",
-    "0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use torch.special.entr.",
-)
-def nan_at_zero(weights: Tensor) -> Tensor:
-    return -(weights * weights.log()).sum(-1) / log(weights.shape[-1])
-
-
-@mistake(
-    "attention_entropy",
-    "Divide by the entropy of a uniform row, log S, so that 1 is the most there can be.",
-    name="not_normalised",
-)
-def entropy_not_normalised(weights: Tensor) -> Tensor:
-    return torch.special.entr(weights).sum(-1)
-
-
-@mistake("attention_entropy", "Return one number for each query, not one for the whole map.")
-def one_for_all(weights: Tensor) -> Tensor:
-    return (torch.special.entr(weights).sum(-1) / log(weights.shape[-1])).mean()
-
-
-@mistake(
-    "attention_entropy",
-    "The entropy is taken over the queries. Each query spreads its attention over the keys: the last axis.",
-)
-def over_the_queries(weights: Tensor) -> Tensor:
-    return torch.special.entr(weights).sum(-2) / log(weights.shape[-2])
-
-
-@mistake(
-    "attention_entropy",
-    "The weights that came in were changed in place. Make a new tensor instead.",
-)
-def clamps_in_place(weights: Tensor) -> Tensor:
-    return -(weights.clamp_(min=1e-12) * weights.log()).sum(-1) / log(weights.shape[-1])
-
+ENTROPY_MISTAKES = edits(attention_entropy, """
+    nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
+        torch.special.entr.
+        torch.special.entr(weights)  →  -(weights * weights.log())
+    not_normalised: Divide by the entropy of a uniform row, log S, so that 1 is the most there can be.
+        / log(weights.shape[-1])  →
+    one_for_all: Return one number for each query, not one for the whole map.
+        = result.mean()
+    over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
+        last axis.
+        .sum(-1) / log(weights.shape[-1])  →  .sum(-2) / log(weights.shape[-2])
+    clamps_in_place: The weights that came in were changed in place. Make a new tensor instead.
+        torch.special.entr(weights)  →  -(weights.clamp_(min=1e-12) * weights.log())
+""")  # fmt: skip
 
 ENTROPY_CHECKS = StandardChecks(reference=attention_entropy, returns=("entropy",), draw=draw_sharp_maps)
 
@@ -119,7 +96,7 @@ ENTROPY = Exercise(
         ),
         ENTROPY_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "attention_entropy"),
+    mistakes=ENTROPY_MISTAKES,
     writings=(entropy_by_hand,),
     review="Reading a map",
 )
@@ -171,59 +148,23 @@ def fusion_values(
     return {**named(fusion(*arguments.values()), returns), "parameters": list_parameters(fusion)}
 
 
-@mistake(
-    "ImageTextFusion",
-    "The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow layer by layer.",
-)
-class ResidualInside(ImageTextFusion):
-    def forward(self, text_tokens, image_tokens):
-        text, image = super().forward(text_tokens, image_tokens)
-        return text_tokens + text, image_tokens + image
-
-
-@mistake(
-    "ImageTextFusion",
-    "The image looks at a text that has just been changed. Both sides look at what came in.",
-)
-class OneAfterTheOther(ImageTextFusion):
-    def forward(self, text_tokens, image_tokens):
-        text, image = self.text_in(self.text_norm(text_tokens)), self.image_in(self.image_norm(image_tokens))
-        seen = self.text_from_image(text, image)[0]
-        return self.text_out(seen), self.image_out(self.image_from_text(image, text + seen)[0])
-
-
-@mistake("ImageTextFusion", "The two directions have changed places: the text asks in text_from_image.")
-class DirectionsSwapped(ImageTextFusion):
-    def forward(self, text_tokens, image_tokens):
-        text, image = self.text_in(self.text_norm(text_tokens)), self.image_in(self.image_norm(image_tokens))
-        return (
-            self.text_out(self.image_from_text(text, image)[0]),
-            self.image_out(self.text_from_image(image, text)[0]),
-        )
-
-
-@mistake("ImageTextFusion", "The tokens are not normalised. Put them through text_norm and image_norm first.")
-class NoNorm(ImageTextFusion):
-    def forward(self, text_tokens, image_tokens):
-        text, image = self.text_in(text_tokens), self.image_in(image_tokens)
-        return (
-            self.text_out(self.text_from_image(text, image)[0]),
-            self.image_out(self.image_from_text(image, text)[0]),
-        )
-
-
-@mistake(
-    "ImageTextFusion",
-    "No gradient flows from one side to the other: .detach() cuts it off. Both sides learn from each other.",
-)
-class EachSideDetached(ImageTextFusion):
-    def forward(self, text_tokens, image_tokens):
-        text, image = self.text_in(self.text_norm(text_tokens)), self.image_in(self.image_norm(image_tokens))
-        return (
-            self.text_out(self.text_from_image(text, image.detach())[0]),
-            self.image_out(self.image_from_text(image, text.detach())[0]),
-        )
-
+FUSION_MISTAKES = edits(ImageTextFusion, """
+    residual_inside: The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow
+        layer by layer.
+        = text_tokens + result[0], image_tokens + result[1]
+    one_after_the_other: The image looks at a text that has just been changed. Both sides look at what came in.
+        (image, text)[0]  →  (image, text + self.text_from_image(text, image)[0])[0]
+    directions_swapped: The two directions have changed places: the text asks in text_from_image.
+        self.text_from_image(text, image)  →  self.image_from_text(text, image)
+        self.image_from_text(image, text)  →  self.text_from_image(image, text)
+    no_norm: The tokens are not normalised. Put them through text_norm and image_norm first.
+        self.text_norm(text_tokens)  →  text_tokens
+        self.image_norm(image_tokens)  →  image_tokens
+    each_side_detached: No gradient flows from one side to the other: .detach() cuts it off. Both sides learn from
+        each other.
+        (text, image)[0]  →  (text, image.detach())[0]
+        (image, text)[0]  →  (image, text.detach())[0]
+""")  # fmt: skip
 
 FUSION_CHECKS = StandardChecks(
     reference=ImageTextFusion, returns=("text update", "image update"), draw=draw_fusion
@@ -271,7 +212,7 @@ FUSION = Exercise(
         ),
         FUSION_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "ImageTextFusion"),
+    mistakes=FUSION_MISTAKES,
     writings=(FusionInSteps,),
     review="Both directions",
 )
