@@ -10,8 +10,8 @@ from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.course.lesson_3 import block_mistakes
-from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import load, named
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -161,6 +161,71 @@ BLOCK_BATCH = STANDARD_BLOCK.batch(
     ],
 )
 BLOCK_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)
+BLOCK_MISTAKES = edits(VisionLanguageBlock, """
+    always_cross: With cross=False there is nothing to look with: cross_attn and norm2 are None then.
+        + __init__: cross = True
+        self.cross_attn is not None  →  image_tokens is not None
+    looks_if_there_is_an_image: A block with cross=False may be handed an image, too: ask whether self.cross_attn is
+        None, not whether there is an image.
+        self.cross_attn is not None  →  image_tokens is not None
+    mask_forgotten: The mask is not used: the self-attention needs it.
+        , mask=mask  →
+    mask_inverted: The mask is turned around. True = may attend: hand it on as it is, without ~.
+        mask=mask  →  mask=None if mask is None else ~mask
+    self_without_residual: The self-attention replaces the tokens: add its output to them (the first residual).
+        tokens = tokens + self.self_attn  →  tokens = self.self_attn
+    cross_without_residual: The cross-attention replaces the tokens: add its output to them (the second residual).
+        tokens = tokens + seen  →  tokens = seen
+    ffn_without_residual: The feed-forward replaces the tokens: add its output to them (the third residual).
+        return tokens + self.ffn  →  return self.ffn
+    no_residuals: No residual at all: each step should add to the tokens, not replace them.
+        tokens = tokens + self.self_attn  →  tokens = self.self_attn
+        tokens = tokens + seen  →  tokens = seen
+        return tokens + self.ffn  →  return self.ffn
+    doubled_residual: The tokens are added twice. One residual for each step, nothing more at the end.
+        = result[0] + text_tokens, result[1]
+    steps_doubled: Each step adds its tokens twice, inside and outside: x + (x + step(x)). One residual for each
+        step.
+        tokens = tokens + self.self_attn  →  tokens = 2 * tokens + self.self_attn
+        tokens = tokens + seen  →  tokens = 2 * tokens + seen
+        return tokens + self.ffn  →  return 2 * tokens + self.ffn
+    post_norm: This is post-norm: the sum is normalised. In pre-norm each step reads a normalised copy.
+        tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  tokens = self.norm1(tokens + self.self_attn(tokens, mask=mask)[0])
+        self.norm2(tokens), image  →  tokens, image
+        tokens = tokens + seen  →  tokens = self.norm2(tokens + seen)
+        tokens + self.ffn(self.norm3(tokens))  →  self.norm3(tokens + self.ffn(tokens))
+    residual_from_the_norm: The residual carries the normalised tokens. Add to the tokens as they were before the
+        norm.
+        tokens = text_tokens  →  tokens = self.norm1(text_tokens)
+        self.norm1(tokens), mask  →  tokens, mask
+        seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
+        return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
+    without_norms: Nothing is normalised: norm1, norm2 and norm3 each stand before their step.
+        self.norm1(tokens)  →  tokens
+        self.norm2(tokens)  →  tokens
+        self.norm3(tokens)  →  tokens
+    cross_before_self: The image is asked before the text has looked at itself. Self-attention comes first.
+        tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  pass
+        return tokens + self.ffn  →  tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]; return tokens + self.ffn
+    side_by_side: Self- and cross-attention both read the tokens that came in: the second should read the sum.
+        self.norm2(tokens)  →  self.norm2(text_tokens)
+    image_normalised: The image tokens are normalised here. The block takes them as they come; norm2 is the text's.
+        self.norm2(tokens), image_tokens  →  self.norm2(tokens), self.norm2(image_tokens)
+    image_asks: The image asks and the text answers. Queries come from the text: cross_attn(text, image).
+        self.norm2(tokens), image_tokens  →  image_tokens, self.norm2(tokens)
+    image_unseen: The cross-attention never sees the image: hand it image_tokens as its context.
+        self.norm2(tokens), image_tokens  →  self.norm2(tokens)
+    one_norm: One norm is used for all three steps; each step has its own: norm1, norm2, norm3.
+        self.norm2(tokens)  →  self.norm1(tokens)
+        self.norm3(tokens)  →  self.norm1(tokens)
+    ffn_missing: The feed-forward step is missing: after attention comes x + ffn(norm3(x)).
+        tokens + self.ffn(self.norm3(tokens))  →  tokens
+    heads_averaged: The weights that come back are averaged over the heads. Return all of them.
+        = result[0], None if result[1] is None else result[1].mean(-3)
+    text_only_by_default: A block looks at the image unless it is told otherwise: cross=True is the default.
+        cross: bool = True  →  cross: bool = False
+""")  # fmt: skip
+
 BLOCK = Exercise(
     id="3.3",
     title="A block that reads and looks",
@@ -186,6 +251,6 @@ BLOCK = Exercise(
         BLOCK_BATCH,
         STANDARD_BLOCK.conduct(1, trials=[dict(BLOCK_GRADIENT_SIZES, mask="causal", dtype=torch.float64)]),
     ),
-    mistakes=mistakes_in(vars(block_mistakes), "VisionLanguageBlock"),
+    mistakes=BLOCK_MISTAKES,
     review="One block",
 )

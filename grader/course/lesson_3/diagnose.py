@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from grader.course.common.model_state import modes, what_learns
-from grader.course.lesson_3 import diagnose_mistakes
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -260,6 +260,68 @@ DIAGNOSE_CONDUCT = Check(
     examples=trials(draw_patient, dict(scenes=5, illness="frozen")),
     trials=trials(draw_patient, dict(scenes=10, illness="frozen"), dict(scenes=10, illness="none")),
 )
+DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
+    never_ill: Nothing is ever found.
+        = []
+    always_ill: A healthy model is called ill: the list is empty where nothing is found.
+        = result or ["misaligned"]
+    collapses_confused: Uniform attention and attention on one patch are opposites; here they are told as one
+        another.
+        = [{"uniform": "one patch", "one patch": "uniform"}.get(name, name) for name in result]
+    frozen_confused: A frozen parameter and one that no gradient reaches are two findings.
+        = ["no gradient" if name == "frozen" else name for name in result]
+    frozen_if_all_are: A model counts as frozen only if all of its parameters are. One is enough.
+        if any(not parameter  →  if all(not parameter
+    no_gradient_if_none_has: "no gradient" is found only if no parameter gets one. One without is enough.
+        if any(gradient is None  →  if all(gradient is None
+    first_finding_only: Only the first finding is returned. A model may have more than one: list all of them.
+        = result[:1]
+    other_order: The findings are in another order. Return them in the order of the table.
+        = result[::-1]
+    log_s_forgotten: The entropy is compared with 0.99 alone. Its largest value is log S: compare with 0.99 · log S.
+        0.99 * math.log(rows.shape[-1])  →  0.99
+    entropy_in_bits: The entropy is made with log2, and log S is not. Use the same log for both.
+        .sum(-1).mean()  →  .sum(-1).mean() / math.log(2)
+    entropy_of_the_mean: This is the entropy of the mean row. Take each row's entropy first, then the mean of them.
+        entr(rows)  →  entr(rows.mean((0, 1)))
+    largest_before_the_mean: Rows that look at different patches count as one patch. Take the mean over heads and
+        batch first, then its largest.
+        rows.mean((0, 1)).max()  →  rows.amax(-1).mean()
+    share_by_head: Heads are not averaged. Take the mean of the rows over the heads and over the batch.
+        rows.mean((0, 1))  →  rows.mean(0)
+    share_by_scene: The batch is not averaged. Take the mean of the rows over the heads and over the batch.
+        rows.mean((0, 1))  →  rows.mean(1)
+    last_column: The rows are of the last column of the text. Each prompt has an end of its own: prompt_lengths − 1.
+        maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1][:, :, -1]
+    one_place_too_far: The rows are one place too far. The last position of a prompt is prompt_lengths − 1.
+        prompt_lengths - 1  →  prompt_lengths
+    every_position: Rows of other positions are measured, too. Take from each scene the row at the last position of
+        its own prompt.
+        maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1].flatten(1, 2)
+    first_map: The first map is measured. Take the last one: maps[-1].
+        maps[-1][  →  maps[0][
+    zeros_overlooked: A gradient of zeros counts as one. A parameter that gets only zeros learns nothing, either.
+        gradient is None or not gradient.any()  →  gradient is None
+    any_zero: A single zero in a gradient counts as none. Only a gradient that is all zeros is none.
+        not gradient.any()  →  not gradient.all()
+    stale_gradients: Gradients left from training hide a part that gets none now: torch.autograd.grad does not look
+        at them.
+        torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
+    whole_text: The loss is over the whole text, the question included. Take the targets from shift_targets.
+        loss = F.cross_entropy(logits.flatten(0, -2), targets)  →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
+        if F.cross_entropy(logits.flatten(0, -2), targets)  →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
+    any_rise: Any rise of the loss counts as aligned. It has to rise by 1 % or more.
+        < 1.01 * loss  →  <= loss
+    absolute_rise: 0.01 is added to the loss. 1 % of the loss is 0.01 times the loss: compare with 1.01 · loss.
+        1.01 * loss  →  loss + 0.01
+    rolls_patches: The patches within a scene are moved, not the scenes: roll along the first axis.
+        roll(1, 0)  →  roll(1, 1)
+    unfreezes: What was frozen learns now: requires_grad is left changed. Leave the model as it was.
+        = (result, model.requires_grad_(True))[0]
+    left_in_evaluation_after: The model is left in another mode. Put every part back into the mode that it was in.
+        = (result, model.eval())[0]
+""", defines="diagnose")  # fmt: skip
+
 DIAGNOSE = Exercise(
     id="3.P4",
     title="What is wrong with this model?",
@@ -269,7 +331,7 @@ DIAGNOSE = Exercise(
     minutes=15,
     builds_on=("3.5",),
     checks=(DIAGNOSE_VALUES, DIAGNOSE_CONDUCT),
-    mistakes=mistakes_in(vars(diagnose_mistakes), "diagnose"),
+    mistakes=DIAGNOSE_MISTAKES,
     writings=(diagnose_in_one,),
     review="What goes wrong",
 )

@@ -7,13 +7,12 @@ from typing import Any
 
 import torch
 from attention.efficient import fused_forward
-from torch import nn
-from torch.nn import functional as F
 
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import load, purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT
@@ -83,62 +82,24 @@ def fused_conduct(
     return {"the layer stays as it is": kept, **report}
 
 
-@mistake("fused_forward", "The heads are not split: one head of width d_model is another function.")
-def one_wide_head(layer, tokens, context=None, mask=None):
-    context = tokens if context is None else context
-    query, key, value = layer.W_Q(tokens), layer.W_K(context), layer.W_V(context)
-    return layer.W_O(F.scaled_dot_product_attention(query, key, value, attn_mask=mask))
-
-
-@mistake("fused_forward", "The mask is not handed on: attn_mask=mask.")
-def fused_without_mask(layer, tokens, context=None, mask=None):
-    return fused_forward(layer, tokens, context)
-
-
-@mistake(
-    "fused_forward",
-    "The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the opposite.",
-)
-def fused_mask_inverted(layer, tokens, context=None, mask=None):
-    return fused_forward(layer, tokens, context, None if mask is None else ~mask)
-
-
-@mistake("fused_forward", "W_O is missing at the end.")
-def fused_without_projection(layer, tokens, context=None, mask=None):
-    projection, layer.W_O = layer.W_O, nn.Identity()
-    try:
-        return fused_forward(layer, tokens, context, mask)
-    finally:
-        layer.W_O = projection
-
-
-@mistake(
-    "fused_forward",
-    "The weights are made all the same. F.scaled_dot_product_attention gives the output without them.",
-)
-def weights_by_hand(layer, tokens, context=None, mask=None):
-    context = tokens if context is None else context
-    query, key, value = (
-        project(source).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
-        for project, source in ((layer.W_Q, tokens), (layer.W_K, context), (layer.W_V, context))
-    )
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    if mask is not None:
-        mask = mask.unsqueeze(-3)
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    weights = scores.softmax(-1)
-    weights = weights if mask is None else weights * mask
-    return layer.W_O((weights @ value).transpose(-3, -2).flatten(-2))
-
-
-@mistake("fused_forward", "No gradient reaches the layer: leave out detach() and no_grad().")
-def fused_detached(layer, tokens, context=None, mask=None):
-    return fused_forward(layer, tokens, context, mask).detach()
-
-
-@mistake("fused_forward", "A token that may attend nowhere gets the mean of all values; it should get zeros.")
-def fused_uniform_rows(layer, tokens, context=None, mask=None):
-    return fused_forward(layer, tokens, context, None if mask is None else mask | ~mask.any(-1, keepdim=True))
+FUSED_MISTAKES = edits(fused_in_steps, """
+    one_wide_head: The heads are not split: one head of width d_model is another function.
+        heads = layer.num_heads  →  heads = 1
+    fused_without_mask: The mask is not handed on: attn_mask=mask.
+        + mask = None
+    fused_mask_inverted: The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the
+        opposite.
+        attn_mask=mask  →  attn_mask=None if mask is None else ~mask
+    fused_without_projection: W_O is missing at the end.
+        layer.W_O(output)  →  output
+    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without
+        them.
+        output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
+    fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
+        = result.detach()
+    fused_uniform_rows: A token that may attend nowhere gets the mean of all values; it should get zeros.
+        + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
+""", defines="fused_forward")  # fmt: skip
 
 
 FUSED_VALUES = Check(
@@ -210,7 +171,7 @@ FUSED = Exercise(
     difficulty=2,
     minutes=8,
     checks=(FUSED_VALUES, FUSED_MASK, FUSED_NOWHERE, FUSED_WEIGHTS, FUSED_CONDUCT),
-    mistakes=mistakes_in(globals(), "fused_forward"),
+    mistakes=FUSED_MISTAKES,
     writings=(fused_in_steps,),
     review="What attention costs",
 )

@@ -14,7 +14,8 @@ from grader.course.common.layer_weights import build_quietly
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -142,189 +143,57 @@ def generate_purity(
     }
 
 
-def _decode(
-    model, prompt_ids, image_patches, max_new_tokens, eos_id, *, fill=True, stop=torch.all, see=0, at=-1
-):
-    """Decode greedily as `generate` does, except for modes, gradients, and what the keyword arguments change.
-
-    Args:
-        fill: whether rows that have ended are filled with eos_id.
-        stop: takes a bool tensor (B,), True where a row has ended; returns whether to stop. None: never stop
-            early.
-        see: the index of the first token that the model gets; 0: it gets all of them.
-        at: the position whose logits give the next word.
-    """
-    token_ids = prompt_ids
-    ended = torch.zeros(len(prompt_ids), dtype=torch.bool)
-    for _ in range(max_new_tokens):
-        logits, _ = model(token_ids[:, see:], image_patches)
-        following = logits[:, at].argmax(-1)
-        if fill:
-            following = following.masked_fill(ended, eos_id)
-        token_ids = torch.cat([token_ids, following.unsqueeze(1)], 1)
-        ended = ended | (following == eos_id)
-        if stop is not None and stop(ended):
-            break
-    return token_ids
-
-
-def _decode_in_evaluation(model, *arguments, gradients=False, **changes):
-    """Call `_decode` in evaluation mode, and put every module back into its own mode."""
-    modes = [module.training for module in model.modules()]
-    model.eval()
-    with torch.set_grad_enabled(gradients):
-        token_ids = _decode(model, *arguments, **changes)
-    for module, training in zip(model.modules(), modes, strict=True):
-        module.training = training
-    return token_ids
-
-
-@mistake("generate", "The model runs in training mode, where dropout draws lots: call model.eval() first.")
-def in_training_mode(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    with torch.no_grad():
-        return _decode(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-
-
-@mistake(
-    "generate",
-    "model.train() at the end wakes parts that were in evaluation mode. Note each module's mode and restore it.",
-)
-def all_in_training_after(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    token_ids = left_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-    model.train()
-    return token_ids
-
-
-@mistake(
-    "generate", "The model is left in evaluation mode. Put every module back into the mode that it was in."
-)
-def left_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    model.eval()
-    return in_training_mode(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-
-
-@mistake("generate", "Gradients are recorded, which costs memory for nothing: use torch.no_grad().")
-def with_gradients(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, gradients=True)
-
-
-@mistake(
-    "generate",
-    "Gradients are switched off for good: what comes afterwards learns nothing. Use `with torch.no_grad():`.",
-)
-def gradients_left_off(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    torch.set_grad_enabled(False)
-    return generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-
-
-@mistake(
-    "generate",
-    "The parameters are left frozen, and never learn again. torch.no_grad() changes nothing in the model.",
-)
-def parameters_left_frozen(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    model.requires_grad_(False)
-    return generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-
-
-@mistake("generate", "What was frozen before learns afterwards. Leave the parameters as they were.")
-def wakes_frozen_parameters(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    token_ids = generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-    model.requires_grad_(True)
-    return token_ids
-
-
-@mistake("generate", "With max_new_tokens 0 a word is added all the same. Ask before the first word, too.")
-def one_word_at_least(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return generate(model, prompt_ids, image_patches, max(max_new_tokens, 1), eos_id)
-
-
-@mistake("generate", "The end is taken for the word 2. Use the argument eos_id.")
-def eos_is_two(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return generate(model, prompt_ids, image_patches, max_new_tokens, 2)
-
-
-@mistake("generate", "Rows that have ended are filled with 0. Fill them with eos_id.")
-def filled_with_padding(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    token_ids = generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-    said = token_ids[:, prompt_ids.shape[1] :] == eos_id
-    after = said & (said.long().cumsum(1) > 1)
-    return torch.cat([prompt_ids, token_ids[:, prompt_ids.shape[1] :].masked_fill(after, 0)], 1)
-
-
-@mistake("generate", "Rows that have ended go on talking: fill them with eos_id.")
-def ended_rows_go_on(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, fill=False)
-
-
-@mistake("generate", "It stops as soon as one row has ended. Go on until all of them have.")
-def stops_at_the_first_end(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, stop=torch.any)
-
-
-@mistake("generate", "It goes on after every row has ended. Stop there.")
-def never_stops_early(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, stop=None)
-
-
-@mistake("generate", "The model sees the last word alone. Hand it everything so far, prompt and answer.")
-def forgets_the_prompt(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, see=-1)
-
-
-@mistake(
-    "generate",
-    "After the first word the model sees the new word alone. Hand it everything so far, each time.",
-)
-def forgets_after_the_first_word(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    token_ids = _decode_in_evaluation(model, prompt_ids, image_patches, min(max_new_tokens, 1), eos_id)
-    ended = (token_ids[:, prompt_ids.shape[1] :] == eos_id).any(1)
-    for _ in range(max_new_tokens - 1):
-        if ended.all():
-            break
-        word = _decode_in_evaluation(model, token_ids[:, -1:], image_patches, 1, eos_id)[:, -1]
-        token_ids = torch.cat([token_ids, word.masked_fill(ended, eos_id).unsqueeze(1)], 1)
-        ended = ended | (token_ids[:, -1] == eos_id)
-    return token_ids
-
-
-@mistake("generate", "One round too many: it goes on once more after every row has ended.")
-def stops_one_round_late(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    token_ids = generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-    if token_ids.shape[1] < prompt_ids.shape[1] + max_new_tokens:
-        token_ids = torch.cat([token_ids, torch.full_like(token_ids[:, :1], eos_id)], 1)
-    return token_ids
-
-
-@mistake("generate", "The next word is read off the first position. The last position predicts it.")
-def reads_the_first_position(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id, at=0)
-
-
-@mistake("generate", "Only the answer comes back. Return the prompt and the answer together.", slip=True)
-def without_the_prompt(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    token_ids = _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens, eos_id)
-    return token_ids[:, prompt_ids.shape[1] :]
-
-
-@mistake("generate", "One word too many: at most max_new_tokens are added.")
-def one_word_too_many(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens + 1, eos_id)
-
-
-@mistake("generate", "One word short: up to max_new_tokens are added.")
-def one_word_short(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    return _decode_in_evaluation(model, prompt_ids, image_patches, max_new_tokens - 1, eos_id)
-
-
-@mistake("generate", "The words are drawn by chance. Greedy means the likeliest word: argmax.")
-def samples(model, prompt_ids, image_patches, max_new_tokens, eos_id):
-    torch.manual_seed(1)
-    token_ids = prompt_ids
-    with torch.no_grad():
-        for _ in range(max_new_tokens):
-            logits, _ = model(token_ids, image_patches)
-            token_ids = torch.cat([token_ids, torch.multinomial(logits[:, -1].softmax(-1), 1)], 1)
-    return token_ids
+GENERATE_MISTAKES = edits(generate, """
+    in_training_mode: The model runs in training mode, where dropout draws lots: call model.eval() first.
+        model.eval()  →  pass
+    all_in_training_after: model.train() at the end wakes parts that were in evaluation mode. Note each module's
+        mode and restore it.
+        module.training = training  →  module.training = True
+    left_in_evaluation: The model is left in evaluation mode. Put every module back into the mode that it was in.
+        module.training = training  →  pass
+    with_gradients: Gradients are recorded, which costs memory for nothing: use torch.no_grad().
+        @torch.no_grad()  →
+    gradients_left_off: Gradients are switched off for good: what comes afterwards learns nothing. Use `with
+        torch.no_grad():`.
+        @torch.no_grad()  →
+        + torch.set_grad_enabled(False)
+    parameters_left_frozen: The parameters are left frozen, and never learn again. torch.no_grad() changes nothing
+        in the model.
+        + model.requires_grad_(False)
+    wakes_frozen_parameters: What was frozen before learns afterwards. Leave the parameters as they were.
+        = (result, model.requires_grad_(True))[0]
+    one_word_at_least: With max_new_tokens 0 a word is added all the same. Ask before the first word, too.
+        + max_new_tokens = max(max_new_tokens, 1)
+    eos_is_two: The end is taken for the word 2. Use the argument eos_id.
+        + eos_id = 2
+    filled_with_padding: Rows that have ended are filled with 0. Fill them with eos_id.
+        masked_fill(ended, eos_id)  →  masked_fill(ended, 0)
+    ended_rows_go_on: Rows that have ended go on talking: fill them with eos_id.
+        .masked_fill(ended, eos_id)  →
+    stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.
+        ended.all()  →  ended.any()
+    never_stops_early: It goes on after every row has ended. Stop there.
+        ended.all()  →  False
+    forgets_the_prompt: The model sees the last word alone. Hand it everything so far, prompt and answer.
+        model(token_ids,  →  model(token_ids[:, -1:],
+    forgets_after_the_first_word: After the first word the model sees the new word alone. Hand it everything so far,
+        each time.
+        model(token_ids,  →  model(token_ids if token_ids is prompt_ids else token_ids[:, -1:],
+    stops_one_round_late: One round too many: it goes on once more after every row has ended.
+        ended = ended | (following == eos_id)  →  before, ended = ended, ended | (following == eos_id)
+        ended.all()  →  before.all()
+    reads_the_first_position: The next word is read off the first position. The last position predicts it.
+        logits[..., -1, :]  →  logits[..., 0, :]
+    without_the_prompt (slip): Only the answer comes back. Return the prompt and the answer together.
+        = result[:, prompt_ids.shape[1] :]
+    one_word_too_many: One word too many: at most max_new_tokens are added.
+        range(max_new_tokens)  →  range(max_new_tokens + 1)
+    one_word_short: One word short: up to max_new_tokens are added.
+        range(max_new_tokens)  →  range(max_new_tokens - 1)
+    samples: The words are drawn by chance. Greedy means the likeliest word: argmax.
+        + torch.manual_seed(1)
+        logits[..., -1, :].argmax(-1)  →  torch.multinomial(logits[..., -1, :].softmax(-1), 1).squeeze(-1)
+""")  # fmt: skip
 
 
 draw_ending = partial(draw_prompts, all_end=True)
@@ -380,7 +249,7 @@ GENERATE = Exercise(
         GENERATE_LIMITS,
         GENERATE_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "generate"),
+    mistakes=GENERATE_MISTAKES,
     writings=(generate_in_pieces,),
     review="Answering",
 )

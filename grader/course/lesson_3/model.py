@@ -9,8 +9,8 @@ import torch
 from attention.vlm import MiniVLM
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.course.lesson_3 import model_mistakes
-from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import load, pair, purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks
@@ -156,6 +156,48 @@ MODEL_CONDUCT = Check(
         dict(MODEL_GRADIENT_SIZES, returned="cross weights", dtype=torch.float64),
     ),
 )
+MODEL_MISTAKES = edits(MiniVLM, """
+    last_map_only: Only the last map comes back. Return a list with one map for each block that cross-attends.
+        = result[0], result[1][-1:]
+    no_causal_mask: A word sees the words after it. Hand the blocks causal_mask(T).
+        causal_mask(token_ids.shape[-1], token_ids.device)  →  None
+    causal_mask_inverted: The causal mask is turned around: True = may attend, so no ~.
+        mask = causal_mask  →  mask = ~causal_mask
+    causal_mask_strict: A word may not see itself here: the causal mask includes the diagonal.
+        token_ids.device)  →  token_ids.device).tril(-1)
+    text_without_positions: The words have no positions: text_positions is not used.
+        self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
+    image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say
+        where.
+        self.image_positions(self.aligner(image_patches))  →  self.aligner(image_patches)
+    image_without_norm: The image tokens are not normalised: image_norm comes last, after the positions.
+        self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
+    image_norm_too_early: Norm and positions are in the wrong order: image_norm(image_positions(aligner(patches))).
+        self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.image_norm(self.aligner(image_patches)))
+    image_not_aligned: The patches go in unaligned, at the image's own width. The aligner comes first.
+        self.aligner(image_patches)  →  image_patches
+    last_norm_missing: The last norm is missing: logits = head(norm(tokens)).
+        self.norm(tokens)  →  tokens
+    norm_after_every_block: The last norm stands after every block. It comes once, after all of them:
+        head(norm(tokens)).
+        block(tokens, image_tokens, mask)  →  block(tokens, image_tokens, mask); tokens = self.norm(tokens)
+        self.head(self.norm(tokens))  →  self.head(tokens)
+    blocks_side_by_side: Every block reads the words afresh: hand each block what the one before it returned.
+        tokens = self.text_positions  →  text = self.text_positions
+        block(tokens,  →  block(text,
+    none_among_the_maps (slip): The list holds a None for each block that does not look. Only blocks that
+        cross-attend have a map.
+        if weights is not None:  →  if True:
+    stacked_maps (slip): The maps are put together into one tensor. Return them as a list, which may also be empty.
+        = result[0], torch.stack(result[1]) if result[1] else torch.empty(0)
+    detached_maps: The maps are cut off from the gradient: return them as the blocks give them, without detach().
+        maps.append(weights)  →  maps.append(weights.detach())
+    softmax_on_top: These are probabilities. Return the logits; the loss makes its own softmax.
+        = result[0].softmax(-1), result[1]
+    last_position_only: Only the last position is scored. Every position predicts its next word.
+        = result[0][..., -1, :], result[1]
+""")  # fmt: skip
+
 MINI_VLM = Exercise(
     id="3.4",
     title="The whole model",
@@ -180,6 +222,6 @@ MINI_VLM = Exercise(
         MODEL_BATCH,
         MODEL_CONDUCT,
     ),
-    mistakes=mistakes_in(vars(model_mistakes), "MiniVLM"),
+    mistakes=MODEL_MISTAKES,
     review="The whole model",
 )

@@ -10,7 +10,8 @@ from attention.patches import patchify, swap_patches
 from torch import Tensor
 
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks
@@ -36,59 +37,24 @@ def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, 
     return {"a ValueError came": False}
 
 
-def _patch_grid(images: Tensor, size: int) -> Tensor:
-    """Cut images (B, height, width) into (B, rows, columns, size, size); drop what fills no patch."""
-    return images.unfold(-2, size, size).unfold(-2, size, size)
-
-
-@mistake("patchify", "What does not divide is cut off in silence. Raise a ValueError instead.")
-def cuts_off(images: Tensor, patch_size: int) -> Tensor:
-    return _patch_grid(images, patch_size).flatten(1, 2).flatten(-2)
-
-
-@mistake("patchify", "One side is checked, the other is not: height and width must both divide.")
-def checks_height_only(images: Tensor, patch_size: int) -> Tensor:
-    if images.shape[-2] % patch_size:
-        raise ValueError("the height does not divide")
-    return cuts_off(images, patch_size)
-
-
-@mistake("patchify", "One side is checked, the other is not: height and width must both divide.")
-def checks_width_only(images: Tensor, patch_size: int) -> Tensor:
-    if images.shape[-1] % patch_size:
-        raise ValueError("the width does not divide")
-    return cuts_off(images, patch_size)
-
-
-@mistake(
-    "patchify",
-    "The patches come column by column. Keep the rows of patches outside: all of the top row first.",
-)
-def patches_in_columns(images: Tensor, patch_size: int) -> Tensor:
-    return _patch_grid(images, patch_size).transpose(1, 2).flatten(1, 2).flatten(-2)
-
-
-@mistake("patchify", "Within a patch the pixels come column by column; read them row by row.")
-def pixels_in_columns(images: Tensor, patch_size: int) -> Tensor:
-    return _patch_grid(images, patch_size).flatten(1, 2).transpose(-1, -2).flatten(-2)
-
-
-@mistake(
-    "patchify",
-    "A reshape alone cuts strips, not squares: give rows and columns an axis each, then swap two axes.",
-)
-def reshape_alone(images: Tensor, patch_size: int) -> Tensor:
-    return images.reshape(len(images), -1, patch_size**2)
-
-
-@mistake(
-    "patchify",
-    "The two axes that change places are the wrong ones: a patch mixes pixels from the whole image.",
-)
-def wrong_axes(images: Tensor, patch_size: int) -> Tensor:
-    count, height, width = images.shape
-    grid = images.reshape(count, patch_size, height // patch_size, patch_size, width // patch_size)
-    return grid.permute(0, 2, 4, 1, 3).reshape(count, -1, patch_size**2)
+PATCHIFY_MISTAKES = edits(patchify, """
+    cuts_off: What does not divide is cut off in silence. Raise a ValueError instead.
+        + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
+    checks_height_only: One side is checked, the other is not: height and width must both divide.
+        + images = images[..., : images.shape[-1] // patch_size * patch_size]
+    checks_width_only: One side is checked, the other is not: height and width must both divide.
+        + images = images[..., : images.shape[-2] // patch_size * patch_size, :]
+    patches_in_columns: The patches come column by column. Keep the rows of patches outside: all of the top row
+        first.
+        grid.transpose(-3, -2)  →  grid.movedim(-2, -4)
+    pixels_in_columns: Within a patch the pixels come column by column; read them row by row.
+        grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)
+    reshape_alone: A reshape alone cuts strips, not squares: give rows and columns an axis each, then swap two axes.
+        grid.transpose(-3, -2)  →  images
+    wrong_axes: The two axes that change places are the wrong ones: a patch mixes pixels from the whole image.
+        (*lead, rows, patch_size, columns, patch_size)  →  (*lead, patch_size, rows, patch_size, columns)
+        grid.transpose(-3, -2)  →  grid.permute(0, 2, 4, 1, 3)
+""")  # fmt: skip
 
 
 REFUSES_WHAT_DOES_NOT_FIT = Check(
@@ -137,7 +103,7 @@ PATCHIFY = Exercise(
             1, trials=[dict(images=2, height=6, width=9, patch_size=3, dtype=torch.float64)]
         ),
     ),
-    mistakes=mistakes_in(globals(), "patchify"),
+    mistakes=PATCHIFY_MISTAKES,
     writings=(patches_in_loops,),
     review="From pixels to patches",
 )
@@ -190,52 +156,24 @@ def swap_gradients(
     return purity_and_gradients(call, inputs, {"patches": grad_output})
 
 
-@mistake("swap_patches", "The scene that was handed in is changed. Work on a copy: .clone().")
-def in_place(image_patches, first, second):
-    with torch.no_grad():
-        image_patches.copy_(swap_patches(image_patches, first, second))
-    return image_patches
-
-
-@mistake(
-    "swap_patches",
-    "The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].",
-)
-def all_pairs_everywhere(image_patches, first, second):
-    out = image_patches.clone()
-    out[:, first], out[:, second] = image_patches[:, second], image_patches[:, first]
-    return out
-
-
-@mistake(
-    "swap_patches",
-    "One patch is there twice and the other is lost: both places have to be written, and read from the original.",
-)
-def copies_one_way(image_patches, first, second):
-    out, scenes = image_patches.clone(), torch.arange(len(image_patches))
-    out[scenes, first] = image_patches[scenes, second]
-    return out
-
-
-@mistake(
-    "swap_patches", "Scenes change places here. The patches are the second axis: image_patches[:, first]."
-)
-def swaps_scenes(image_patches, first, second):
-    out = image_patches.clone()
-    out[first], out[second] = image_patches[second], image_patches[first]
-    return out
-
-
-@mistake(
-    "swap_patches", "Pixels change places here. The patches are the second axis: image_patches[:, first]."
-)
-def swaps_pixels(image_patches, first, second):
-    return swap_patches(image_patches.transpose(1, 2), first, second).transpose(1, 2)
-
-
-@mistake("swap_patches", "Nothing has moved.")
-def nothing_moves(image_patches, first, second):
-    return image_patches.clone()
+SWAP_MISTAKES = edits(swap_by_index, """
+    in_place: The scene that was handed in is changed. Work on a copy: .clone().
+        = (image_patches.data.copy_(result.data), image_patches)[1]
+    all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
+        swapped[scene, first] = image_patches[scene, second]  →  swapped[:, first] = image_patches[:, second]
+        swapped[scene, second] = image_patches[scene, first]  →  swapped[:, second] = image_patches[:, first]
+    copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
+        the original.
+        swapped[scene, second] = image_patches[scene, first]  →  pass
+    swaps_scenes: Scenes change places here. The patches are the second axis: image_patches[:, first].
+        swapped[scene, first] = image_patches[scene, second]  →  swapped[first] = image_patches[second]
+        swapped[scene, second] = image_patches[scene, first]  →  swapped[second] = image_patches[first]
+    swaps_pixels: Pixels change places here. The patches are the second axis: image_patches[:, first].
+        + image_patches = image_patches.transpose(1, 2)
+        = result.transpose(1, 2)
+    nothing_moves: Nothing has moved.
+        = image_patches.clone()
+""", defines="swap_patches")  # fmt: skip
 
 
 SAME_TWO_IN_EVERY_SCENE = Check(
@@ -287,7 +225,7 @@ SWAP = Exercise(
         ),
         SWAP_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "swap_patches"),
+    mistakes=SWAP_MISTAKES,
     writings=(swap_by_index,),
     review="Intervene",
 )

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 from attention.positions import PositionEmbedding
-from torch import Tensor, nn
+from torch import Tensor
 
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import load, named, purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -62,67 +63,22 @@ def position_gradients(layer_class, sizes, weights, arguments, returns, grad_out
     return purity_and_gradients(call, arguments, grad_outputs, dict(layer.named_parameters()))
 
 
-class _LearnedPositions(nn.Module):
-    """A layer with the right parameter, `embedding` (n, d_model), and no forward pass."""
-
-    def __init__(self, n: int, d_model: int) -> None:
-        super().__init__()
-        self.embedding = nn.Parameter(torch.randn(n, d_model))
-
-
-@mistake(
-    "PositionEmbedding",
-    "The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.",
-)
-class FixedPositions(nn.Module):
-    def __init__(self, n: int, d_model: int) -> None:
-        super().__init__()
-        self.register_buffer("embedding", torch.randn(n, d_model))
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        return tokens + self.embedding[: tokens.shape[-2]]
-
-
-@mistake(
-    "PositionEmbedding", "The positions replace the tokens here. Add the two, so that both meanings stay."
-)
-class PositionsAlone(_LearnedPositions):
-    def forward(self, tokens: Tensor) -> Tensor:
-        return self.embedding[: tokens.shape[-2]].expand_as(tokens)
-
-
-@mistake("PositionEmbedding", "The tokens come back as they went in: add self.embedding.")
-class PositionsMissing(_LearnedPositions):
-    def forward(self, tokens: Tensor) -> Tensor:
-        return tokens + 0.0 * self.embedding[: tokens.shape[-2]]
-
-
-@mistake(
-    "PositionEmbedding", "All tokens get one and the same vector; give each its own row of self.embedding."
-)
-class FirstPositionForAll(_LearnedPositions):
-    def forward(self, tokens: Tensor) -> Tensor:
-        return tokens + self.embedding[0]
-
-
-@mistake("PositionEmbedding", "T tokens get the last T positions here; they should get the first T.")
-class LastPositions(_LearnedPositions):
-    def forward(self, tokens: Tensor) -> Tensor:
-        return tokens + self.embedding[-tokens.shape[-2] :]
-
-
-@mistake(
-    "PositionEmbedding", "This fails where there are fewer tokens than positions: take the first T rows."
-)
-class AllPositions(_LearnedPositions):
-    def forward(self, tokens: Tensor) -> Tensor:
-        return tokens + self.embedding
-
-
-@mistake("PositionEmbedding", "The positions are multiplied with the tokens. Add them.")
-class MultipliesPositions(_LearnedPositions):
-    def forward(self, tokens: Tensor) -> Tensor:
-        return tokens * self.embedding[: tokens.shape[-2]]
+POSITION_MISTAKES = edits(PositionEmbedding, """
+    fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
+        self.embedding = nn.Parameter(torch.randn(n, d_model))  →  self.register_buffer("embedding", torch.randn(n, d_model))
+    positions_alone: The positions replace the tokens here. Add the two, so that both meanings stay.
+        tokens + self.embedding[:count]  →  self.embedding[:count].expand_as(tokens)
+    positions_missing: The tokens come back as they went in: add self.embedding.
+        tokens + self  →  tokens + 0.0 * self
+    first_position_for_all: All tokens get one and the same vector; give each its own row of self.embedding.
+        self.embedding[:count]  →  self.embedding[0]
+    last_positions: T tokens get the last T positions here; they should get the first T.
+        [:count]  →  [-count:]
+    all_positions: This fails where there are fewer tokens than positions: take the first T rows.
+        [:count]  →
+    multiplies_positions: The positions are multiplied with the tokens. Add them.
+        tokens + self  →  tokens * self
+""")  # fmt: skip
 
 
 ONE_LEARNED_PARAMETER = Check(
@@ -161,6 +117,6 @@ POSITIONS = Exercise(
             probe=position_gradients,
         ),
     ),
-    mistakes=mistakes_in(globals(), "PositionEmbedding"),
+    mistakes=POSITION_MISTAKES,
     review="Where is a token?",
 )

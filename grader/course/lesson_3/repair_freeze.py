@@ -10,7 +10,8 @@ from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
 from grader.course.lesson_3.repaired_model import gate
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import WrongForm
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -72,76 +73,32 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
     }
 
 
-@mistake(
-    "start_stage_two",
-    "model.requires_grad = True only sets a new attribute: no parameter changes. The function that does it ends in an underscore.",
-)
-def sets_an_attribute(model):
-    model.requires_grad = True
-    return [parameter for parameter in model.parameters() if parameter.requires_grad]
-
-
-@mistake(
-    "start_stage_two",
-    "The list is made too early, so it holds what learned before: the aligner. Let all learn first.",
-)
-def lists_before_the_thaw(model):
-    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    model.requires_grad_(True)
-    return learning
-
-
-@mistake(
-    "start_stage_two",
-    "The list holds every parameter, and most are frozen still: they get no gradient.",
-)
-def lists_without_a_thaw(model):
-    return list(model.parameters())
-
-
-@mistake(
-    "start_stage_two",
-    "The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.",
-)
-def aligner_is_left_out(model):
-    model.requires_grad_(True)
-    model.aligner.requires_grad_(False)
-    return [parameter for parameter in model.parameters() if parameter.requires_grad]
-
-
-@mistake("start_stage_two", "Only matrices learn here. Norms and positions have to learn as well.")
-def only_matrices(model):
-    model.requires_grad_(True)
-    return [parameter for parameter in model.parameters() if parameter.ndim > 1]
-
-
-@mistake(
-    "start_stage_two",
-    "Parts within parts stay frozen. model.parameters() finds the parameters of all of them.",
-)
-def only_the_outermost(model):
-    for part in (model, *model.children()):
-        for parameter in part.parameters(recurse=False):
-            parameter.requires_grad_(True)
-    return [parameter for parameter in model.parameters() if parameter.requires_grad]
-
-
-@mistake(
-    "start_stage_two",
-    "These are copies: the optimizer would change them, and the model would stay as it is. Return the model's own.",
-)
-def copies(model):
-    model.requires_grad_(True)
-    return list(deepcopy(model).parameters())
-
-
-@mistake(
-    "start_stage_two",
-    "Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.",
-)
-def listed_twice(model):
-    model.requires_grad_(True)
-    return [parameter for part in model.modules() for parameter in part.parameters()]
+THAW_MISTAKES = edits(start_stage_two, """
+    sets_an_attribute: model.requires_grad = True only sets a new attribute: no parameter changes. The function that
+        does it ends in an underscore.
+        model.requires_grad_(True)  →  model.requires_grad = True
+        = [one for one in result if one.requires_grad]
+    lists_before_the_thaw: The list is made too early, so it holds what learned before: the aligner. Let all learn
+        first.
+        + learning = [one for one in model.parameters() if one.requires_grad]
+        = learning
+    lists_without_a_thaw: The list holds every parameter, and most are frozen still: they get no gradient.
+        model.requires_grad_(True)  →  pass
+    aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
+        model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
+        = [one for one in result if one.requires_grad]
+    only_matrices: Only matrices learn here. Norms and positions have to learn as well.
+        = [one for one in result if one.ndim > 1]
+    only_the_outermost: Parts within parts stay frozen. model.parameters() finds the parameters of all of them.
+        model.requires_grad_(True)  →  [one.requires_grad_(True) for part in (model, *model.children()) for one in part.parameters(recurse=False)]
+        = [one for one in result if one.requires_grad]
+    copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
+        own.
+        = list(deepcopy(model).parameters())
+    listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of
+        parts.
+        = [one for part in model.modules() for one in part.parameters()]
+""", deepcopy=deepcopy)  # fmt: skip
 
 
 THAWED = Check(
@@ -160,6 +117,6 @@ FREEZE = Exercise(
     difficulty=2,
     minutes=8,
     checks=(THAWED, gate("mended_stages", at="train-stages")),
-    mistakes=mistakes_in(globals(), "start_stage_two"),
+    mistakes=THAW_MISTAKES,
     review="Repair three trainings",
 )

@@ -13,82 +13,43 @@ from grader.course.common.look import (
     look_values,
 )
 from grader.course.lesson_3.repaired_model import gate
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.standard_checks import CONDUCT
 from grader.declaration.trial import trials
 
 
-def _mask(words: Tensor, patches: Tensor) -> Tensor:
+def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
     """Make a mask (T, S) of True."""
     return torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
 
 
-@mistake(
-    "look_at_image",
-    "The first word sees the first patch alone: the mask is causal still. It hides words that come later, and no patch comes later.",
-)
-def still_causal(cross_attn, words, patches):
-    return cross_attn(words, patches, _mask(words, patches).tril())
-
-
-@mistake(
-    "look_at_image",
-    "Each word sees one patch more than before, and not yet all. No patch has to be hidden from any word.",
-)
-def causal_and_one_more(cross_attn, words, patches):
-    return cross_attn(words, patches, _mask(words, patches).tril(1))
-
-
-@mistake(
-    "look_at_image",
-    "The mask is the other way round now: later words do not see the first patches. No patch has to be hidden.",
-)
-def causal_backwards(cross_attn, words, patches):
-    return cross_attn(words, patches, _mask(words, patches).triu())
-
-
-@mistake("look_at_image", "Each word sees the patch of its own number, and no other.")
-def own_number_only(cross_attn, words, patches):
-    mask = torch.eye(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
-    return cross_attn(words, patches, mask)
-
-
-@mistake(
-    "look_at_image",
-    "The words look at each other: without a second argument the layer does self-attention. Hand it the patches too.",
-)
-def words_look_at_words(cross_attn, words, patches):
-    return cross_attn(words)
-
-
-@mistake("look_at_image", "Here the patches ask and the words answer. The words ask: they come first.")
-def patches_ask(cross_attn, words, patches):
-    return cross_attn(patches, words)
-
-
-@mistake(
-    "look_at_image",
-    "All patches are averaged first, so there is nothing left to choose from.",
-)
-def average_patch(cross_attn, words, patches):
-    return cross_attn(words, patches.mean(-2, keepdim=True).expand_as(patches))
-
-
-@mistake(
-    "look_at_image",
-    "The words are in the result already. Return what is seen alone: the model adds it to the words itself.",
-)
-def adds_the_words(cross_attn, words, patches):
-    seen, weights = cross_attn(words, patches)
-    return words + seen, weights
-
-
-@mistake(
-    "look_at_image",
-    "No gradient gets back to the image: without it the aligner cannot learn. Leave out no_grad and detach.",
-)
-def patches_detached(cross_attn, words, patches):
-    return cross_attn(words, patches.detach())
+LOOK_MISTAKES = edits(look_at_image, """
+    still_causal: The first word sees the first patch alone: the mask is causal still. It hides words that come
+        later, and no patch comes later.
+        cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril())
+    causal_and_one_more: Each word sees one patch more than before, and not yet all. No patch has to be hidden from
+        any word.
+        cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril(1))
+    causal_backwards: The mask is the other way round now: later words do not see the first patches. No patch has to
+        be hidden.
+        cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).triu())
+    own_number_only: Each word sees the patch of its own number, and no other.
+        cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())
+    words_look_at_words: The words look at each other: without a second argument the layer does self-attention. Hand
+        it the patches too.
+        cross_attn(words, patches)  →  cross_attn(words)
+    patches_ask: Here the patches ask and the words answer. The words ask: they come first.
+        cross_attn(words, patches)  →  cross_attn(patches, words)
+    average_patch: All patches are averaged first, so there is nothing left to choose from.
+        + patches = patches.mean(-2, keepdim=True).expand_as(patches)
+    adds_the_words: The words are in the result already. Return what is seen alone: the model adds it to the words
+        itself.
+        = words + result[0], result[1]
+    patches_detached: No gradient gets back to the image: without it the aligner cannot learn. Leave out no_grad and
+        detach.
+        + patches = patches.detach()
+""", everywhere=_everywhere)  # fmt: skip
 
 
 SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
@@ -126,6 +87,6 @@ LOOK = Exercise(
     difficulty=2,
     minutes=8,
     checks=(LOOK_VALUES, LOOK_CONDUCT, gate("mended_look", at="train-look")),
-    mistakes=mistakes_in(globals(), "look_at_image"),
+    mistakes=LOOK_MISTAKES,
     review="Repair three trainings",
 )

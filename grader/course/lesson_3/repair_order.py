@@ -9,7 +9,8 @@ from attention.repairs import shuffle_questions
 from torch import Tensor
 
 from grader.course.lesson_3.repaired_model import gate
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import as_tensor, pair, side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -64,67 +65,27 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
     }
 
 
-def _order(token_ids: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.randperm(len(token_ids), generator=generator).to(token_ids.device)
-
-
-@mistake(
-    "shuffle_questions",
-    "Questions and images get an order each, so a question comes with the image of another. One order must do for both.",
-)
-def two_orders(token_ids, image_patches, generator):
-    return token_ids[_order(token_ids, generator)], image_patches[_order(token_ids, generator)]
-
-
-@mistake("shuffle_questions", "The questions are shuffled, and the images stay: they have to go along.")
-def images_stay(token_ids, image_patches, generator):
-    return token_ids[_order(token_ids, generator)], image_patches
-
-
-@mistake(
-    "shuffle_questions",
-    "The images move the other way: argsort gives the way back. Use the same order for both.",
-)
-def images_go_back(token_ids, image_patches, generator):
-    order = _order(token_ids, generator)
-    return token_ids[order], image_patches[order.argsort()]
-
-
-@mistake("shuffle_questions", "The pairs are right now, and nothing is shuffled any more.")
-def not_shuffled(token_ids, image_patches, generator):
-    return token_ids, image_patches
-
-
-@mistake("shuffle_questions", "The order is turned round and not drawn. Draw a new one from the generator.")
-def turned_round(token_ids, image_patches, generator):
-    return token_ids.flip(0), image_patches.flip(0)
-
-
-@mistake(
-    "shuffle_questions",
-    "Some questions are drawn twice and others never. An order has each of them once.",
-)
-def with_repeats(token_ids, image_patches, generator):
-    chosen = torch.randint(len(token_ids), (len(token_ids),), generator=generator).to(token_ids.device)
-    return token_ids[chosen], image_patches[chosen]
-
-
-@mistake(
-    "shuffle_questions",
-    "Every call gives the same order, since a new generator begins anew. Use the one that is handed in.",
-)
-def same_order_each_time(token_ids, image_patches, generator):
-    order = _order(token_ids, torch.Generator().manual_seed(0))
-    return token_ids[order], image_patches[order]
-
-
-@mistake(
-    "shuffle_questions",
-    "The order is not drawn from the generator, so the same seed gives another training each time.",
-)
-def generator_is_ignored(token_ids, image_patches, generator):
-    order = torch.randperm(len(token_ids)).to(token_ids.device)
-    return token_ids[order], image_patches[order]
+ORDER_MISTAKES = edits(shuffle_questions, """
+    two_orders: Questions and images get an order each, so a question comes with the image of another. One order
+        must do for both.
+        image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
+    images_stay: The questions are shuffled, and the images stay: they have to go along.
+        image_patches[order]  →  image_patches
+    images_go_back: The images move the other way: argsort gives the way back. Use the same order for both.
+        image_patches[order]  →  image_patches[order.argsort()]
+    not_shuffled: The pairs are right now, and nothing is shuffled any more.
+        = token_ids, image_patches
+    turned_round: The order is turned round and not drawn. Draw a new one from the generator.
+        = token_ids.flip(0), image_patches.flip(0)
+    with_repeats: Some questions are drawn twice and others never. An order has each of them once.
+        torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
+    same_order_each_time: Every call gives the same order, since a new generator begins anew. Use the one that is
+        handed in.
+        + generator = torch.Generator().manual_seed(0)
+    generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each
+        time.
+        , generator=generator  →
+""")  # fmt: skip
 
 
 SHUFFLED = Check(
@@ -147,6 +108,6 @@ ORDER = Exercise(
     difficulty=1,
     minutes=6,
     checks=(SHUFFLED, gate("mended_order", at="train-order")),
-    mistakes=mistakes_in(globals(), "shuffle_questions"),
+    mistakes=ORDER_MISTAKES,
     review="Repair three trainings",
 )

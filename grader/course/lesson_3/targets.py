@@ -9,7 +9,8 @@ from attention.training import shift_targets
 from torch import Tensor
 
 from grader.course.lesson_3.writings import targets_in_loops
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import effects_of, strided
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -49,107 +50,36 @@ def targets_purity(shift_targets, token_ids: Tensor, prompt_lengths: Tensor) -> 
     return {"targets": shift_targets(strided(token_ids), prompt_lengths.clone()), **effects}
 
 
-def _changed_targets(
-    token_ids, prompt_lengths, pad_id, ignore_index, *, first=-1, shift=1, keep_pad=False, last_column=None
-):
-    """Do what `shift_targets` does, except for what the keyword arguments change.
-
-    Args:
-        first: the first position with a target, minus the length of the prompt.
-        shift: a position's target is the token this many places later.
-        keep_pad: whether padding counts as a target, and is not ignored.
-        last_column: the target of the last position (B, 1); None: it has no target.
-    """
-    count = token_ids.shape[-1]
-    wrapped = token_ids[:, :shift] if last_column is None else last_column
-    following = torch.cat([token_ids[:, shift:], wrapped], 1)
-    position = torch.arange(count)
-    keep = position >= prompt_lengths[:, None] + first
-    keep = keep & (position < (count - shift if last_column is None else count))
-    keep = keep if keep_pad else keep & (following != pad_id)
-    return torch.where(keep, following, ignore_index)
-
-
-@mistake("shift_targets", "pad_id is taken for 0. Use the argument.")
-def pad_is_zero(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths, 0, ignore_index)
-
-
-@mistake("shift_targets", "ignore_index is taken for −100. Use the argument.")
-def ignore_is_fixed(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths, pad_id, -100)
-
-
-@mistake(
-    "shift_targets",
-    "Each position is asked for its own token, which it can see. The target is the next token.",
-)
-def not_shifted(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    keep = (torch.arange(token_ids.shape[-1]) >= prompt_lengths[:, None]) & (token_ids != pad_id)
-    return torch.where(keep, token_ids, ignore_index)
-
-
-@mistake("shift_targets", "The target is two places on. Position t predicts token t + 1.")
-def shifted_twice(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths, pad_id, ignore_index, shift=2)
-
-
-@mistake(
-    "shift_targets",
-    "The prompt counts too. Only the answer is to be learned: ignore targets within the prompt.",
-)
-def prompt_not_ignored(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, 0 * prompt_lengths, pad_id, ignore_index, first=0)
-
-
-@mistake(
-    "shift_targets",
-    "The first word of the answer is never asked for: the last position of the prompt predicts it.",
-)
-def first_word_missed(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths, pad_id, ignore_index, first=0)
-
-
-@mistake(
-    "shift_targets",
-    "The last word of the prompt is asked for as well. Targets begin at position prompt_length − 1.",
-)
-def one_too_early(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths, pad_id, ignore_index, first=-2)
-
-
-@mistake("shift_targets", "Padding is a target here: ignore positions whose next token is padding.")
-def padding_not_ignored(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths, pad_id, ignore_index, keep_pad=True)
-
-
-@mistake(
-    "shift_targets",
-    "After the end of sequence one padding is still asked for: look at the next token, not at this one.",
-)
-def one_padding_left(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    targets = padding_not_ignored(token_ids, prompt_lengths, pad_id, ignore_index)
-    return torch.where(token_ids == pad_id, ignore_index, targets)
-
-
-@mistake("shift_targets", "The end of sequence is a target too: the model has to learn when to stop.")
-def end_ignored(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    targets = _changed_targets(token_ids, prompt_lengths, pad_id, ignore_index)
-    last = (token_ids != pad_id).sum(1, keepdim=True) - 2
-    return torch.where(torch.arange(token_ids.shape[-1]) >= last, ignore_index, targets)
-
-
-@mistake(
-    "shift_targets",
-    "torch.roll brings the first token to the end. The last column has no next token: ignore it.",
-)
-def wraps_around(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths, pad_id, ignore_index, last_column=token_ids[:, :1])
-
-
-@mistake("shift_targets", "One prompt length is used for the whole batch; each row has its own.")
-def one_length_for_all(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    return _changed_targets(token_ids, prompt_lengths[:1].expand_as(prompt_lengths), pad_id, ignore_index)
+TARGET_MISTAKES = edits(shift_targets, """
+    pad_is_zero: pad_id is taken for 0. Use the argument.
+        + pad_id = 0
+    ignore_is_fixed: ignore_index is taken for −100. Use the argument.
+        + ignore_index = -100
+    not_shifted: Each position is asked for its own token, which it can see. The target is the next token.
+        F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
+        prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
+        answers & (position < token_ids.shape[-1] - 1)  →  answers
+    shifted_twice: The target is two places on. Position t predicts token t + 1.
+        token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
+    prompt_not_ignored: The prompt counts too. Only the answer is to be learned: ignore targets within the prompt.
+        prompt_lengths.unsqueeze(-1) - 1  →  0
+    first_word_missed: The first word of the answer is never asked for: the last position of the prompt predicts it.
+        prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
+    one_too_early: The last word of the prompt is asked for as well. Targets begin at position prompt_length − 1.
+        prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
+    padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
+        & (following != pad_id)  →
+    one_padding_left: After the end of sequence one padding is still asked for: look at the next token, not at this
+        one.
+        following != pad_id  →  token_ids != pad_id
+    end_ignored: The end of sequence is a target too: the model has to learn when to stop.
+        answers & (position < token_ids.shape[-1] - 1)  →  answers & (position < (token_ids != pad_id).sum(1, keepdim=True) - 2)
+    wraps_around: torch.roll brings the first token to the end. The last column has no next token: ignore it.
+        F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
+        answers & (position < token_ids.shape[-1] - 1)  →  answers
+    one_length_for_all: One prompt length is used for the whole batch; each row has its own.
+        prompt_lengths.unsqueeze(-1)  →  prompt_lengths[:1].unsqueeze(-1)
+""")  # fmt: skip
 
 
 OPTIONS_ARE_USED = Check(
@@ -195,7 +125,7 @@ TARGETS = Exercise(
         OPTIONS_ARE_USED,
         TARGETS_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "shift_targets"),
+    mistakes=TARGET_MISTAKES,
     writings=(targets_in_loops,),
     stand_in="""
 def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):

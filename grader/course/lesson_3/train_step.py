@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import torch
 from attention.training import shift_targets, train_step
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import Tensor
 
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
-from grader.course.lesson_3.targets import draw_sequences, not_shifted, prompt_not_ignored
+from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -87,124 +87,33 @@ def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tenso
     }
 
 
-def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Compute the mean cross-entropy over all positions whose target is not −100."""
-    return F.cross_entropy(logits.transpose(1, 2), targets)
-
-
-def _changed_step(
-    model, optimizer, batch, *, train=True, clear=True, targets=shift_targets, loss=_mean_loss, finish=None
-) -> Tensor:
-    """Do what `train_step` does, except for what the keyword arguments change; return the loss as a tensor.
-
-    Args:
-        train: whether to put the model into training mode.
-        clear: whether to set the gradients to zero first.
-        targets: replaces `shift_targets`.
-        loss: computes the loss from logits and targets.
-        finish: called with the model between the backward pass and the update.
-    """
-    token_ids, prompt_lengths, image_patches = batch
-    if train:
-        model.train()
-    logits, _ = model(token_ids, image_patches)
-    computed = loss(logits, targets(token_ids, prompt_lengths))
-    if clear:
-        optimizer.zero_grad()
-    computed.backward()
-    if finish:
-        finish(model)
-    optimizer.step()
-    return computed
-
-
-@mistake("train_step", "The model is not put into training mode: call model.train() first.")
-def stays_in_evaluation(model, optimizer, batch):
-    return _changed_step(model, optimizer, batch, train=False).item()
-
-
-@mistake(
-    "train_step",
-    "The loss that comes back is a tensor, and all that it was computed from stays in memory: return loss.item().",
-)
-def returns_a_tensor(model, optimizer, batch):
-    return _changed_step(model, optimizer, batch)
-
-
-@mistake(
-    "train_step",
-    "The weights never change: loss.backward(), then optimizer.step(), and no zero_grad() between the two.",
-)
-def no_update(model, optimizer, batch):
-    token_ids, prompt_lengths, image_patches = batch
-    logits, _ = model(token_ids, image_patches)
-    return _mean_loss(logits, shift_targets(token_ids, prompt_lengths)).item()
-
-
-@mistake(
-    "train_step", "Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward()."
-)
-def no_zero_grad(model, optimizer, batch):
-    return _changed_step(model, optimizer, batch, clear=False).item()
-
-
-@mistake(
-    "train_step",
-    "The loss is a sum over the targets. Take their mean, so that long answers do not weigh more.",
-)
-def summed_loss(model, optimizer, batch):
-    def loss(logits: Tensor, targets: Tensor) -> Tensor:
-        return F.cross_entropy(logits.transpose(1, 2), targets, reduction="sum")
-
-    return _changed_step(model, optimizer, batch, loss=loss).item()
-
-
-@mistake("train_step", "The prompt is learned as well: take the targets from shift_targets.")
-def learns_the_prompt(model, optimizer, batch):
-    return _changed_step(model, optimizer, batch, targets=prompt_not_ignored).item()
-
-
-@mistake(
-    "train_step",
-    "The logits are compared with the tokens at the same place. shift_targets gives the next ones.",
-)
-def learns_to_copy(model, optimizer, batch):
-    return _changed_step(model, optimizer, batch, targets=not_shifted).item()
-
-
-@mistake(
-    "train_step",
-    "A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten batch and positions together.",
-)
-def reshapes_the_logits(model, optimizer, batch):
-    def loss(logits: Tensor, targets: Tensor) -> Tensor:
-        return F.cross_entropy(logits.reshape(len(logits), logits.shape[-1], -1), targets)
-
-    return _changed_step(model, optimizer, batch, loss=loss).item()
-
-
-@mistake("train_step", "The gradients are clipped. This exercise asks for the plain update.")
-def clips(model, optimizer, batch):
-    def clip(model: nn.Module) -> None:
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-
-    return _changed_step(model, optimizer, batch, finish=clip).item()
-
-
-@mistake("train_step", "This is the loss after the update. Return the one that the update was made from.")
-def loss_after_the_update(model, optimizer, batch):
-    _changed_step(model, optimizer, batch)
-    with torch.no_grad():
-        return no_update(model, optimizer, batch)
-
-
-@mistake("train_step", "Each sequence counts the same here. Take one mean over all targets of the batch.")
-def mean_of_means(model, optimizer, batch):
-    def loss(logits: Tensor, targets: Tensor) -> Tensor:
-        losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1)
-        return (losses / (targets != -100).sum(1)).mean()
-
-    return _changed_step(model, optimizer, batch, loss=loss).item()
+STEP_MISTAKES = edits(train_step, """
+    stays_in_evaluation: The model is not put into training mode: call model.train() first.
+        model.train()  →  pass
+    returns_a_tensor: The loss that comes back is a tensor, and all that it was computed from stays in memory:
+        return loss.item().
+        loss.item()  →  loss
+    no_update: The weights never change: loss.backward(), then optimizer.step(), and no zero_grad() between the two.
+        loss.backward()  →  pass
+        optimizer.step()  →  pass
+    no_zero_grad: Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward().
+        optimizer.zero_grad()  →  pass
+    summed_loss: The loss is a sum over the targets. Take their mean, so that long answers do not weigh more.
+        ignore_index=-100  →  reduction="sum"
+    learns_the_prompt: The prompt is learned as well: take the targets from shift_targets.
+        shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
+    learns_to_copy: The logits are compared with the tokens at the same place. shift_targets gives the next ones.
+        shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)
+    reshapes_the_logits: A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten
+        batch and positions together.
+        logits.flatten(0, -2), targets.flatten()  →  logits.reshape(len(logits), logits.shape[-1], -1), targets
+    clips: The gradients are clipped. This exercise asks for the plain update.
+        optimizer.step()  →  nn.utils.clip_grad_norm_(model.parameters(), 1.0); optimizer.step()
+    loss_after_the_update: This is the loss after the update. Return the one that the update was made from.
+        return loss.item()  →  return F.cross_entropy(model(token_ids, image_patches)[0].flatten(0, -2), targets.flatten()).item()
+    mean_of_means: Each sequence counts the same here. Take one mean over all targets of the batch.
+        F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)  →  F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1); loss = (loss / (targets != -100).sum(1)).mean()
+""")  # fmt: skip
 
 
 TRAINING_CONDUCT = Check(
@@ -243,7 +152,7 @@ STEP = Exercise(
         ),
         TRAINING_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "train_step"),
+    mistakes=STEP_MISTAKES,
     writings=(step_on_answers,),
     review="One step",
 )

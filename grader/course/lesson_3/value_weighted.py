@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import torch
 from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
-from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.common.model_state import what_learns
@@ -20,7 +19,8 @@ from grader.course.lesson_3.trained_model import (
 )
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import load, side_effects, strided
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -72,100 +72,38 @@ def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
     }
 
 
-def _values_by_head(cross_attn, image_tokens: Tensor) -> Tensor:
-    """Return the values of each head: (..., H, S, d_head)."""
-    return cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1)).transpose(-3, -2)
-
-
-def _contributions(cross_attn, tokens: Tensor, image_tokens: Tensor) -> Tensor:
-    """Return what each patch adds to the output, by head: weight × value × slice of W_O.
-
-    Shape: (..., H, T, S, d_model).
-    """
-    _, weights = cross_attn(tokens, image_tokens)
-    value = _values_by_head(cross_attn, image_tokens)
-    slices = cross_attn.W_O.weight.unflatten(-1, (cross_attn.num_heads, -1))  # (d_model, H, d_head)
-    return torch.einsum("...hts,...hsk,dhk->...htsd", weights, value, slices)
-
-
-@mistake(
-    "value_weighted_map",
-    "This is the average of the heads' weights: it does not know how long the values are.",
-)
-def head_average(cross_attn, tokens, image_tokens):
-    return cross_attn(tokens, image_tokens)[1].mean(-3)
-
-
-@mistake("value_weighted_map", "These are the summed weights of the heads: the values and W_O are missing.")
-def head_sum(cross_attn, tokens, image_tokens):
-    return cross_attn(tokens, image_tokens)[1].sum(-3)
-
-
-@mistake(
-    "value_weighted_map",
-    "The norm is taken per head and then summed. Heads may cancel: sum the vectors first.",
-)
-def norm_before_the_sum(cross_attn, tokens, image_tokens):
-    return _contributions(cross_attn, tokens, image_tokens).norm(dim=-1).sum(-3)
-
-
-@mistake("value_weighted_map", "The norm is taken per head and then averaged. Sum the heads' vectors first.")
-def norm_before_the_mean(cross_attn, tokens, image_tokens):
-    return _contributions(cross_attn, tokens, image_tokens).norm(dim=-1).mean(-3)
-
-
-@mistake("value_weighted_map", "W_O is missing: what a head brings back is its value times its slice of W_O.")
-def without_output_projection(cross_attn, tokens, image_tokens):
-    _, weights = cross_attn(tokens, image_tokens)
-    value = _values_by_head(cross_attn, image_tokens)
-    return torch.einsum("...hts,...hsk->...tshk", weights, value).flatten(-2).norm(dim=-1)
-
-
-@mistake(
-    "value_weighted_map",
-    "W_O is cut along the wrong axis: a head's slice is d_head of its columns, W_O.weight[:, …].",
-)
-def slices_of_rows(cross_attn, tokens, image_tokens):
-    _, weights = cross_attn(tokens, image_tokens)
-    value = _values_by_head(cross_attn, image_tokens)
-    slices = cross_attn.W_O.weight.T.unflatten(-1, (cross_attn.num_heads, -1))
-    return torch.einsum("...hts,...hsk,dhk->...tsd", weights, value, slices).norm(dim=-1)
-
-
-@mistake("value_weighted_map", "Only the last head is left: sum the vectors of all heads.")
-def last_head_only(cross_attn, tokens, image_tokens):
-    return _contributions(cross_attn, tokens, image_tokens).select(-4, -1).norm(dim=-1)
-
-
-@mistake("value_weighted_map", "Absolute values are summed. The length of a vector is its L2 norm.")
-def l1_norm(cross_attn, tokens, image_tokens):
-    return _contributions(cross_attn, tokens, image_tokens).sum(-4).abs().sum(-1)
-
-
-@mistake("value_weighted_map", "The square root is missing: this is the squared length.")
-def squared_norm(cross_attn, tokens, image_tokens):
-    return _contributions(cross_attn, tokens, image_tokens).sum(-4).square().sum(-1)
-
-
-@mistake("value_weighted_map", "The rows are normalised to sum to 1. Return the lengths as they are.")
-def normalised_rows(cross_attn, tokens, image_tokens):
-    lengths = value_weighted_map(cross_attn, tokens, image_tokens)
-    return lengths / lengths.sum(-1, keepdim=True)
-
-
-@mistake("value_weighted_map", "The patches are summed up before the norm, so nothing tells them apart.")
-def norm_of_the_output(cross_attn, tokens, image_tokens):
-    output, weights = cross_attn(tokens, image_tokens)
-    return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
-
-
-@mistake(
-    "value_weighted_map",
-    "The values are used without the weights: a patch that nobody looks at brings nothing.",
-)
-def without_weights(cross_attn, tokens, image_tokens):
-    lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
-    return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
+MAP_MISTAKES = edits(map_in_loop, """
+    head_average: This is the average of the heads' weights: it does not know how long the values are.
+        + return cross_attn(tokens, image_tokens)[1].mean(-3)
+    head_sum: These are the summed weights of the heads: the values and W_O are missing.
+        + return cross_attn(tokens, image_tokens)[1].sum(-3)
+    norm_before_the_sum: The norm is taken per head and then summed. Heads may cancel: sum the vectors first.
+        weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)  →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
+        total.norm(dim=-1)  →  total
+    norm_before_the_mean: The norm is taken per head and then averaged. Sum the heads' vectors first.
+        weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)  →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
+        total.norm(dim=-1)  →  total / cross_attn.num_heads
+    without_output_projection: W_O is missing: what a head brings back is its value times its slice of W_O.
+        + value = cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1))
+        + brought = torch.einsum("...hts,...shk->...tshk", cross_attn(tokens, image_tokens)[1], value)
+        + return brought.flatten(-2).norm(dim=-1)
+    slices_of_rows: W_O is cut along the wrong axis: a head's slice is d_head of its columns, W_O.weight[:, …].
+        cross_attn.W_O.weight[:, part].transpose(-2, -1)  →  cross_attn.W_O.weight[part]
+    last_head_only: Only the last head is left: sum the vectors of all heads.
+        total = total +  →  total =
+    l1_norm: Absolute values are summed. The length of a vector is its L2 norm.
+        total.norm(dim=-1)  →  total.abs().sum(-1)
+    squared_norm: The square root is missing: this is the squared length.
+        total.norm(dim=-1)  →  total.square().sum(-1)
+    normalised_rows: The rows are normalised to sum to 1. Return the lengths as they are.
+        = result / result.sum(-1, keepdim=True)
+    norm_of_the_output: The patches are summed up before the norm, so nothing tells them apart.
+        + output, weights = cross_attn(tokens, image_tokens)
+        + return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
+    without_weights: The values are used without the weights: a patch that nobody looks at brings nothing.
+        + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
+        + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
+""", defines="value_weighted_map")  # fmt: skip
 
 
 MAP_VALUES = Check(
@@ -223,7 +161,7 @@ GROUNDING = Exercise(
     minutes=12,
     builds_on=("3.3", "3.4", "3.5", "3.6"),
     checks=(MAP_VALUES, MAP_CONDUCT, TRAINED_MODEL_ANSWERS, TRAINED_MODEL_MAPS),
-    mistakes=mistakes_in(globals(), "value_weighted_map"),
+    mistakes=MAP_MISTAKES,
     writings=(map_in_loop,),
     review="Where it really looks",
 )
