@@ -18,7 +18,7 @@ from grader.course import lessons
 from grader.course.lesson_3 import verified_model
 from grader.course.trainings import recorded
 from grader.course.trainings.recorded import State, Training, evenly
-from grader.course.trainings.segment import compare_training, go_on
+from grader.course.trainings.segment import compare_training, draw_state, go_on
 from grader.declaration.sampler import InputSampler
 from grader.records import Case, Finding
 
@@ -262,6 +262,15 @@ def test_states_differ_between_submissions_and_cannot_be_known() -> None:
         if trial.check.name == "goes on"
     ]
     assert all(not torch.equal(one, other) for i, one in enumerate(drawn) for other in drawn[:i])
+
+
+def test_a_state_is_the_same_whether_the_training_was_run_or_read() -> None:
+    """A file has the names in another order than a model."""
+    weights = {"W_Q": torch.ones(3, 2), "W_K": torch.ones(3, 2)}
+    ran = [State(step, weights, weights, weights) for step in (1, 2, 3)]
+    read = [State(one.step, *3 * [dict(reversed(weights.items()))]) for one in ran]
+    first, second = (draw_state(InputSampler("state"), states, early=True) for states in (ran, read))
+    assert all(torch.equal(first["weights"][name], second["weights"][name]) for name in weights)
 
 
 def test_a_state_is_named_by_its_fields() -> None:

@@ -36,7 +36,8 @@ def draw_state(sampler: InputSampler, states: Sequence[State], *, early: bool) -
     chosen = among[int(sampler.integers(0, len(among), 1))]
     weights = {
         name: weight + NOISE * _spread(weight) * sampler.normal(*weight.shape)
-        for name, weight in chosen.weights.items()
+        # In one order, whether this process ran the training or read it: the sampler draws the next numbers for each.
+        for name, weight in sorted(chosen.weights.items())
     }
     return {"step": chosen.step, "weights": weights, "mean": dict(chosen.mean), "square": dict(chosen.square)}
 
