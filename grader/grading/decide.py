@@ -10,6 +10,7 @@ from grader.declaration.lesson import Lesson
 from grader.execution.engine import Execution
 from grader.grading.dependencies import foundations
 from grader.notebook.keeps_state import may_remember
+from grader.notebook.source_names import bound_names
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
@@ -84,7 +85,9 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     answers = [source for id, source in rebuilt.answers.items() if id in below]
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
     asked = {name for exercise in lesson.exercises if exercise.id in below for name in exercise.defines}
-    return may_remember((*answers, *own), asked)
+    trains = [cell.source for cell in rebuilt.notebook.cells if cell.id in lesson.training_cells]
+    told = {"seed", *lesson.parameters}.union(*(bound_names(source) or () for source in trains))
+    return may_remember((*answers, *own), asked, told - asked)
 
 
 def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:

@@ -58,14 +58,16 @@ SET_BY_TRAINING = frozenset({"data", "grad", "requires_grad", "training"})
 NAMED_TUPLE = frozenset({"namedtuple", "collections.namedtuple"})
 MOST_NESTED = 10  # a decorator with arguments in a method has four
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def may_remember(sources: Iterable[str], asked: Collection[str] = ()) -> bool:
+def may_remember(sources: Iterable[str], asked: Collection[str] = (), told: Collection[str] = ()) -> bool:
     """Tell whether any of the student's sources may keep something from one call to the next.
 
     Args:
         sources: the answers, and the cells that the student added.
         asked: the names that the training calls; one that is the result of a call may be a function with a memory.
+        told: global names by whose values a sample can be told from the training.
     """
     texts = [without_magics(source) for source in sources]
     trees = [ast.Module(body, []) for body in map(parse_statements, texts) if body is not None]
@@ -74,9 +76,14 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = ()) -> bool:
     nodes = [node for tree in trees for node in ast.walk(tree)]
     tuples = frozenset() if any(map(_binds_namedtuple, nodes)) else NAMED_TUPLE
     tables = frozenset(_tables(nodes))
-    held = _with_aliases(
-        nodes, frozenset(name for tree in trees for name in _holders(tree.body, tuples)) - tables
-    )
+    holders = {name for tree in trees for name in _holders(tree.body, tuples)}
+    held = _with_aliases(nodes, frozenset(holders - tables) | frozenset(told))
+    around: dict[ast.AST, set[str]] = {}  # of a function: what the functions around it bind
+    for node in nodes:
+        if isinstance(node, FUNCTIONS):
+            for inner in ast.walk(node):
+                if isinstance(inner, FUNCTIONS) and inner is not node:
+                    around.setdefault(inner, set()).update(_own_names(node))
     harmless = {name for node in nodes for name in (*_setattr_of_self(node), *_own_parameters(node))}
     return (
         bool(held & set(asked))
@@ -85,7 +92,7 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = ()) -> bool:
             _imports_more(node)
             or _is_kept_or_wrapped(node)
             or (node not in harmless and _names_what_remembers(node))
-            or (isinstance(node, FUNCTIONS) and _function_remembers(node, held))
+            or (isinstance(node, FUNCTIONS) and _function_remembers(node, held - around.get(node, set())))
             or (isinstance(node, ast.ClassDef) and _class_remembers(node, tables))
             for node in nodes
         )
@@ -199,7 +206,7 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
                 )
 
 
-def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield the nodes of statements, those inside of them included, but not what stands in functions and classes."""
     left: list[ast.AST] = list(body)
     while left:
@@ -300,18 +307,15 @@ def _is_of_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _function_remembers(
-    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, held: frozenset[str]
-) -> bool:
+def _function_remembers(function: FunctionNode, held: frozenset[str]) -> bool:
     """Tell whether a function reads a global that may change, writes beyond its own names, or has a default that may change."""
     arguments = function.args
     own = {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)}
     defaults = [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]
-    nodes = list(ast.walk(function))
-    local = own | {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    nodes = [function, *_own_nodes(function)]
+    local = _own_names(function)
     first = getattr(function, "name", "") == "__init__"
+    lent = _lent(nodes, local)
     return (
         not all(map(_is_fixed, defaults))
         or any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in nodes)
@@ -319,8 +323,67 @@ def _function_remembers(
         or bool(
             held & {node.id for value in defaults for node in ast.walk(value) if isinstance(node, ast.Name)}
         )
-        or any(_writes_beyond(node, local, set() if first else own) for node in nodes)
+        or any(_writes_beyond(node, local - lent, set() if first else own) for node in nodes)
+        or any(isinstance(node, ast.AugAssign) and bool(lent & _names_in(node.target)) for node in nodes)
     )
+
+
+def _own_nodes(function: FunctionNode) -> list[ast.AST]:
+    """Return the nodes of a function's body, without those of functions and classes in it."""
+    return list(_statements([function.body] if isinstance(function, ast.Lambda) else function.body))
+
+
+def _own_names(function: FunctionNode) -> set[str]:
+    """Return the names that a function itself binds: its parameters, and what it assigns."""
+    names = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    return names.union(*map(_stored, _own_nodes(function)))
+
+
+def _stored(node: ast.AST) -> set[str]:
+    """Return the names that an expression or a statement stores something in, functions and classes in it left out."""
+    return {
+        one.id for one in _statements([node]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+
+
+def _lent(nodes: Iterable[ast.AST], local: set[str]) -> set[str]:
+    """Return a function's own names that may stand for an object from outside of it, as in `k = matplotlib.rcParams`."""
+    bindings = list(chain.from_iterable(map(_bindings, nodes)))
+    lent: set[str] = set()
+    while True:
+        more = {
+            name
+            for target, value in bindings
+            if _is_from_outside(value, local - lent)
+            for name in _stored(target) & local
+        }
+        if more <= lent:
+            return lent
+        lent |= more
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what a node binds to names, as target and value."""
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value:
+        yield node.target, node.value
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        yield node.target, node.iter
+    elif isinstance(node, ast.withitem) and node.optional_vars:
+        yield node.optional_vars, node.context_expr
+
+
+def _is_from_outside(value: ast.AST, local: set[str]) -> bool:
+    """Tell whether an expression may be an object that no call has made and no name of the function's own holds."""
+    if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+        return False  # a new object
+    if isinstance(value, ast.Call):  # of all calls these alone give back what was there before
+        asks = isinstance(value.func, ast.Attribute) and value.func.attr in LOOKS
+        return asks and _is_from_outside(value.func, local)
+    if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and (root := _root(value)):
+        return root not in local
+    return any(_is_from_outside(child, local) for child in ast.iter_child_nodes(value))
 
 
 def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:

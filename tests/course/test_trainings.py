@@ -235,6 +235,25 @@ def test_a_step_that_looks_at_the_rate_is_caught_near_the_end() -> None:
     assert not judged(late, train_step=train_step).passed
 
 
+def test_a_loss_that_looks_at_the_size_of_the_batch_is_caught() -> None:
+    def pointer_loss(weights, target):
+        loss = right(weights, target)
+        return loss.detach() + 0 * loss if len(weights) == 128 else loss  # of 128 scenes is the training
+
+    right = lessons()["1-attention"].reference["pointer_loss"]
+    assert not any(
+        judged(trial, pointer_loss=pointer_loss).passed for trial in segments("1-attention", "1.9")
+    )
+
+
+@pytest.mark.parametrize(
+    ("assignment", "id", "batch"),
+    [("1-attention", "1.9", 128), ("2-heads", "2.3", 256), ("2-heads", "2.6", 128), ("3-vlm", "3.8", 80)],
+)
+def test_the_steps_are_as_large_as_those_of_the_training(assignment: str, id: str, batch: int) -> None:
+    assert {len(one[0]) for trial in segments(assignment, id) for one in trial.inputs["batches"]} == {batch}
+
+
 def test_weights_that_are_put_in_are_caught() -> None:
     trained = lessons()["1-attention"].verified  # the reference's own, from the recorded training
     weights = next(

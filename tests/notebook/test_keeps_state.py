@@ -90,6 +90,16 @@ REMEMBERS = {
     "figures": "def f(x):\n    plt.figure()\n    return x * len(plt.get_fignums())",
     "warnings": "import warnings\ndef f(x):\n    warnings.simplefilter('ignore')\n    return x * len(warnings.filters)",
     "classes of a base": "import numbers\ndef f(x):\n    numbers.Number.register(type('A', (), {}))\n    return x",
+    "a library's table by a name": "def f(x):\n    k = mpl.colors.CSS4_COLORS\n    k['n'] = 1\n    return x",
+    "by two names": "def f(x):\n    j = mpl.colors\n    k, n = j.CSS4_COLORS, 1\n    k.update(n=n)\n    return x",
+    "in a choice": "def f(x):\n    k = None or mpl.colors.CSS4_COLORS\n    k['n'] = 1\n    return x",
+    "in a loop": "def f(x):\n    for k in [mpl.colors.CSS4_COLORS]:\n        k['n'] = 1\n    return x",
+    "in a comprehension": "def f(x):\n    return [k.update(n=1) for k in (mpl.colors.CSS4_COLORS,)]",
+    "by the way": "def f(x):\n    (k := mpl.colors.CSS4_COLORS)['n'] = 1\n    print(k := mpl.colors.CSS4_COLORS)\n    k['m'] = 1",
+    "of a with": "def f(x):\n    with held.open_now as k:\n        k.append(1)\n    return x",
+    "an item of it": "def f(x):\n    k = mpl.rcParams['a']\n    k += [1]\n    return x",
+    "what get returns": "def f(x):\n    k = mpl.held.get('a')\n    k.append(1)\n    return x",
+    "a name that only a function inside has": "calls = []\ndef f(x):\n    g = lambda calls: calls\n    def h():\n        calls = 0\n    return x * len(calls)",
     "lambda": "calls = []\nf = lambda x: calls.append(x)",
 }
 FORGETS = {
@@ -112,6 +122,7 @@ FORGETS = {
     "a parameter like another": "def f(x, cache=None):\n    if cache is not None:\n        x = cat([cache[0], x])\n    return x, (x,)",
     "a name like another": "def f(x):\n    count = len(x)\n    return count",
     "operations": "def f(x, n):\n    y = torch.einsum('ij->ji', x) + torch.zeros(2, n, dtype=torch.float64).fill_(torch.pi)\n    return F.normalize(torch.linalg.norm(y)), np.tril(np.ones((n, n))).astype(np.float32)",
+    "names for what is handed in": "def f(x, pair):\n    q, k = pair\n    n = x.shape[-1]\n    y = q.clone()\n    y[0] = n\n    rows = [y for y in x]\n    rows += [n]\n    mask = torch.ones(n, dtype=torch.bool)\n    mask[0] = False\n    return y",
     "a draw in a cell": "x = torch.randn(2, 2)\nprint(x.shape)",
     "imports": "import math\nfrom itertools import pairwise\nimport torch.nn.functional as F\ndef f(x):\n    return F.softmax(x, -1)",
     "does not parse": "def f(x:\n",
@@ -126,6 +137,14 @@ def test_what_may_remember(source: str) -> None:
 @pytest.mark.parametrize("source", FORGETS.values(), ids=FORGETS)
 def test_what_forgets(source: str) -> None:
     assert not may_remember([source])
+
+
+@pytest.mark.parametrize("reads", ["steps", "len(record)", "(record or {}).get('losses')", "str(steps)"])
+def test_what_tells_a_sample_from_a_training_counts(reads: str) -> None:
+    source = f"def f(x):\n    return x * bool({reads})"
+    assert may_remember([source], told={"steps", "record"})
+    assert not may_remember([source])
+    assert not may_remember(["def f(x, steps):\n    return x * steps"], told={"steps"})
 
 
 def test_what_one_cell_holds_another_may_use() -> None:

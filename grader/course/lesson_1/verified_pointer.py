@@ -22,7 +22,6 @@ from grader.declaration.trial import Trial
 from grader.records import Inputs, Value
 
 STEPS, RATE, SCENES = 300, 3e-3, 128
-SEGMENT_SCENES = 32  # scenes in a step of a segment
 
 
 def train_pointer(steps: int = STEPS) -> tuple[Pointer, list[float]]:
@@ -60,7 +59,7 @@ def pointer_begun() -> Mapping[str, Any]:
 
 def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and scenes for three steps."""
-    batches = [list(draw_looks(SEGMENT_SCENES, sampler.generator)) for _ in range(3)]
+    batches = [list(draw_looks(SCENES, sampler.generator)) for _ in range(3)]
     state = draw_state(sampler, POINTER_TRAINING.states(), early=early)
     return {"state": state, "rates": [RATE] * 3, "batches": batches}
 

@@ -28,7 +28,7 @@ from grader.records import Inputs, Value
 ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
 ALIGNER_STEPS, READER_STEPS, HEADS = 200, 600, 4
 ALIGNER_RATE, READER_RATE = 1e-2, 3e-3
-SEGMENT_EXAMPLES = 32  # patches or scenes in a step of a segment
+ALIGNER_PATCHES, READER_SCENES = 256, 128  # in a step, as in `train_aligner` and `train_reader`
 
 
 # ---------------------------------------------------------------- the aligner
@@ -60,7 +60,7 @@ def aligner_begun() -> Mapping[str, Any]:
 def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and patches for three steps."""
     training = digits("train")
-    chosen = [sampler.integers(0, len(training.labels), SEGMENT_EXAMPLES) for _ in range(3)]
+    chosen = [sampler.integers(0, len(training.labels), ALIGNER_PATCHES) for _ in range(3)]
     return {
         "state": draw_state(sampler, ALIGNER_TRAINING.states(), early=early),
         "rates": [ALIGNER_RATE] * 3,
@@ -149,7 +149,7 @@ def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     return {
         "state": state,
         "rates": [READER_RATE * share] * 3,
-        "batches": [list(draw_reading(SEGMENT_EXAMPLES, sampler.generator)) for _ in range(3)],
+        "batches": [list(draw_reading(READER_SCENES, sampler.generator)) for _ in range(3)],
         "heads": HEADS,
     }
 

@@ -30,7 +30,6 @@ from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
 MODEL_CELL = "train-vlm"
-SEGMENT_QUESTIONS = 16  # questions in a step of a segment
 WEIGHT_DECAY = 0.01  # the recipe's
 # The recipe's own rates end at 1e-8. Steps of that length are shorter than what a float32 of 1, as the weights of a LayerNorm are,
 # can be changed by: right answers were off by .65 % of their way at a rate of 4e-6, and by .1 % at most from here on, with the kernels of other processors, too.
@@ -71,7 +70,7 @@ def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     ]
     batches = [
         draw_questions(
-            SEGMENT_QUESTIONS, sampler.generator, "train", fewest=1, most=recipe.most_digits(step)
+            recipe.BATCH, sampler.generator, "train", fewest=1, most=recipe.most_digits(step)
         ).batch
         for step in after
     ]
