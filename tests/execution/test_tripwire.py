@@ -5,7 +5,8 @@ import __future__
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -238,6 +239,54 @@ def test_what_runs_in_the_place_of_given_code_is_not_given(name: str, monkeypatc
     trips = seen(MASKED, lambda: attend(namespace))
     assert trips
     assert {cell for _, cell in trips} == {""}
+
+
+# Functions of C have no frame: what they call would count as called by the given code that meets them.
+HIDDEN_MASK = torch.ones(5, 5, dtype=torch.bool).tril()
+MEETS = """def attention(q, k, v, m=None):
+    if m is not None:
+        m.any(-1)
+    w = F.scaled_dot_product_attention(q, k, k)
+    return w.masked_fill(w < 0, 0.0) @ v
+def made(q, k, v): return Layer()
+def called(q, k, v): return Layer.twice(q)"""
+
+
+def called_back(q: torch.Tensor) -> Callable:
+    """Return a function of C that takes anything, and calls the built-in with other arguments."""
+    return functools.partial(
+        next, map(functools.partial(F.scaled_dot_product_attention, q, q, q), [HIDDEN_MASK])
+    )
+
+
+def class_with(name: str, q: torch.Tensor, wrap: Callable = lambda back: back) -> type:
+    return type("Met", (), {name: wrap(called_back(q))})
+
+
+CALLED_BACK = {
+    "an operator": lambda f, s, q: f["attention"](q, q, class_with("__rmatmul__", q)()),
+    "a method": lambda f, s, q: f["attention"](q, q, q, class_with("any", q)()),
+    "an attribute that is asked for": lambda f, s, q: f["attention"](q, q, q, class_with("__getattr__", q)()),
+    "a method of all tensors": lambda f, s, q: s(torch.Tensor, "masked_fill", called_back(q)) or f["attention"](q, q, q),
+    "a comparison of all tensors": lambda f, s, q: s(torch.Tensor, "__lt__", called_back(q)) or f["attention"](q, q, q),
+    "how a class is made": lambda f, s, q: f.update(Layer=class_with("__new__", q, wrap=staticmethod)) or f["made"](q, q, q),
+    "a function of a class": lambda f, s, q: f.update(Layer=class_with("twice", q, wrap=staticmethod)) or f["called"](q, q, q),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLED_BACK)
+def test_what_given_code_only_meets_is_not_called_by_it(name: str, monkeypatch) -> None:
+    namespace, setattr_ = dict(NAMES), functools.partial(monkeypatch.setattr, raising=False)
+    define(namespace, MEETS, GIVEN)
+    define(namespace, "def masked_attention(call): return call()", of(MASKED))
+
+    def meet() -> None:
+        with suppress(Exception):  # what comes back is of no use to the given code
+            CALLED_BACK[name](namespace, setattr_, torch.randn(2, 5, 4))
+
+    trips = seen(MASKED, lambda: namespace["masked_attention"](meet))
+    monkeypatch.undo()
+    assert "" in {cell for _, cell in trips}
 
 
 def test_given_code_may_call_what_the_student_gave_a_name_and_python_may_come_from_the_future() -> None:

@@ -13,7 +13,8 @@ import builtins
 import dis
 import math
 from functools import lru_cache
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, GeneratorType
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -26,9 +27,14 @@ for _feature in __future__.all_feature_names:
 
 # What has a frame of its own if it is called, or cannot be.
 HARMLESS = (FunctionType, type, type(None), bool, int, float, str)
+# Types whose methods are torch's and Python's own: other values could call anything back, without a frame.
+PLAIN = (
+    torch.Tensor, nn.Parameter, torch.Size, torch.dtype, torch.device, tuple, list, dict, GeneratorType, *HARMLESS,
+)  # fmt: skip
 
 # Taken before student code can replace them.
-_compile, _instructions, _Module = compile, dis.get_instructions, ast.Module
+_compile, _instructions, _ast, _vars = compile, dis.get_instructions, ast, vars
+_tensor = dict(vars(torch.Tensor))
 _libraries = {"torch": torch, "F": F, "nn": nn, "math": math}
 # What the names mean that given code uses, and what these libraries have.
 _meanings = {**vars(builtins), **_libraries}
@@ -48,41 +54,75 @@ def is_given(cell: str) -> bool:
 
 
 def runs_unchanged(frame: FrameType, cell: str) -> bool:
-    """Tell whether a frame runs the code of a given cell as it was released, and its names mean what they meant.
+    """Tell whether a frame calls torch's own, in the code of a given cell as it was released, and its names mean what they meant.
 
-    A name that the notebook defines may mean any function in Python: that has a frame of its own, which tells whose it is.
+    A name that the notebook defines may mean any function in Python: that has a frame of its own, which tells whose it is. A
+    function of C has none, so what the frame is calling must be a library's by name, with values of plain types.
     """
     names = frame.f_globals
-    used = _codes(_sources[cell], frame.f_code.co_flags & FUTURE).get(frame.f_code)
-    if used is None or type(names) is not dict:
+    code = _codes(_sources[cell], frame.f_code.co_flags & FUTURE).get(frame.f_code)
+    if code is None or type(names) is not dict or frame.f_lasti not in code.calls:
         return False
-    for name in used:
+    if any(
+        type(value) not in PLAIN and nn.Module not in type(value).__mro__ for value in frame.f_locals.values()
+    ):
+        return False
+    tensor = _vars(torch.Tensor)
+    if len(tensor) != len(_tensor) or any(tensor.get(name) is not value for name, value in _tensor.items()):
+        return False
+    for name in code.names:
         value = names[name] if name in names else frame.f_builtins.get(name)
         if value is not _meanings.get(name) and type(value) not in HARMLESS:
             return False
     return all(
         vars(_libraries[library]).get(name) is _contents[library].get(name)
-        for library in _libraries.keys() & used
+        for library in _libraries.keys() & code.names
         for name in frame.f_code.co_names
     )
 
 
-@lru_cache(None)
-def _codes(source: str, flags: int) -> dict[CodeType, set[str]]:
-    """Compile a cell as IPython does, each statement alone; return its code and that of all functions in it.
+class Released(NamedTuple):
+    """A code object of a given cell."""
 
-    Returns:
-        Each code object → the global names that it uses. Two are equal if they do the same in the same lines. Nothing if
-        the cell is not plain Python.
+    names: frozenset[str]  # the global names that it uses
+    calls: frozenset[
+        int
+    ]  # the instructions that call a function of a library by its name, as in `F.softmax(scores)`
+
+
+@lru_cache(None)
+def _codes(source: str, flags: int) -> dict[CodeType, Released]:
+    """Compile a cell as IPython does, each statement alone; describe its code and that of all functions in it.
+
+    Two code objects are equal if they do the same in the same lines. There are none if the cell is not plain Python.
     """
     name, mode = "<released>", "exec"
     try:
         statements = _compile(source, name, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True).body
-        found = [_compile(_Module([one], []), name, mode, flags, dont_inherit=True) for one in statements]
+        found = [_compile(_ast.Module([one], []), name, mode, flags, dont_inherit=True) for one in statements]
     except SyntaxError:
         return {}
+    calls = {
+        (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+        for statement in statements
+        for node in _ast.walk(statement)
+        if isinstance(node, _ast.Call) and _is_of_library(node.func)
+    }
     for code in found:  # grows meanwhile
         found += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return {
-        code: {each.argval for each in _instructions(code) if each.opname == "LOAD_GLOBAL"} for code in found
+        code: Released(
+            frozenset(each.argval for each in _instructions(code) if each.opname == "LOAD_GLOBAL"),
+            frozenset(2 * index for index, place in enumerate(code.co_positions()) if place in calls),
+        )
+        for code in found
     }
+
+
+def _is_of_library(function: ast.expr) -> bool:
+    """Tell whether what is called is an attribute of a library, as `torch.softmax`."""
+    return (
+        isinstance(function, _ast.Attribute)
+        and isinstance(function.value, _ast.Name)
+        and function.value.id in _libraries
+    )
