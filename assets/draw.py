@@ -33,9 +33,7 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, ax
 
 
-def box(
-    ax: Axes, x: float, y: float, text: str, colour: str = PLAIN, width: float = 12, height: float = 4
-) -> None:
+def box(ax: Axes, x: float, y: float, text: str, colour: str = PLAIN, width: float = 12, height: float = 4) -> None:
     """A box with its centre at (x, y)."""
     corner = (x - width / 2, y - height / 2)
     ax.add_patch(
@@ -53,14 +51,7 @@ def arrow(ax: Axes, *points: tuple[float, float], head: bool = True) -> None:
     style = "-|>" if head else "-"
     ax.add_patch(
         FancyArrowPatch(
-            points[-2],
-            points[-1],
-            arrowstyle=style,
-            mutation_scale=9,
-            color=EDGE,
-            linewidth=1.1,
-            shrinkA=0,
-            shrinkB=0,
+            points[-2], points[-1], arrowstyle=style, mutation_scale=9, color=EDGE, linewidth=1.1, shrinkA=0, shrinkB=0
         )
     )
 
@@ -183,9 +174,7 @@ def zone(ax: Axes, bottom: float, top: float, level: float, text: str, colour: s
     corner, width = (0.5, bottom), ax.get_xlim()[1] - 1
     style = "round,pad=0,rounding_size=0.7"
     ax.add_patch(
-        FancyBboxPatch(
-            corner, width, top - bottom, boxstyle=style, facecolor=colour, edgecolor="none", zorder=0
-        )
+        FancyBboxPatch(corner, width, top - bottom, boxstyle=style, facecolor=colour, edgecolor="none", zorder=0)
     )
     note(ax, 2, level, text, ha="left", weight="bold")
 
@@ -194,17 +183,8 @@ def processes() -> Figure:
     """The processes of a grading run, in three zones of trust, and the channels between them."""
     figure, ax = canvas(78, 62)
     zone(ax, 46.5, 61.5, 59.9, "trusted: runs as you, knows the reference, runs no student code", "#eef4f9")
-    zone(
-        ax, 23.5, 38.5, 25.1, "in the sandbox: unprivileged, knows no secret, runs no student code", "#f4f4f4"
-    )
-    zone(
-        ax,
-        0.5,
-        15.5,
-        2.1,
-        "in the sandbox: student code runs here; nothing that it says is trusted",
-        "#fdf3e0",
-    )
+    zone(ax, 23.5, 38.5, 25.1, "in the sandbox: unprivileged, knows no secret, runs no student code", "#f4f4f4")
+    zone(ax, 0.5, 15.5, 2.1, "in the sandbox: student code runs here; nothing that it says is trusted", "#fdf3e0")
 
     box(ax, 15, 52.7, "coordinator\nreads, looks up, records", TEXT, width=24, height=8)
     box(ax, 61, 52.7, "worker, --jobs of them\nplans, runs, judges", TEXT, width=24, height=8)

@@ -33,9 +33,7 @@ def publish(name: str, figures: Mapping[str, Any], rows: Table | Iterable[Mappin
 
 
 def measured(
-    jobs: Iterable[tuple[str, int]],
-    measure: Callable[[str, int], Mapping[str, Any]],
-    before: Path | None = None,
+    jobs: Iterable[tuple[str, int]], measure: Callable[[str, int], Mapping[str, Any]], before: Path | None = None
 ) -> Iterator[dict[str, Any]]:
     """Measure every job, and print each result as a line of JSON as soon as it is there.
 
@@ -44,12 +42,7 @@ def measured(
         before: the output of a run that broke off; a job whose line stands there is not repeated.
     """
     lines = before.read_text("utf-8").splitlines() if before else []
-    done = {
-        (run["job"], run["seed"]): run
-        for line in lines
-        if line.startswith('{"job"')
-        for run in [json.loads(line)]
-    }
+    done = {(run["job"], run["seed"]): run for line in lines if line.startswith('{"job"') for run in [json.loads(line)]}
     for job, seed in jobs:
         run = done.get((job, seed)) or {"job": job, "seed": seed, **measure(job, seed)}
         print(json.dumps(run), flush=True)

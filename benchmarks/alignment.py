@@ -68,9 +68,7 @@ def main() -> None:
         "four_heads_on_cell_min": min(run.on_cell for run in read["4 heads"]),
         "two_heads": two,
         "two_heads_succeed": sum(share > 0.9 for share in two),
-        "one_head_max": max(
-            run.both for name in ("1 head", f"1 head, {LONG_STEPS} steps") for run in read[name]
-        ),
+        "one_head_max": max(run.both for name in ("1 head", f"1 head, {LONG_STEPS} steps") for run in read[name]),
         "half_pair": [min(run.pair for run in half), max(run.pair for run in half)],
         "half_in_order": [min(run.both for run in half), max(run.both for run in half)],
         "half_loss": [min(run.loss for run in half), max(run.loss for run in half)],

@@ -92,9 +92,7 @@ def check_all_graded(folder: Path, students: int) -> None:
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
     graded = sum(line["status"] == "graded" for line in lines)
     if graded != students:
-        raise RuntimeError(
-            f"{graded} of {students} were graded:\n{(folder / 'log.txt').read_text('utf-8')[-2000:]}"
-        )
+        raise RuntimeError(f"{graded} of {students} were graded:\n{(folder / 'log.txt').read_text('utf-8')[-2000:]}")
 
 
 def run(command: Sequence[str], folder: Path, seconds: float = MOST_SECONDS) -> None:

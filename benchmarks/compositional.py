@@ -15,30 +15,19 @@ from time import process_time
 
 import torch
 from attention.coloured_world import COLOURED_TASKS, COLOURED_WORDS, COLOURS, seen_pairs
-from attention.compositional import (
-    aligned_pairs,
-    coloured_answers,
-    coloured_scores,
-    held_out_coloured,
-    train_coloured,
-)
+from attention.compositional import aligned_pairs, coloured_answers, coloured_scores, held_out_coloured, train_coloured
 
 from benchmarks import measured, publish
 
 PAIRS = ("seen pairs", "unseen pairs")
-VARIANTS: dict[str, dict] = {
-    "1 of 5 colours missing": {"missing": 1},
-    "4 of 5 colours missing": {"missing": 4},
-}
+VARIANTS: dict[str, dict] = {"1 of 5 colours missing": {"missing": 1}, "4 of 5 colours missing": {"missing": 4}}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--variants", nargs="*", choices=VARIANTS, default=list(VARIANTS), help="only these")
-    parser.add_argument(
-        "--resume", type=Path, help="output of a run that broke off: its runs are not repeated"
-    )
+    parser.add_argument("--resume", type=Path, help="output of a run that broke off: its runs are not repeated")
     options = parser.parse_args()
     torch.set_num_threads(1)
     jobs = [(what, seed) for what in options.variants for seed in range(options.seeds)]
@@ -51,10 +40,7 @@ def main() -> None:
         for pairs in PAIRS
     ]
     figures = {
-        what: {
-            pairs: {task: round(average(found[what], pairs, task), 4) for task in COLOURED_TASKS}
-            for pairs in PAIRS
-        }
+        what: {pairs: {task: round(average(found[what], pairs, task), 4) for task in COLOURED_TASKS} for pairs in PAIRS}
         for what in options.variants
     }
     publish("compositional", {**figures, "seeds": options.seeds}, rows)
@@ -72,9 +58,7 @@ def average(runs: list[dict], pairs: str, task: str) -> float:
 
 def gaps(runs: list[dict]) -> str:
     """The mean difference between seen and unseen pairs, for each kind of question."""
-    differences = {
-        task: average(runs, PAIRS[0], task) - average(runs, PAIRS[1], task) for task in COLOURED_TASKS
-    }
+    differences = {task: average(runs, PAIRS[0], task) - average(runs, PAIRS[1], task) for task in COLOURED_TASKS}
     return ", ".join(f"{task} {gap:+.2f}" for task, gap in differences.items())
 
 

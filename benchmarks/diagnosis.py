@@ -48,9 +48,7 @@ def main() -> None:
     parser.add_argument("--half", choices=("read", "unread"), help="this half of the corpus alone")
     parser.add_argument("--assignment", help="the answers to this lesson alone")
     parser.add_argument("--exercise", help="the answers to this exercise alone")
-    parser.add_argument(
-        "--unjudged", type=Path, help="write the answers whose words nobody has judged to this file"
-    )
+    parser.add_argument("--unjudged", type=Path, help="write the answers whose words nobody has judged to this file")
     options = parser.parse_args()
     torch.set_num_threads(1)
     seconds = _measure_explanations()
@@ -73,9 +71,7 @@ def main() -> None:
         if not answer.right and known.get((answer.exercise, answer.name), ("", ""))[0] != told(found.verdict):
             unjudged.append(_as_json(answer, found))
     if options.unjudged:
-        options.unjudged.write_text(
-            "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in unjudged), "utf-8"
-        )
+        options.unjudged.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in unjudged), "utf-8")
     names = [name for name in rows if name not in ("read", "unread", "all")] + [
         name for name in ("read", "unread", "all") if name in rows
     ]
@@ -90,9 +86,7 @@ def _shares(count: Mapping[str, int]) -> dict[str, float]:
     return {
         "wrong": count["wrong"],
         **figures,
-        "self_check_agrees": round(
-            count["self-check agrees"] / (wrong * bool(count["wrong"]) + count["right"]), 4
-        ),
+        "self_check_agrees": round(count["self-check agrees"] / (wrong * bool(count["wrong"]) + count["right"]), 4),
         "right": count["right"],
         "accepted": round(count["accepted"] / right, 4),
         "right_hinted": count["right hinted"],
@@ -119,9 +113,7 @@ def _measure_explanations() -> list[float]:
 def lesson_of(answer: Answer) -> Lesson:
     """Return the lesson that has the exercise."""
     return next(
-        lesson
-        for lesson in lessons().values()
-        if answer.exercise in {exercise.id for exercise in lesson.exercises}
+        lesson for lesson in lessons().values() if answer.exercise in {exercise.id for exercise in lesson.exercises}
     )
 
 
@@ -149,9 +141,7 @@ def _columns(answer: Answer, found: Found, known: Mapping[tuple[str, str], tuple
         judgement = "accepted"
     elif words != told(found.verdict):
         judgement = "unjudged"
-    column = {"cause": "true cause", "part": "part of it", "false": "false", "unjudged": "unjudged"}.get(
-        judgement
-    )
+    column = {"cause": "true cause", "part": "part of it", "false": "false", "unjudged": "unjudged"}.get(judgement)
     return [
         "wrong",
         *["refused"] * (not passed),
@@ -173,9 +163,7 @@ def _say(answer: Answer, found: Found) -> None:
         print(f"{answer.exercise} WRONG ACCEPTED {answer.name}: {answer.cause}")
         return
     kind = judged.diagnosis or "nothing"
-    print(
-        f"{answer.exercise} {answer.name}: {answer.cause}\n    seen: {judged.message}\n    {kind}: {judged.hint}"
-    )
+    print(f"{answer.exercise} {answer.name}: {answer.cause}\n    seen: {judged.message}\n    {kind}: {judged.hint}")
     if found.ticked or judged.hint not in found.said:
         print(f"    notebook: {found.said.strip()}")
 

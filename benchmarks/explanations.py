@@ -72,16 +72,10 @@ def measured(model: OpenVLM, task: str, seed: int) -> dict:
         "one blanked": effects,
     }
     found = {name: explained(score, patches, one, effects, questions) for name, one in maps.items()}
-    return {
-        "maps": found,
-        **counterfactuals(model, prompts, patches, said),
-        **carried(model, prompts, questions),
-    }
+    return {"maps": found, **counterfactuals(model, prompts, patches, said), **carried(model, prompts, questions)}
 
 
-def explained(
-    score, patches: Tensor, found: Tensor, effects: Tensor, questions: Questions
-) -> dict[str, float]:
+def explained(score, patches: Tensor, found: Tensor, effects: Tensor, questions: Questions) -> dict[str, float]:
     """How good one map (B, 9) is."""
     order = found.argsort(dim=1, descending=True)
     return {
@@ -192,18 +186,13 @@ def early_look(seed: int) -> dict:
         questions = held_out(task, SCENES, seed=100 + number)
         prompts, patches = prompt_of(task, questions), questions.image_patches
         met: list[Tensor] = []
-        handle = model.blocks[-1].self_attn.register_forward_hook(
-            lambda *given, met=met: met.append(given[-1][1])
-        )
+        handle = model.blocks[-1].self_attn.register_forward_hook(lambda *given, met=met: met.append(given[-1][1]))
         said = first_word(model, prompts, patches)
         with torch.no_grad():
             cross_map = model(prompts, patches)[1][-1]
         handle.remove()
         score = probability_of(model, prompts, said)
-        maps = {
-            "head average": cross_map.mean(1)[:, -1],
-            "rollout": attention_rollout(met[:1], cross_map)[:, -1],
-        }
+        maps = {"head average": cross_map.mean(1)[:, -1], "rollout": attention_rollout(met[:1], cross_map)[:, -1]}
         effects = effects_of(score, patches)
         found[task] = {name: explained(score, patches, one, effects, questions) for name, one in maps.items()}
     return {"first block looks": found, "first block looks, right": right_first_words(model)}

@@ -24,9 +24,7 @@ import torch
 
 from benchmarks import publish
 
-with atheris.instrument_imports(
-    include=["grader.evidence", "grader.execution.replies", "grader.execution.outputs"]
-):
+with atheris.instrument_imports(include=["grader.evidence", "grader.execution.replies", "grader.execution.outputs"]):
     from grader.evidence import wire
     from grader.execution.replies import Reply, cell_result, evidence
     from grader.records import Limits, Request
@@ -55,12 +53,7 @@ WORDS = (
     "",
 )
 DTYPES = (*wire.DTYPES, "F8", "C64")
-RIGHT = {
-    "weights": torch.rand(2, 3).mT,
-    "steps": [1, 2.5, None, True],
-    "text": "α",
-    "flags": torch.ones(3) > 0,
-}
+RIGHT = {"weights": torch.rand(2, 3).mT, "steps": [1, 2.5, None, True], "text": "α", "flags": torch.ones(3) > 0}
 MOST_DEPTH = 6
 
 
@@ -79,9 +72,7 @@ def tree(data: Any, depth: int = 0) -> Any:
         return [tree(data, depth + 1) for _ in range(data.ConsumeIntInRange(0, 4))]
     if kind == 7:
         return {"tensor": str(data.ConsumeIntInRange(0, 3))}
-    return {
-        data.PickValueInList(list(KEYS)): tree(data, depth + 1) for _ in range(data.ConsumeIntInRange(0, 4))
-    }
+    return {data.PickValueInList(list(KEYS)): tree(data, depth + 1) for _ in range(data.ConsumeIntInRange(0, 4))}
 
 
 def tensors(data: Any) -> bytes:
@@ -91,11 +82,7 @@ def tensors(data: Any) -> bytes:
         shape = [data.PickValueInList([0, 2**39, 1, 2, 3, -1]) for _ in range(data.ConsumeIntInRange(0, 3))]
         content = data.ConsumeBytes(data.PickValueInList([0, 1, 4, 8, 24]))
         offsets = [len(body), len(body) + len(content) + data.PickValueInList([0, 0, 0, 1, -1])]
-        header[str(name)] = {
-            "dtype": data.PickValueInList(list(DTYPES)),
-            "shape": shape,
-            "data_offsets": offsets,
-        }
+        header[str(name)] = {"dtype": data.PickValueInList(list(DTYPES)), "shape": shape, "data_offsets": offsets}
         body += content
     text = json.dumps(header).encode()
     return len(text).to_bytes(8, "little") + text + body
@@ -109,11 +96,7 @@ def reply(data: Any) -> Reply:
         status = data.PickValueInList(["ok", "raised", "odd"])
         head = json.dumps({"status": status, "tree": {"dict": tree(data)}, **(tree_of_a_cell(data))}).encode()
     outcome = data.PickValueInList(["answer"] * 8 + ["timeout", "refused", "died", "memory"])
-    body = (
-        tensors(data)
-        if data.ConsumeIntInRange(0, 9) < 9
-        else data.ConsumeBytes(data.ConsumeIntInRange(0, 200))
-    )
+    body = tensors(data) if data.ConsumeIntInRange(0, 9) < 9 else data.ConsumeBytes(data.ConsumeIntInRange(0, 200))
     return Reply(outcome, raw=data.ConsumeBytes(20), head=head, body=body)
 
 
@@ -147,9 +130,7 @@ def fuzz(seconds: int) -> None:
 
 def main() -> None:
     """Fuzz for some time in a process of its own, and print a line of JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=3600)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

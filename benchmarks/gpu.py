@@ -47,11 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.allow_tf32 = False
     rows = [
-        {
-            "dtype": str(dtype).removeprefix("torch."),
-            "tokens": n,
-            **attention(n, dtype, asked.device, asked.rounds),
-        }
+        {"dtype": str(dtype).removeprefix("torch."), "tokens": n, **attention(n, dtype, asked.device, asked.rounds)}
         for dtype in DTYPES
         for n in asked.sizes
     ]
@@ -86,8 +82,7 @@ def attention(n: int, dtype: torch.dtype, device: str, rounds: int) -> dict[str,
     batch = max(1, (TOKENS if device == "cuda" else n) // n)
     generator = torch.Generator().manual_seed(n)
     heads = [
-        torch.randn(batch, HEADS, n, WIDTH, generator=generator).to(device, dtype).requires_grad_()
-        for _ in range(3)
+        torch.randn(batch, HEADS, n, WIDTH, generator=generator).to(device, dtype).requires_grad_() for _ in range(3)
     ]
     tokens = torch.randn(batch, n, HEADS * WIDTH, generator=generator).to(device, dtype)
     ours = MultiHeadAttention(HEADS * WIDTH, HEADS).to(device, dtype)
@@ -97,9 +92,7 @@ def attention(n: int, dtype: torch.dtype, device: str, rounds: int) -> dict[str,
         return F.scaled_dot_product_attention(*heads)
 
     def builtin(need_weights: bool) -> Callable[[], Tensor]:
-        return lambda: theirs(tokens, tokens, tokens, need_weights=need_weights, average_attn_weights=False)[
-            0
-        ]
+        return lambda: theirs(tokens, tokens, tokens, need_weights=need_weights, average_attn_weights=False)[0]
 
     pairs = {
         "fused / SDPA": (lambda: fused_attention(*heads), dense),
@@ -136,18 +129,11 @@ def milliseconds(forward: Callable[[], Tensor], device: str) -> float:
     return begin.elapsed_time(end)
 
 
-def ratio(
-    first: Callable[[], Tensor], second: Callable[[], Tensor], device: str, rounds: int
-) -> float | None:
+def ratio(first: Callable[[], Tensor], second: Callable[[], Tensor], device: str, rounds: int) -> float | None:
     """The median of first / second over runs that stand beside each other; None where one does not fit into memory."""
     found = []
     try:
-        for forward in (
-            first,
-            second,
-            first,
-            second,
-        ):  # kernels are chosen and memory is taken before it counts
+        for forward in (first, second, first, second):  # kernels are chosen and memory is taken before it counts
             step(forward)
         for index in range(rounds):
             order = (first, second) if index % 2 else (second, first)
@@ -197,9 +183,7 @@ def a_class(device: str, most: int | None) -> dict[str, Any]:
     """The example submissions on the CPU and on the device: seconds, and the exercises that came out differently."""
     cpu, cpu_seconds = graded("cpu", most)
     there, seconds = graded(device, most)
-    differ = sorted(
-        f"{name}: {cpu[name]} on the CPU, {there[name]} there" for name in cpu if cpu[name] != there[name]
-    )
+    differ = sorted(f"{name}: {cpu[name]} on the CPU, {there[name]} there" for name in cpu if cpu[name] != there[name])
     return {
         "class_exercises": len(cpu),
         "class_cpu_s": round(cpu_seconds, 1),

@@ -79,17 +79,14 @@ def measure(course: Path, assignment: str, *options: str) -> float:
     check_all_graded(course, count)
     grades = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
     print(
-        f"  {assignment} {' '.join(options)}: mean score {sum(one['score'] for one in grades) / count:.1f}",
-        flush=True,
+        f"  {assignment} {' '.join(options)}: mean score {sum(one['score'] for one in grades) / count:.1f}", flush=True
     )
     return (done - began) / (count - first)
 
 
 def main() -> None:
     """Measure, and print a table and a line of JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignments", nargs="*", default=list(lessons()))
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--full-training", action="store_true")

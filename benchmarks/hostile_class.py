@@ -178,10 +178,7 @@ def processes_left() -> Iterator[str]:
     users = range(FIRST, FIRST + COUNT) if os.getuid() == 0 else [os.getuid()]
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            user, command = (
-                place.stat().st_uid,
-                (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(),
-            )
+            user, command = (place.stat().st_uid, (place / "cmdline").read_bytes().replace(b"\0", b" ").decode())
         except OSError:
             continue
         if user in users and (os.getuid() == 0 or "guest/" in command or "31415926" in command):

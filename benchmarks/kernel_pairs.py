@@ -39,19 +39,7 @@ from grader.declaration.lesson import Lesson
 from grader.grading.dependencies import foundations
 from grader.records import Evidence, Outcome
 
-SHARES = (
-    1e-4,
-    3e-4,
-    1e-3,
-    3e-3,
-    0.01,
-    0.03,
-    0.1,
-    0.3,
-    1.0,
-    3.0,
-    10.0,
-)  # of the tolerance, which is tried with
+SHARES = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the tolerance, which is tried with
 MOST = 0.1  # of the tolerance that may be used
 THREADS = (1, 2)
 
@@ -70,9 +58,7 @@ def trials(lesson: Lesson) -> Iterator[PlannedTrial]:
 def right_answers(lesson: Lesson, user: str, count: int) -> list[tuple[str, str, str]]:
     """Return exercise, name and source of some right answers that a training runs; the solution is the first."""
     ids = foundations(lesson, user) | {user}
-    among = [
-        (one.exercise, one.name, one.source) for one in variants(lesson.assignment) if one.exercise in ids
-    ]
+    among = [(one.exercise, one.name, one.source) for one in variants(lesson.assignment) if one.exercise in ids]
     return [("", "solution", ""), *random.Random(user).sample(among, min(count, len(among)))]
 
 
@@ -124,14 +110,7 @@ def judge(assignment: str, folder: Path, kernels: str) -> None:
         for check, (used, name) in worst.items():
             print(
                 json.dumps(
-                    {
-                        "check": check,
-                        "kept": kernels,
-                        "ran": other,
-                        "threads": threads,
-                        "share": used,
-                        "answer": name,
-                    }
+                    {"check": check, "kept": kernels, "ran": other, "threads": threads, "share": used, "answer": name}
                 )
             )
 
@@ -147,16 +126,10 @@ def share(trial: PlannedTrial, got: Evidence, ours: ReferenceResults) -> float:
 
 def main() -> None:
     """Measure, and print a table and a line of JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignments", nargs="*", default=list(lessons()))
-    parser.add_argument(
-        "--answers", type=int, default=12, help="right answers to each training, beside the solution"
-    )
-    parser.add_argument(
-        "--here", nargs="+", help=argparse.SUPPRESS
-    )  # in a process of its own, with some kernels
+    parser.add_argument("--answers", type=int, default=12, help="right answers to each training, beside the solution")
+    parser.add_argument("--here", nargs="+", help=argparse.SUPPRESS)  # in a process of its own, with some kernels
     options = parser.parse_args()
     if options.here:
         mpl.use("agg")
@@ -191,9 +164,7 @@ def _measured(assignment: str, folder: Path, count: int) -> Iterator[dict[str, A
 
     def run(step: str, kernels: str, *more: str) -> str:
         module = ["benchmarks.kernel_pairs", assignment, "--answers", str(count)]
-        return with_kernels(
-            kernels, folder / "trainings", *module, "--here", step, str(folder), kernels, *more
-        )
+        return with_kernels(kernels, folder / "trainings", *module, "--here", step, str(folder), kernels, *more)
 
     for kernels in KERNELS:
         run("draw", kernels)

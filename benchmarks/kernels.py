@@ -72,9 +72,7 @@ class Answer(NamedTuple):
     replaces: Mapping[str, Any]
 
 
-def answers(
-    lesson: Lesson, exercise: Exercise, most_of_corpus: int, mutants_of_each: int
-) -> Iterator[Answer]:
+def answers(lesson: Lesson, exercise: Exercise, most_of_corpus: int, mutants_of_each: int) -> Iterator[Answer]:
     """Yield the answers to an exercise, right and wrong: some of the corpus, and some mutants of the solution."""
     solution = solutions(lesson.assignment)[exercise.id]
     yield Answer("right", "solution", solution, {})
@@ -100,9 +98,7 @@ def judge_all(lesson: Lesson, *counts: int) -> Iterator[dict[str, Any]]:
     trained = [exercise for exercise in lesson.verified.exercises if lesson.training_checks(exercise.id)]
     for exercise in lesson.exercises:
         for answer in answers(lesson, exercise, *counts):
-            found = {
-                f"{exercise.id} {name}": marks for name, marks in _alone(lesson, exercise, answer).items()
-            }
+            found = {f"{exercise.id} {name}": marks for name, marks in _alone(lesson, exercise, answer).items()}
             for user in trained:
                 if exercise.id in foundations(lesson, user.id) | {user.id}:
                     found |= {
@@ -130,9 +126,7 @@ def _alone(lesson: Lesson, exercise: Exercise, answer: Answer) -> Mapping[str, S
     return found
 
 
-def _in_training(
-    lesson: Lesson, user: Exercise, exercise: Exercise, answer: Answer
-) -> Mapping[str, Sequence]:
+def _in_training(lesson: Lesson, user: Exercise, exercise: Exercise, answer: Answer) -> Mapping[str, Sequence]:
     """Judge what a notebook trains with an answer in it, each check by itself, with each factor of the tolerance."""
     planned, ours = _planned(lesson.assignment, user.id)
     cell = next(one.check.at for one in planned if one.check.at)
@@ -196,9 +190,7 @@ def with_kernels(kernels: str, trainings: Path, *command: str) -> str:
     return subprocess.run(line, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def judged_with(
-    kernels: str, assignment: str, counts: Sequence[str], trainings: Path
-) -> dict[str, dict[str, Any]]:
+def judged_with(kernels: str, assignment: str, counts: Sequence[str], trainings: Path) -> dict[str, dict[str, Any]]:
     """Judge a lesson's answers in a process with some kernels; return what `judge_all` yields, by kind and answer."""
     command = ["benchmarks.kernels", "--here", *counts, assignment]
     lines = map(json.loads, with_kernels(kernels, trainings, *command).splitlines())
@@ -209,14 +201,7 @@ def compared(assignment: str, by_kernels: Mapping[str, Mapping[str, Any]]) -> It
     """Yield a row for each kind of answer; print each check that gives something else with other kernels, or nearly does."""
     best = by_kernels["best"]
     for kind in dict.fromkeys(line["kind"] for line in best.values()):
-        row: dict[str, Any] = {
-            "lesson": assignment,
-            "kind": kind,
-            "answers": 0,
-            "checks": 0,
-            "differ": 0,
-            "near": 0,
-        }
+        row: dict[str, Any] = {"lesson": assignment, "kind": kind, "answers": 0, "checks": 0, "differ": 0, "near": 0}
         for name, line in best.items():
             if line["kind"] != kind:
                 continue
@@ -243,14 +228,10 @@ def _words(got: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Measure, and print a table and a line of JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignments", nargs="*", default=list(lessons()))
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument(
-        "--corpus", type=int, default=100, help="answers of the corpus to each exercise, at most"
-    )
+    parser.add_argument("--corpus", type=int, default=100, help="answers of the corpus to each exercise, at most")
     parser.add_argument("--mutants", type=int, default=6, help="of each solution, at most")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

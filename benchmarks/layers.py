@@ -40,9 +40,7 @@ def main() -> None:
         for word, pick in (("least", min), ("most", max))
     }
     versions = {"python": platform.python_version(), "torch": torch.__version__}
-    print(
-        json.dumps({"benchmark": "layers", "figures": figures, "seeds": options.seeds, "versions": versions})
-    )
+    print(json.dumps({"benchmark": "layers", "figures": figures, "seeds": options.seeds, "versions": versions}))
 
 
 def one_run(layers: int, seed: int) -> dict:
@@ -53,13 +51,7 @@ def one_run(layers: int, seed: int) -> dict:
     recipe.train(model, train_step, seed)
     seconds = round(process_time() - start, 1)
     grounding = looks(model, held)["where"]["value-weighted"]
-    return {
-        "layers": layers,
-        "seed": seed,
-        **right(model, held),
-        "grounding": grounding,
-        "cpu_seconds": seconds,
-    }
+    return {"layers": layers, "seed": seed, **right(model, held), "grounding": grounding, "cpu_seconds": seconds}
 
 
 if __name__ == "__main__":

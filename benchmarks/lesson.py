@@ -32,9 +32,7 @@ def main() -> None:
     for name in options.assignment or LIMITS:
         seconds = [run(course_root() / "solutions" / name / f"{name}.ipynb") for _ in range(options.rounds)]
         figures[f"{name}_s"] = min(seconds)
-        rows.append(
-            {"lesson": name, "seconds": min(seconds), "slowest round": max(seconds), "limit": LIMITS[name]}
-        )
+        rows.append({"lesson": name, "seconds": min(seconds), "slowest round": max(seconds), "limit": LIMITS[name]})
     publish("lesson", figures, rows)
 
 

@@ -94,12 +94,8 @@ def measure_tiles() -> tuple[list[dict], dict]:
     times = [row["tiled / dense time"] for row in rows]
     figures = {
         "tiled_off_by": max(off.values()),
-        "memory_slopes": {
-            name: slope({n: cost.megabytes for n, cost in by_n.items()}) for name, by_n in costs.items()
-        },
-        "time_slopes": {
-            name: slope({n: cost.seconds for n, cost in by_n.items()}) for name, by_n in costs.items()
-        },
+        "memory_slopes": {name: slope({n: cost.megabytes for n, cost in by_n.items()}) for name, by_n in costs.items()},
+        "time_slopes": {name: slope({n: cost.seconds for n, cost in by_n.items()}) for name, by_n in costs.items()},
         "tiled_over_dense_time": [min(times), max(times)],
         "memory_ratio_4096": costs["dense"][4096].megabytes / costs["tiled"][4096].megabytes,
     }
@@ -166,12 +162,7 @@ def measure_sharing() -> tuple[list[dict], dict]:
             before = words_right(shared, test)
             train_on(shared, answer_step, seed)
             rows.append(
-                {
-                    "seed": seed,
-                    "groups": groups,
-                    "right, shared": before,
-                    "trained on": words_right(shared, test),
-                }
+                {"seed": seed, "groups": groups, "right, shared": before, "trained on": words_right(shared, test)}
             )
     figures = {
         f"{groups} groups": {

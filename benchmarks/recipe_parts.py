@@ -27,9 +27,7 @@ from attention.vlm import MiniVLM
 
 from benchmarks.training import SCENES, right
 
-FULL_SCENES = {
-    "draw_questions": lambda *given, **named: draw_questions(*given, **{**named, "fewest": 9, "most": 9})
-}
+FULL_SCENES = {"draw_questions": lambda *given, **named: draw_questions(*given, **{**named, "fewest": 9, "most": 9})}
 NO_WARM_UP = {"WARM_UP": 1}
 
 

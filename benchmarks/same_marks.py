@@ -82,9 +82,7 @@ def points(line: dict) -> dict[str, float]:
 
 def main() -> None:
     """Measure, and print a table and a line of JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignments", nargs="*", default=list(lessons()))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -119,9 +117,7 @@ def main() -> None:
 
 def _difference(verified: dict[str, float], whole: dict[str, float]) -> str:
     """Say in which exercises two grades differ."""
-    return ", ".join(
-        f"{id} {verified[id]:g} (in whole {whole[id]:g})" for id in whole if verified[id] != whole[id]
-    )
+    return ", ".join(f"{id} {verified[id]:g} (in whole {whole[id]:g})" for id in whole if verified[id] != whole[id])
 
 
 if __name__ == "__main__":

@@ -43,9 +43,7 @@ def main() -> None:
     parser.add_argument("--small", type=int, default=10)
     parser.add_argument("--large", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument(
-        "--dask", type=int, default=30, help="submissions for the comparison with Dask; 0: none"
-    )
+    parser.add_argument("--dask", type=int, default=30, help="submissions for the comparison with Dask; 0: none")
     options = parser.parse_args()
     for prepare in (one for name in options.assignments for one in lessons()[name].prepare):
         prepare()  # once a machine, whatever the class
@@ -62,8 +60,7 @@ def compare(place: Path, options: argparse.Namespace) -> tuple[dict[str, object]
     def course(name: str, count: int) -> Path:
         """Make a class: so many of each lesson, and a few in front."""
         classes = {
-            one: mixed(one, count + (warm if one == options.assignments[0] else 0))
-            for one in options.assignments
+            one: mixed(one, count + (warm if one == options.assignments[0] else 0)) for one in options.assignments
         }
         return make_course(place / name, classes)
 
@@ -94,19 +91,12 @@ def compare(place: Path, options: argparse.Namespace) -> tuple[dict[str, object]
         with cluster(place / "cluster", options.jobs) as address:
             dask = measure(course("dask", options.dask), count, warm, "--scheduler", address)
         figures["dask_over_jobs"] = beside.each / dask.each
-        rows += [
-            {"what": f"{count} with --jobs", **show(beside)},
-            {"what": f"{count} with --scheduler", **show(dask)},
-        ]
+        rows += [{"what": f"{count} with --jobs", **show(beside)}, {"what": f"{count} with --scheduler", **show(dask)}]
     return figures, rows
 
 
 def show(run: Run) -> dict[str, float]:
-    return {
-        "seconds each": run.each,
-        "seconds": run.seconds,
-        "coordinator, MB": run.peak / 2**20,
-    }
+    return {"seconds each": run.each, "seconds": run.seconds, "coordinator, MB": run.peak / 2**20}
 
 
 def measure(course: Path, count: int, warm: int, *arguments: str) -> Run:

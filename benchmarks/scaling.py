@@ -31,8 +31,7 @@ def main() -> None:
     costs = {name: {n: cost_of(attend, n) for n in LENGTHS} for name, attend in ATTENTIONS.items()}
     slopes = {
         name: {
-            what: round(slope({n: getattr(cost, what) for n, cost in by_length.items()}), 2)
-            for what in Cost._fields
+            what: round(slope({n: getattr(cost, what) for n, cost in by_length.items()}), 2) for what in Cost._fields
         }
         for name, by_length in costs.items()
     }

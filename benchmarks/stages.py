@@ -131,9 +131,7 @@ def seconds(assignment: str, own: Mapping[str, str], students: int) -> dict[str,
 
 def main() -> None:
     """Measure, and print a table and a line of JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignments", nargs="*", default=list(MISTAKEN))
     parser.add_argument("--students", type=int, default=5)
     options = parser.parse_args()
@@ -144,14 +142,10 @@ def main() -> None:
         columns[f"{assignment} right"] = seconds(assignment, {}, options.students)
         columns[f"{assignment} wrong {id}"] = seconds(assignment, {id: wrong}, options.students)
     rows: list[dict[str, object]] = [
-        {"stage": stage, **{name: round(1000 * column[stage]) for name, column in columns.items()}}
-        for stage in STAGES
+        {"stage": stage, **{name: round(1000 * column[stage]) for name, column in columns.items()}} for stage in STAGES
     ]
     rows.append(
-        {
-            "stage": "ms in all",
-            **{name: round(1000 * sum(column.values())) for name, column in columns.items()},
-        }
+        {"stage": "ms in all", **{name: round(1000 * sum(column.values())) for name, column in columns.items()}}
     )
     publish("stages", {name: sum(column.values()) for name, column in columns.items()}, rows)
 

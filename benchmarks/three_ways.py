@@ -62,19 +62,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10, help="of the small task")
     parser.add_argument("--few", type=int, default=5, help="seeds for the numbers of learned queries")
-    parser.add_argument(
-        "--longer", type=int, default=5, help="seeds of the comparisons on lesson 3's questions"
-    )
-    parser.add_argument(
-        "--resume", type=Path, help="output of a run that broke off: its runs are not repeated"
-    )
+    parser.add_argument("--longer", type=int, default=5, help="seeds of the comparisons on lesson 3's questions")
+    parser.add_argument("--resume", type=Path, help="output of a run that broke off: its runs are not repeated")
     options = parser.parse_args()
     torch.set_num_threads(1)
     jobs = [
-        (what, seed)
-        for seed in range(options.seeds)
-        for what in SMALL
-        if seed < options.few or what not in COUNTED
+        (what, seed) for seed in range(options.seeds) for what in SMALL if seed < options.few or what not in COUNTED
     ]
     jobs += [(what, seed) for seed in range(options.longer) for what in LONGER]
     runs = list(measured(jobs, one_run, options.resume))
@@ -83,15 +76,10 @@ def main() -> None:
     rows += [lesson_row(what, found[what]) for what in LONGER if what != NEW_LAYER]
     for name in NEW_LAYERS:
         rows.append(
-            {
-                "what": f"lesson 3's model, new layers: {name}",
-                **spread([run[name] for run in found[NEW_LAYER]]),
-            }
+            {"what": f"lesson 3's model, new layers: {name}", **spread([run[name] for run in found[NEW_LAYER]])}
         )
     figures = {what: {"right": [run["right"] for run in found[what]]} for what in SMALL}
-    publish(
-        "three_ways", {**figures, "seeds": options.seeds, "few": options.few, "longer": options.longer}, rows
-    )
+    publish("three_ways", {**figures, "seeds": options.seeds, "few": options.few, "longer": options.longer}, rows)
 
 
 def one_run(what: str, seed: int) -> dict[str, object]:

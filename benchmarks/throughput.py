@@ -46,13 +46,9 @@ def main() -> None:
         print(json.dumps(floor(options.assignment, options.submissions)))
         return
     if "otter" not in options.without and find_spec("otter") is None:
-        sys.exit(
-            "otter-grader is missing. Run: pip install -c constraints.txt -e '.[bench]', or pass --without otter"
-        )
+        sys.exit("otter-grader is missing. Run: pip install -c constraints.txt -e '.[bench]', or pass --without otter")
     with tempfile.TemporaryDirectory() as folder:
-        seconds = measure(
-            Path(folder), options.assignment, options.submissions, options.jobs, options.without
-        )
+        seconds = measure(Path(folder), options.assignment, options.submissions, options.jobs, options.without)
     ours = seconds["grader"]
     figures = {f"vs_{name}": seconds[name] / ours for name in ("nbgrader", "otter") if name in seconds}
     figures["vs_floor"] = ours / (seconds["floor"] / options.jobs)
@@ -72,9 +68,7 @@ def main() -> None:
     publish("throughput", figures, rows)
 
 
-def measure(
-    folder: Path, assignment: str, submissions: int, jobs: int, without: list[str]
-) -> dict[str, float]:
+def measure(folder: Path, assignment: str, submissions: int, jobs: int, without: list[str]) -> dict[str, float]:
     """Wall seconds of each program over the class; the floor's are CPU seconds."""
     for prepare in lessons()[assignment].prepare:  # once a machine, whatever the class
         prepare()
@@ -95,9 +89,7 @@ def measure(
         str(submissions),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
-    ran = subprocess.run(
-        command, cwd=course_root(), env=environment, capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run(command, cwd=course_root(), env=environment, capture_output=True, text=True, check=True)
     seconds["floor"] = json.loads(ran.stdout.splitlines()[-1])
     if "nbgrader" not in without:
         seconds["nbgrader"] = nbgrader(folder / "nbgrader", course, assignment)
@@ -173,11 +165,7 @@ def floor(assignment: str, submissions: int) -> float:
         rebuilt = rebuild(lesson, released, parse(content(Example("s", assignment, None, "", answers=own))))
         skip = set(unneeded_cells(lesson, rebuilt.notebook, rebuilt.own, plan(lesson, "floor", "")))
         programs.append(
-            [
-                cell.source
-                for cell in rebuilt.notebook.cells
-                if cell.cell_type == "code" and cell.id not in skip
-            ]
+            [cell.source for cell in rebuilt.notebook.cells if cell.cell_type == "code" and cell.id not in skip]
         )
     transform = TransformerManager().transform_cell
     execute(programs[0], parameters, transform)  # imports, fonts and data: the warm interpreter has them

@@ -47,9 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=1, help="trainings side by side, one thread each")
-    parser.add_argument(
-        "--resume", type=Path, help="the output of a run that broke off: its seeds are not repeated"
-    )
+    parser.add_argument("--resume", type=Path, help="the output of a run that broke off: its seeds are not repeated")
     options = parser.parse_args()
     torch.set_num_threads(1)
     held = {task: held_out(task, SCENES, seed=100 + index) for index, task in enumerate(TASKS)}
@@ -72,9 +70,7 @@ def main() -> None:
         **{f"{task}_min": min(run[task] for run in runs) for task in TASKS},
         "grounding_min": min(run["grounding"]["where"]["value-weighted"] for run in runs),
         "seconds_max": max(run["seconds"] for run in runs),
-        "cpu_seconds_max": max(
-            run["cpu_seconds"] for run in runs
-        ),  # one thread; a busy machine changes it less
+        "cpu_seconds_max": max(run["cpu_seconds"] for run in runs),  # one thread; a busy machine changes it less
         "false_places_before_min": min(run["absent"]["before"]["a place"] for run in runs),
         "false_places_after_max": max(run["absent"]["after"]["a place"] for run in runs),
         "where_after_min": min(run["absent"]["after"]["where"] for run in runs),
@@ -117,12 +113,7 @@ def absent_digits(model: nn.Module, held: dict, seed: int) -> dict[str, dict[str
         points = {name: round(share, 4) for name, share in where_it_points(model, generate, lacking).items()}
         denied = where_it_points(model, generate, held["where"])["nowhere"]
         grounding = {task: look["value-weighted"] for task, look in looks(model, held).items()}
-        return {
-            **points,
-            "nowhere, of a shown digit": round(denied, 4),
-            **right(model, held),
-            "grounding": grounding,
-        }
+        return {**points, "nowhere, of a shown digit": round(denied, 4), **right(model, held), "grounding": grounding}
 
     before, cpu = measure(), process_time()
     recipe.teach_nowhere(model, train_step, seed)

@@ -34,9 +34,7 @@ from grader.paths import course_root
 from grader.records import Case, Status
 
 
-def namespace(
-    lesson: Lesson, cell: str, exercise: str, source: str, replaces: Mapping[str, Any]
-) -> dict[str, Any]:
+def namespace(lesson: Lesson, cell: str, exercise: str, source: str, replaces: Mapping[str, Any]) -> dict[str, Any]:
     """Run a solution notebook up to a training cell, three steps long, with the answer to one exercise replaced; then all answers.
 
     Args:
@@ -87,9 +85,7 @@ def distance(trial: PlannedTrial, names: Mapping[str, Any]) -> tuple[float, str]
 
 
 def _assignment(trial: PlannedTrial) -> str:
-    return next(
-        name for name, one in lessons().items() if any(e.id == trial.exercise.id for e in one.exercises)
-    )
+    return next(name for name, one in lessons().items() if any(e.id == trial.exercise.id for e in one.exercises))
 
 
 def answers(lesson: Lesson, ids: frozenset[str]) -> Iterator[tuple[str, str, str, str, Mapping[str, Any]]]:
@@ -105,9 +101,7 @@ def answers(lesson: Lesson, ids: frozenset[str]) -> Iterator[tuple[str, str, str
 
 def main() -> None:
     """Measure, and print a table and a line of JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignments", nargs="*", default=list(lessons()))
     chosen = parser.parse_args().assignments
     mpl.use("agg")
@@ -150,9 +144,7 @@ def _one(lesson: Lesson, exercise: str, trials: list[PlannedTrial], ids: frozens
             print(f"  {kind} {of} {name}: {off:.2g} {refused[:110]}")
     unseen = [name for _, refused, name in wrong if not refused]
     least = min((off for off, refused, _ in wrong if refused and off > 0), default=0.0)
-    print(
-        f"  right at most {right_most:.2g}; wrong {len(wrong)}, not seen here {len(unseen)}: {', '.join(unseen)}"
-    )
+    print(f"  right at most {right_most:.2g}; wrong {len(wrong)}, not seen here {len(unseen)}: {', '.join(unseen)}")
     return {
         f"{exercise}_right_most_off": round(right_most, 6),
         f"{exercise}_refused_least_off": round(least, 4),

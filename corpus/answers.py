@@ -37,9 +37,7 @@ class Answer(NamedTuple):
 
 def answers() -> Iterator[Answer]:
     """Yield every answer that was written without sight of the grader, 4.9 before 4.10."""
-    for file in sorted(
-        BLIND.glob("*.py"), key=lambda file: re.sub(r"\d+", lambda n: n[0].zfill(2), file.stem)
-    ):
+    for file in sorted(BLIND.glob("*.py"), key=lambda file: re.sub(r"\d+", lambda n: n[0].zfill(2), file.stem)):
         before, *parts = TITLE.split(file.read_text("utf-8"))
         assert not before.strip(), file
         for kind, name, cause, source in zip(*(parts[start::4] for start in range(4)), strict=True):

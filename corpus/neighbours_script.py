@@ -175,11 +175,7 @@ def main(tier: str) -> None:
     told: dict = {}
     with Server(isolation=tier) as server:
         first, second = server.spawn(Limits(), seed=0), server.spawn(Limits(), seed=0)
-        for name, source in (
-            ("descriptors", DESCRIPTORS),
-            ("mounts", MOUNTS),
-            ("shared memory", SHARED_MEMORY),
-        ):
+        for name, source in (("descriptors", DESCRIPTORS), ("mounts", MOUNTS), ("shared memory", SHARED_MEMORY)):
             told[name] = [said(first, source), said(second, source)]
         pids = [1] if tier == "full" else [os.getpid(), first.pid, second.pid]
         told["priorities"] = said(first, PRIORITIES.format(pids=pids))
@@ -209,10 +205,7 @@ def main(tier: str) -> None:
         said(first, IN_FLIGHT)
         started = time.monotonic()
         try:
-            told["in flight"] = [
-                said(second, "print('again')"),
-                said(server.spawn(Limits(), seed=0), "print('new')"),
-            ]
+            told["in flight"] = [said(second, "print('again')"), said(server.spawn(Limits(), seed=0), "print('new')")]
         except Exception as error:
             told["in flight"] = [str(error)]
         told["seconds"] = time.monotonic() - started

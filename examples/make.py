@@ -78,9 +78,7 @@ def read_class(script: Path) -> list[Example]:
         elif "after" in marks:
             examples[-1].own.append((marks["after"], cell.source))
         elif cell.source.strip() and examples:
-            raise ValueError(
-                f"{script}: a cell of {examples[-1].student} has no marker: {cell.source[:60]!r}"
-            )
+            raise ValueError(f"{script}: a cell of {examples[-1].student} has no marker: {cell.source[:60]!r}")
     return examples
 
 
@@ -96,8 +94,7 @@ def notebook(example: Example) -> NotebookNode:
     """The submitted notebook, before it is altered."""
     name = example.assignment
     released, solved = (
-        nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)
-        for folder in ("notebooks", "solutions")
+        nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4) for folder in ("notebooks", "solutions")
     )
     book = solved if example.base == "solution" else released
     # Without the badge: the examples are the same in every fork.

@@ -127,16 +127,12 @@ def init(
     """Make a course of your own: its lessons, secret and gradebook in one folder."""
     from grader.commands.init import run
 
-    raise typer.Exit(
-        run(folder, chosen=lesson or (), empty=empty, late_per_day=late_per_day, terminal=terminal)
-    )
+    raise typer.Exit(run(folder, chosen=lesson or (), empty=empty, late_per_day=late_per_day, terminal=terminal))
 
 
 @app.command()
 def build(
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False,
 ) -> None:
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
     from grader.build import build as notebooks
@@ -159,9 +155,7 @@ def build(
 def grade(
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."
-        ),
+        typer.Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
     ],
     assignment: AssignmentOption = None,
     device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
@@ -297,12 +291,8 @@ def report(
 @app.command()
 def similar(
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with the answers side by side to this file.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option(help="Write one JSON object per line and pair to this file.")
-    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the answers side by side to this file.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and pair to this file.")] = None,
     gradebook: GradebookOption = None,
 ) -> None:
     """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
@@ -316,9 +306,7 @@ def similar(
 @app.command()
 def export(
     service: Annotated[Service, typer.Argument(help="Whose format.")],
-    to: Annotated[
-        Path | None, typer.Option("--out", help="The file to write; default: standard output.")
-    ] = None,
+    to: Annotated[Path | None, typer.Option("--out", help="The file to write; default: standard output.")] = None,
     assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
     gradebook: GradebookOption = None,
     column: ColumnOption = "",
@@ -327,8 +315,7 @@ def export(
     submissions: SubmissionsOption = None,
     json: JsonLinesOption = None,
     autograder: Annotated[
-        Path | None,
-        typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret."),
+        Path | None, typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
     ] = None,
     isolation: Annotated[
         Isolation, typer.Option(help="With --autograder: the tier there; none must be asked for.")

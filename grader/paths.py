@@ -9,10 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-OUR_PACKAGES = (
-    "grader",
-    "attention",
-)  # what an installed course adds to Python: the grader, and the solutions
+OUR_PACKAGES = ("grader", "attention")  # what an installed course adds to Python: the grader, and the solutions
 PARTIAL = ".tmp"  # how the name of a half-written file ends
 OWN_LESSONS = "lessons"  # the folder of a course with its own lessons, and the package that it is imported as
 STALE_SECONDS = 3600.0  # age from which on a half-written file counts as left by a killed run
@@ -105,7 +102,4 @@ def is_stale_partial(entry: os.DirEntry[str]) -> bool:
     Raises:
         OSError: the file no longer exists.
     """
-    return (
-        entry.name.endswith(PARTIAL)
-        and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS
-    )
+    return entry.name.endswith(PARTIAL) and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS

@@ -48,7 +48,5 @@ def kept_secret(root: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise SecretError(f"{path}: {error}. Make it readable, or set GRADER_SECRET.") from error
     if not secret:
-        raise SecretError(
-            f"{path} is empty. Remove it, and a new secret is made; the hidden inputs will change."
-        )
+        raise SecretError(f"{path} is empty. Remove it, and a new secret is made; the hidden inputs will change.")
     return secret

@@ -71,9 +71,7 @@ def test_a_bad_submission_is_named_and_says_what_to_do(graded, student: str, sai
     ("student", "said"),
     [("missing", "1-attention.ipynb is missing"), ("elsewhere", "is a link; links are never followed")],
 )
-def test_what_the_students_bytes_do_not_prove_is_a_fault_without_a_score(
-    graded, student: str, said: str
-) -> None:
+def test_what_the_students_bytes_do_not_prove_is_a_fault_without_a_score(graded, student: str, said: str) -> None:
     grades = graded[1]
     assert (grades[student]["status"], grades[student]["score"]) == ("fault", None)
     assert said in grades[student]["message"]
@@ -97,9 +95,7 @@ def test_the_rest_of_the_class_is_graded(graded) -> None:
         (("examples/submitted", "no/such/path"), "no/such/path does not exist"),
     ],
 )
-def test_wrong_use_is_said_before_anything_runs(
-    tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_wrong_use_is_said_before_anything_runs(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     import torch
 
     if "cuda" in arguments and torch.cuda.is_available():

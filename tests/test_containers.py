@@ -41,9 +41,7 @@ def extras_of(target: str) -> set[str]:
 def test_the_dockerfile_copies_what_exists_and_what_the_wheel_is_made_of() -> None:
     assert [name for name in COPIED if not (ROOT / name).exists()] == []
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
-    needed = {
-        name.partition("/")[0] for name in [*wheel["only-include"], *wheel["hooks"]["custom"]["shipped"]]
-    }
+    needed = {name.partition("/")[0] for name in [*wheel["only-include"], *wheel["hooks"]["custom"]["shipped"]]}
     assert set(COPIED) == needed
 
 

@@ -17,9 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PINNED = {
     canonicalize_name(name): version
-    for name, version in re.findall(
-        r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE
-    )
+    for name, version in re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE)
 }
 
 
@@ -42,18 +40,8 @@ def test_conda_users_get_the_projects_own_list() -> None:
     lines = ROOT / ".conda-check.tmp"
     lines.write_text("\n".join(by_pip), "utf-8")
     try:
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--dry-run",
-            "--no-deps",
-            "-q",
-        ]
-        ran = subprocess.run(
-            [*command, "-r", lines.name], cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "-q"]
+        ran = subprocess.run([*command, "-r", lines.name], cwd=ROOT, capture_output=True, text=True, check=False)
     finally:
         lines.unlink()
     assert ran.returncode == 0, ran.stderr

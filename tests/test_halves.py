@@ -40,9 +40,7 @@ def cases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    return [
-        Case(**{**one, "fast_cases": tuple(one["fast_cases"])}) for one in json.loads(told.read_text("utf-8"))
-    ]
+    return [Case(**{**one, "fast_cases": tuple(one["fast_cases"])}) for one in json.loads(told.read_text("utf-8"))]
 
 
 def test_the_fast_half_holds_a_case_of_every_guarantee(cases: list[Case]) -> None:

@@ -52,9 +52,7 @@ def course(folder: Path) -> Path:
     return folder
 
 
-def grade(
-    folder: Path, jobs: int = 1, before: Callable[[], None] | None = None, head_start: bool = False
-) -> None:
+def grade(folder: Path, jobs: int = 1, before: Callable[[], None] | None = None, head_start: bool = False) -> None:
     """What a fork does: `grader grade`, with what it says in a file."""
     from rich.console import Console
 
@@ -242,9 +240,7 @@ def test_a_full_disk_is_named_and_a_rerun_completes_the_class(
     assert gradebook(folder) == undisturbed[0]
 
 
-@pytest.mark.slow(
-    held_by="tests/gradebook/test_gradebook.py::test_a_locked_gradebook_is_tried_again_and_then_named"
-)
+@pytest.mark.slow(held_by="tests/gradebook/test_gradebook.py::test_a_locked_gradebook_is_tried_again_and_then_named")
 def test_a_gradebook_that_somebody_holds_is_named_and_a_rerun_completes_the_class(
     tmp_path: Path, undisturbed: tuple[list[tuple], float]
 ) -> None:

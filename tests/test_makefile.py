@@ -47,7 +47,5 @@ def test_clean_keeps_the_secret_the_gradebook_and_the_class(tmp_path: Path) -> N
 
 def test_git_ignores_what_clean_removes() -> None:
     names = [name for name in MADE if ".db" not in name]
-    ran = subprocess.run(
-        ["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ran = subprocess.run(["git", "check-ignore", *names], cwd=ROOT, capture_output=True, text=True, check=False)
     assert set(ran.stdout.splitlines()) == set(names)

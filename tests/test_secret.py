@@ -18,9 +18,7 @@ def test_the_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None
     assert stat.S_IMODE((tmp_path / ".grader" / "secret").stat().st_mode) == 0o600
 
 
-def test_the_variable_takes_its_place_whatever_its_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_variable_takes_its_place_whatever_its_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SECRET", " ünïcode \n")
     assert course_secret(tmp_path) == " ünïcode \n"
     assert not (tmp_path / ".grader").exists()

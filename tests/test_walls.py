@@ -61,11 +61,7 @@ def may_import(folder: Path) -> tuple[str, ...]:
     path = folder.relative_to(ROOT)
     assert sentence, f"{path}/__init__.py: the docstring must end in a sentence `May import: a, b.`"
     listed = re.sub(r"\([^)]*\)", "", sentence[1])
-    names = [
-        name
-        for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", listed.strip())
-        if not name.startswith("nothing ")
-    ]
+    names = [name for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", listed.strip()) if not name.startswith("nothing ")]
     full = tuple(name.strip() if name.strip() == "attention" else f"grader.{name.strip()}" for name in names)
     unknown = [name for name in full if name != "attention" and name not in modules()]
     assert not unknown, f"{path}/__init__.py lets import what is not there: {', '.join(unknown)}"
@@ -74,11 +70,7 @@ def may_import(folder: Path) -> tuple[str, ...]:
 
 def strays(folder: Path) -> list[str]:
     """List the imports of a folder's modules that its docstring does not list."""
-    own = (
-        (module_name(folder, ROOT), "grader.execution")
-        if folder.name == "guest"
-        else (module_name(folder, ROOT),)
-    )
+    own = (module_name(folder, ROOT), "grader.execution") if folder.name == "guest" else (module_name(folder, ROOT),)
     allowed = (GUEST,) if folder.name == "guest" else (*own, *may_import(folder))
     found = []
     for path, source in sources(str(folder.relative_to(ROOT))).items():
@@ -100,13 +92,9 @@ def test_a_folder_imports_what_its_docstring_lists(folder: Path) -> None:
 @pytest.mark.parametrize("folder", DECLARED, ids=lambda folder: str(folder.relative_to(GRADER)))
 def test_a_folder_lists_nothing_that_it_does_not_import(folder: Path) -> None:
     names = {
-        name
-        for source in sources(str(folder.relative_to(ROOT))).values()
-        for name in imported_names(source, modules())
+        name for source in sources(str(folder.relative_to(ROOT))).values() for name in imported_names(source, modules())
     }
-    assert [
-        listed for listed in may_import(folder) if not any(is_within(name, (listed,)) for name in names)
-    ] == []
+    assert [listed for listed in may_import(folder) if not any(is_within(name, (listed,)) for name in names)] == []
 
 
 def test_what_every_folder_may_import_imports_nothing_of_grader() -> None:
@@ -144,9 +132,7 @@ def test_only_execution_imports_what_runs_inside_the_sandbox() -> None:
 
 
 def test_only_execution_knows_papermill() -> None:
-    assert [
-        line for line in offenders("grader", "papermill") if not line.startswith("grader/execution/")
-    ] == []
+    assert [line for line in offenders("grader", "papermill") if not line.startswith("grader/execution/")] == []
 
 
 def test_only_build_gradebook_and_plugins_know_nbgrader() -> None:
@@ -159,10 +145,7 @@ def test_nothing_trusted_unpickles() -> None:
 
 
 def test_checks_run_no_student_code() -> None:
-    assert (
-        offenders("grader/checks", "grader.execution", "subprocess", "multiprocessing", "importlib", "runpy")
-        == []
-    )
+    assert offenders("grader/checks", "grader.execution", "subprocess", "multiprocessing", "importlib", "runpy") == []
     assert calls("grader/checks", "exec", "eval", "compile", "__import__") == []
 
 
@@ -186,9 +169,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_there_are_few_layers() -> None:
     layer = layers(modules())
     top = max(layer, key=layer.__getitem__)
-    assert layer[top] <= MOST_LAYERS, (
-        f"{top} stands on layer {layer[top]}; see `python -m tests.import_graph`"
-    )
+    assert layer[top] <= MOST_LAYERS, f"{top} stands on layer {layer[top]}; see `python -m tests.import_graph`"
     assert f"at most {MOST_LAYERS} layers" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 

@@ -92,9 +92,7 @@ def test_an_editable_install_leaves_no_package_of_its_own(tmp_path: Path) -> Non
     assert any(name.endswith(".pth") for name in left)
 
 
-def test_the_solution_has_a_hundred_points_and_the_untouched_notebook_none(
-    installed: Installed, graded: str
-) -> None:
+def test_the_solution_has_a_hundred_points_and_the_untouched_notebook_none(installed: Installed, graded: str) -> None:
     grades = map(json.loads, (installed.course / "grades.jsonl").read_text("utf-8").splitlines())
     assert {grade["student"]: (grade["status"], grade["score"]) for grade in grades} == {
         "solved": ("graded", 100.0),
@@ -109,16 +107,10 @@ def test_the_solution_has_a_hundred_points_and_the_untouched_notebook_none(
 @pytest.mark.fast_cases("report")
 @pytest.mark.parametrize(
     ("command", "said"),
-    [
-        ("report", "solved"),
-        (f"check notebooks/{NAME}/{NAME}.ipynb", "0 of 100"),
-        ("doctor", "isolation"),
-    ],
+    [("report", "solved"), (f"check notebooks/{NAME}/{NAME}.ipynb", "0 of 100"), ("doctor", "isolation")],
     ids=["report", "check", "doctor"],
 )
-def test_the_other_commands_need_nothing_else(
-    command: str, said: str, installed: Installed, graded: str
-) -> None:
+def test_the_other_commands_need_nothing_else(command: str, said: str, installed: Installed, graded: str) -> None:
     assert said in installed.run("grader", *command.split())
 
 

@@ -69,8 +69,7 @@ def test_every_command_of_a_workflow_exists(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["make", "everything"], [".venv/bin/grader", "build", "--fast"], [".venv/bin/python", "-m", "nowhere"]],
+    "words", [["make", "everything"], [".venv/bin/grader", "build", "--fast"], [".venv/bin/python", "-m", "nowhere"]]
 )
 def test_a_command_that_is_not_here_is_seen(words: list[str]) -> None:
     with pytest.raises(AssertionError):
@@ -106,9 +105,7 @@ def would_run(target: str) -> str:
 
 def test_make_test_and_make_test_rest_are_all_tests() -> None:
     of_pytest = re.compile(r"pytest .*(?= -m)|-m (?:\"not slow\"|slow)$", re.MULTILINE)
-    (fast, not_slow), (rest, slow) = (
-        of_pytest.findall(would_run(target)) for target in ("test", "test-rest")
-    )
+    (fast, not_slow), (rest, slow) = (of_pytest.findall(would_run(target)) for target in ("test", "test-rest"))
     assert (fast, not_slow, slow) == (rest, '-m "not slow"', "-m slow")
     assert of_pytest.findall(would_run("test-all")) == [fast, not_slow, rest, slow]
     run = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()

@@ -248,9 +248,7 @@ def test_a_course_that_may_not_be_written_and_a_secret_that_may_not_be_read(
 
 
 @pytest.mark.parametrize(("command", "status"), [("grade {work}/class", 2), ("export csv", 2), ("report", 2)])
-def test_a_configuration_with_a_syntax_error_is_named(
-    command: str, status: int, places: dict[str, Path]
-) -> None:
+def test_a_configuration_with_a_syntax_error_is_named(command: str, status: int, places: dict[str, Path]) -> None:
     config = places["course"] / "nbgrader_config.py"
     right = config.read_text()
     config.write_text(right + "\nc.CourseDirectory.course_id = = 'twice'\n")

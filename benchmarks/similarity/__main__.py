@@ -37,9 +37,7 @@ ROUNDS = 20  # classes of whole submissions, for each lesson and kind
 
 def main() -> None:
     """Measure, and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--students", type=int, default=1_000, help="in the class whose time is measured")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -52,13 +50,9 @@ def main() -> None:
         read: dict[str, dict[str, Fragments]] = {}
         of_lesson = Counter[str]()
         for exercise in lesson.exercises:
-            found = {
-                name: fragments_of(source, exercise.defines) for name, source in sources[exercise.id].items()
-            }
+            found = {name: fragments_of(source, exercise.defines) for name, source in sources[exercise.id].items()}
             read[exercise.id] = {name: each for name, each in found.items() if each}
-            count = measure(
-                exercise.id, sources[exercise.id], read[exercise.id], exercise.defines, given[exercise.id]
-            )
+            count = measure(exercise.id, sources[exercise.id], read[exercise.id], exercise.defines, given[exercise.id])
             rows.append(row(exercise.id, count))
             of_lesson += count
         rows.append(row(assignment, of_lesson))
@@ -103,10 +97,7 @@ def row(name: str, count: Mapping[str, int]) -> dict[str, object]:
         **{column: count[column] for column in columns},
         "reported %": _share(count["reported"], count["pairs"], 2),
         "found %": _share(count["found"], count["planted"]),
-        **{
-            f"{kind} %": _share(count[f"found {kind}"], count[f"planted {kind}"])
-            for kind in (*KINDS, *BEYOND)
-        },
+        **{f"{kind} %": _share(count[f"found {kind}"], count[f"planted {kind}"]) for kind in (*KINDS, *BEYOND)},
     }
 
 

@@ -40,9 +40,7 @@ def main() -> None:
     table = Table("exercise", *COLUMNS, box=None)
     total: Counter = Counter()
     with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        for (_, id, *_), (count, lines) in zip(
-            todo, pool.map(measure_alone, *zip(*todo, strict=True)), strict=True
-        ):
+        for (_, id, *_), (count, lines) in zip(todo, pool.map(measure_alone, *zip(*todo, strict=True)), strict=True):
             table.add_row(id, *(str(count[column]) for column in COLUMNS))
             total += count
             for line in lines:

@@ -55,9 +55,7 @@ def measure(
     others = [one for one in variants(lesson.assignment) if one.exercise == exercise.id]
     for name, source in [("solution", solution)] + [(one.name, one.source) for one in others]:
         count["right"] += 1
-        got = [
-            verdict(lesson, exercise, source, secret, explained=secret == secrets[0]) for secret in secrets
-        ]
+        got = [verdict(lesson, exercise, source, secret, explained=secret == secrets[0]) for secret in secrets]
         if refused := [one for one in got if one.outcome is not Outcome.PASSED or one.hint]:
             count["right refused"] += 1
             say("RIGHT REFUSED", name, refused[0].message)
@@ -65,9 +63,7 @@ def measure(
 
     for wrong in exercise.mistakes:
         count["mistakes"] += 1
-        got = [
-            mistaken(lesson, exercise, wrong, secret, explained=secret == secrets[0]) for secret in secrets
-        ]
+        got = [mistaken(lesson, exercise, wrong, secret, explained=secret == secrets[0]) for secret in secrets]
         if any(one.outcome is Outcome.PASSED for one in got):
             count["wrong accepted"] += 1
             say("WRONG ACCEPTED", f"mistake {wrong.name}")

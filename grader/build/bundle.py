@@ -46,9 +46,7 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
         imports[module] = _used_imports(module, names[module])
         todo += [(there, {name}) for there, name in imports[module].values()]
     needs = {module: {there for there, _ in found.values()} for module, found in imports.items()}
-    return tuple(
-        Part(module, slim(_source(module, names[module])), imports[module]) for module in _in_order(needs)
-    )
+    return tuple(Part(module, slim(_source(module, names[module])), imports[module]) for module in _in_order(needs))
 
 
 def _source(module: str, some: set[str]) -> str:

@@ -27,9 +27,7 @@ def exercise_digest(lesson: Lesson, exercise: Exercise) -> str:
     PyTorch's version is part of it, for whatever device: what a wrong answer raises is PyTorch's own text.
     """
     digest = sha256(repr([release("torch"), sorted(lesson.definitions)]).encode())
-    for module in sorted(
-        _reached({*COMPUTING, *declared_in(lesson, exercise), *_of_reference(lesson, exercise)})
-    ):
+    for module in sorted(_reached({*COMPUTING, *declared_in(lesson, exercise), *_of_reference(lesson, exercise)})):
         content = _file(module).read_bytes()
         digest.update(f"{module}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()

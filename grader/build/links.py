@@ -21,9 +21,7 @@ BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 BADGE_CELL = "colab"  # id of the cell with the badge
 COLAB = re.compile(r"colab\.research\.google\.com/github/([\w.-]+/[\w.-]+)/blob/([\w./-]+?)/notebooks/")
 REMOTE = re.compile(r"(?:https?://|ssh://)?(?:[^@/\s]+@)?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
-PAGE = re.compile(
-    r"\]\(\.\./\.\./docs/([\w-]+\.md)((?:#[\w-]+)?)\)"
-)  # a link of a notebook to a page of docs/
+PAGE = re.compile(r"\]\(\.\./\.\./docs/([\w-]+\.md)((?:#[\w-]+)?)\)")  # a link of a notebook to a page of docs/
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,7 @@ def setting_of(root: Path) -> Repository:
     if not re.fullmatch(r"(?:[\w.-]+/[\w.-]+)?", str(repository.name)):
         raise BuildError(f'{path}: repository is {repository.name!r}; write it as "account/name"')
     if not re.fullmatch(r"[\w./-]+", str(repository.branch)):
-        raise BuildError(
-            f"{path}: branch is {repository.branch!r}; letters, digits and . _ / - can stand in a link"
-        )
+        raise BuildError(f"{path}: branch is {repository.branch!r}; letters, digits and . _ / - can stand in a link")
     return repository
 
 

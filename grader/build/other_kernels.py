@@ -24,11 +24,7 @@ from grader.diagnosis.fingerprint import Fingerprint, alike
 
 # The plainest kernels, and those of processors without AVX-512: what the environment must say.
 KERNELS: Mapping[str, Mapping[str, str]] = {
-    "plain": {
-        "ATEN_CPU_CAPABILITY": "default",
-        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
-        "ONEDNN_MAX_CPU_ISA": "SSE41",
-    },
+    "plain": {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"},
     "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
 }
 Unsure = set[tuple[int, int]]  # the number of a candidate, and the index of a trial

@@ -13,9 +13,7 @@ TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # two line
 COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
 
 # What docs/students.md says as long as nobody knows where the notebooks lie.
-UPLOAD = (
-    "Go to <https://colab.research.google.com>, choose *File → Upload notebook*, and take one from the zip."
-)
+UPLOAD = "Go to <https://colab.research.google.com>, choose *File → Upload notebook*, and take one from the zip."
 # Optional lessons are not in the zip, and no link leads students to them: they work with what the others let them build.
 LATER = (
     "{names}: not in the zip. Your instructor hands it out later; then upload it to Colab (*File → Upload notebook*), or put "
@@ -28,9 +26,7 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
     rows, links = [], []
     declared = list(declared)
     # As in the zip: a course of optional lessons alone hands them out at once.
-    later = [
-        one.assignment for one in declared if one.optional and not all(each.optional for each in declared)
-    ]
+    later = [one.assignment for one in declared if one.optional and not all(each.optional for each in declared)]
     for lesson in declared:
         name = lesson.assignment
         graded = sum(exercise.points > 0 for exercise in lesson.exercises)
@@ -42,9 +38,7 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
     lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
     if repository:
         lessons_table[:2] = ["| notebook | lesson | exercises | points | open in |", "|---|---|--:|--:|---|"]
-    head = (
-        ["| notebook | lesson | |", "|---|---|---|"] if repository else ["| notebook | lesson |", "|---|---|"]
-    )
+    head = ["| notebook | lesson | |", "|---|---|---|"] if repository else ["| notebook | lesson |", "|---|---|"]
     colab_table = [*head, *links, *([] if repository else ["", UPLOAD])]
     if later:
         colab_table += ["", LATER.format(names=", ".join(f"**{name}**" for name in later))]

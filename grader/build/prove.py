@@ -19,11 +19,7 @@ from grader.declaration.sampler import InputSampler
 from grader.diagnosis.diagnose import diagnose, wrong_answer
 from grader.records import Evidence, Outcome
 
-DRAWS = (
-    "one",
-    "two",
-    "three",
-)  # hidden inputs are drawn so often: a mistake may pass on one draw and not on another
+DRAWS = ("one", "two", "three")  # hidden inputs are drawn so often: a mistake may pass on one draw and not on another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +70,7 @@ def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
         verdict = judge(exercise, planned, evidence, ours)
         told = diagnose(verdict, wrong_answer(exercise, verdict, planned, evidence, ours))
         if told.mistake != wrong.name:
-            instead = (
-                f"the hint of {told.mistake}"
-                if told.mistake
-                else f"{told.hint!r}"
-                if told.hint
-                else "no hint"
-            )
+            instead = f"the hint of {told.mistake}" if told.mistake else f"{told.hint!r}" if told.hint else "no hint"
             yield f"{wrong.name} fails, and students read {instead}"
 
 

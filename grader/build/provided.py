@@ -80,9 +80,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     if missing := [name for name in wanted if name not in defined]:
         raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
     keep: set[ast.stmt] = set()
-    todo = list(
-        wanted or (name for name in defined if not isinstance(defined[name], (ast.Import, ast.ImportFrom)))
-    )
+    todo = list(wanted or (name for name in defined if not isinstance(defined[name], (ast.Import, ast.ImportFrom))))
     while todo:
         node = defined.get(todo.pop())
         if node is not None and node not in keep:
@@ -104,9 +102,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
             imports.append(_used_imports(node, used))
         else:
             body.append((text, isinstance(node, (ast.FunctionDef, ast.ClassDef))))
-    future = (
-        ["from __future__ import annotations", ""] if "from __future__ import annotations" in source else []
-    )
+    future = ["from __future__ import annotations", ""] if "from __future__ import annotations" in source else []
     return "\n".join(future) + _join([*((text, False) for text in imports), *body])
 
 
@@ -133,20 +129,14 @@ def _used_imports(node: ast.Import | ast.ImportFrom, used: set[str]) -> str:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _is_import_of_project(node: ast.stmt) -> bool:
     """Tell whether a statement imports from this project, or from __future__: `extract` adds that itself."""
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] in (*PROJECT, "__future__")
-    return isinstance(node, ast.Import) and any(
-        alias.name.partition(".")[0] in PROJECT for alias in node.names
-    )
+    return isinstance(node, ast.Import) and any(alias.name.partition(".")[0] in PROJECT for alias in node.names)
 
 
 def _first_line(node: ast.stmt) -> int:

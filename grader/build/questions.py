@@ -39,9 +39,7 @@ def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
     asked = source[: scheme.start()].strip()
     title, body = title_of(asked), asked.partition("\n")[2].strip()
     if not title:
-        raise ValueError(
-            f"question {id} has no title: begin it with a heading, as in '### Why three of them?'"
-        )
+        raise ValueError(f"question {id} has no title: begin it with a heading, as in '### Why three of them?'")
     if id in {exercise.id for exercise in lesson.exercises}:
         raise ValueError(f"{id} is an exercise; give the question another id, as in 1.Q1")
     points = lesson.questions.get(id, 0.0)

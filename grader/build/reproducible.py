@@ -58,11 +58,7 @@ class ReproducibleResults(ReferenceResults):
                 del results[known]
 
     def _changed(
-        self,
-        trial: PlannedTrial,
-        name: str,
-        replaces: Mapping[str, object] | None,
-        inputs: Inputs | None,
+        self, trial: PlannedTrial, name: str, replaces: Mapping[str, object] | None, inputs: Inputs | None
     ) -> Evidence:
         plain = super().changed(trial, name, replaces=replaces, inputs=inputs)
         if plain.status is not Status.OK or (name and self._is_right(trial, plain)):
@@ -76,9 +72,7 @@ class ReproducibleResults(ReferenceResults):
         if self.unsure:
             nudged = nudge(trial.inputs if inputs is None else inputs)
             near = super().changed(trial, f"{name}, nudged", replaces=replaces, inputs=nudged)
-            self.unsure = near.status is not Status.OK or not alike(
-                fingerprint(plain.values), fingerprint(near.values)
-            )
+            self.unsure = near.status is not Status.OK or not alike(fingerprint(plain.values), fingerprint(near.values))
         self.unsure |= before
         return replace(plain, values=values)
 

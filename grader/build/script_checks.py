@@ -15,9 +15,7 @@ from grader.declaration.lesson import Lesson
 from grader.notebook.source_names import definitions, free_names
 
 # What code says to tools and not to people.
-DIRECTIVE = re.compile(
-    r"[ \t]*#[ \t]*(?:fmt:|noqa\b|ruff:|isort:|mypy:|type:|pragma:|pylint:).*$", re.MULTILINE
-)
+DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?:fmt:|noqa\b|ruff:|isort:|mypy:|type:|pragma:|pylint:).*$", re.MULTILINE)
 ALT = re.compile(r"!\[\s*\]\(")  # a picture without alternative text
 DRAWING = re.compile(r"(?<![\w.])show_\w+(?=\()|\bplt\.show(?=\()")
 CAPTION = re.compile(r"\s*\*[^*\s]")  # a text that begins in italics
@@ -36,9 +34,7 @@ def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[Not
     Raises:
         BuildError: one line that names script, exercise and field.
     """
-    headings = [
-        heading for cell in cells if cell.cell_type == "markdown" for heading in HEADING.findall(cell.source)
-    ]
+    headings = [heading for cell in cells if cell.cell_type == "markdown" for heading in HEADING.findall(cell.source)]
     solutions = {
         cell.metadata["exercise"]: cell.source
         for cell in cells
@@ -73,9 +69,7 @@ def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) 
         head = cell.source.strip().splitlines()[:1]
         if cell.cell_type == "markdown":
             if ALT.search(cell.source):
-                raise BuildError(
-                    f"{script}: a picture has no text between ![ and ] (cell that begins with {head})"
-                )
+                raise BuildError(f"{script}: a picture has no text between ![ and ] (cell that begins with {head})")
             continue
         if directive := DIRECTIVE.search(cell.source):
             raise BuildError(
@@ -95,11 +89,7 @@ def _review_problems(exercise: Exercise, headings: Sequence[str]) -> Iterator[st
     if not exercise.review or exercise.review in headings:
         return
     similar = get_close_matches(exercise.review, headings, n=1)
-    advice = (
-        f"did you mean {similar[0]!r}?"
-        if similar
-        else f"there are {', '.join(map(repr, headings)) or 'none'}"
-    )
+    advice = f"did you mean {similar[0]!r}?" if similar else f"there are {', '.join(map(repr, headings)) or 'none'}"
     yield f"review: {exercise.review!r} is no heading of the lesson; {advice}"
 
 

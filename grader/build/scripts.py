@@ -223,14 +223,10 @@ def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode])
                 )
     for question in lesson.questions:
         if not count[written_cell(question)]:
-            raise BuildError(
-                f"{script}: the declaration gives points for question {question}, which is not there"
-            )
+            raise BuildError(f"{script}: the declaration gives points for question {question}, which is not there")
     for check in (check for exercise in lesson.exercises for check in exercise.checks if check.at):
         if not count[check.at]:
-            raise BuildError(
-                f"{script}: check {check.name!r} is run after cell {check.at!r}, which is not there"
-            )
+            raise BuildError(f"{script}: check {check.name!r} is run after cell {check.at!r}, which is not there")
 
 
 def _name_cells(script: Path, cells: list[NotebookNode]) -> None:

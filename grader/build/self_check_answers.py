@@ -28,9 +28,7 @@ class KnownWrong(NamedTuple):
     prints: dict[int, Fingerprint | None]
 
 
-def wrong_answers(
-    exercise: Exercise, trials: Sequence[PlannedTrial], results: ReproducibleResults
-) -> list[KnownWrong]:
+def wrong_answers(exercise: Exercise, trials: Sequence[PlannedTrial], results: ReproducibleResults) -> list[KnownWrong]:
     """List the wrong answers that an answer is compared with, and what they give on each trial.
 
     Of a declared mistake that is everything. Of the others it ends with the first check that fails: an explanation looks at

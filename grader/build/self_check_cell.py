@@ -143,10 +143,7 @@ def probes_part(checks: Sequence[Check]) -> Part:
     for check in checks:
         for function in filter(None, (check.probe, check.judge)):
             functions.setdefault(function.__name__, source_of(function))
-    imports = {
-        "Finding": ("grader.build.self_check", "Finding"),
-        "difference": ("grader.checks.compare", "difference"),
-    }
+    imports = {"Finding": ("grader.build.self_check", "Finding"), "difference": ("grader.checks.compare", "difference")}
     head = (
         "from __future__ import annotations\nimport math\nfrom collections.abc import *\nfrom typing import Any\n"
         "import torch\nfrom torch import Tensor, nn\nfrom torch.nn import functional as F"

@@ -48,14 +48,8 @@ class Reader:
         taken = self.data[self.place : self.place + count * width]
         self.place += len(taken)
         planes = torch.tensor(list(taken), dtype=torch.int64).reshape(width, count)
-        number = sum(
-            (planes[index] << (8 * index) for index in range(width)), torch.zeros(count, dtype=torch.int64)
-        )
-        return (
-            torch.where(number >= 1 << (8 * width - 1), number - (1 << (8 * width)), number)
-            if width < 8
-            else number
-        )
+        number = sum((planes[index] << (8 * index) for index in range(width)), torch.zeros(count, dtype=torch.int64))
+        return torch.where(number >= 1 << (8 * width - 1), number - (1 << (8 * width)), number) if width < 8 else number
 
     def value(self, packed: Any, key: str = "") -> Any:
         """Read a value that `self_check_pack` packed: nested mappings and lists of tensors and JSON values.
@@ -76,9 +70,7 @@ class Reader:
             return {name: self._value(inner) for name, inner in packed.items()}
         return [self._value(inner) for inner in packed] if isinstance(packed, list) else packed
 
-    def _tensor(
-        self, form: str, first: str = "", second: str = "", dtype: str = "", number: str = ""
-    ) -> Tensor:
+    def _tensor(self, form: str, first: str = "", second: str = "", dtype: str = "", number: str = "") -> Tensor:
         """Draw or read a tensor; `form` is its kind and its shape, as "normal 5 7"."""
         kind, *sizes = form.split(" ")
         shape, dtype = tuple(map(int, sizes)), dtype or "float32"
@@ -141,12 +133,7 @@ def brief_numbers(own: Fingerprint, right: Fingerprint) -> tuple[float, float]:
     """
     sizes = right.numbers[::3] if len(right.numbers) == len(own.numbers) else (1.0,) * (len(own.numbers) // 3)
     first, second = (
-        asinh(
-            sum(
-                (cos(leaf) + 1.5) * own.numbers[3 * leaf + kind] / (size or 1.0)
-                for leaf, size in enumerate(sizes)
-            )
-        )
+        asinh(sum((cos(leaf) + 1.5) * own.numbers[3 * leaf + kind] / (size or 1.0) for leaf, size in enumerate(sizes)))
         for kind in (1, 2)
     )
     return max(-FARTHEST, min(first, FARTHEST)), max(-FARTHEST, min(second, FARTHEST))

@@ -49,8 +49,7 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         "defaults": asked_defaults(exercise.reference),
         "checks": [_check_data(check) for check in exercise.checks if check.name in checks],
         "trials": [
-            _trial_data(trial, checks.index(trial.check.name), inputs, results, writer)
-            for trial, inputs in chosen
+            _trial_data(trial, checks.index(trial.check.name), inputs, results, writer) for trial, inputs in chosen
         ],
     }
     return Draft(
@@ -59,9 +58,7 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         right=tuple(fingerprint(expected_of(trial, results)) for trial in trials),
         wrong=tuple(
             DraftAnswer(
-                number,
-                (known.kind, known.name, known.says),
-                tuple(prints.get(index) for index in range(len(trials))),
+                number, (known.kind, known.name, known.says), tuple(prints.get(index) for index in range(len(trials)))
             )
             for number, known, prints in wrong_answers(exercise, trials, results)
         ),
@@ -76,12 +73,8 @@ def settled(draft: Draft, unsure: Collection[tuple[int, int]]) -> PackedExercise
     """
     kept: list[DraftAnswer] = []
     for answer in draft.wrong:
-        prints = tuple(
-            None if (answer.number, index) in unsure else one for index, one in enumerate(answer.prints)
-        )
-        if any(
-            one is not None and not alike(one, right) for one, right in zip(prints, draft.right, strict=True)
-        ):
+        prints = tuple(None if (answer.number, index) in unsure else one for index, one in enumerate(answer.prints))
+        if any(one is not None and not alike(one, right) for one, right in zip(prints, draft.right, strict=True)):
             kept.append(answer._replace(prints=prints))
     writer = Writer()
     writer.data += draft.data
@@ -104,11 +97,7 @@ def _trial_data(
     trial: PlannedTrial, check: int, inputs: PackedInputs, results: ReproducibleResults, writer: Writer
 ) -> list:
     """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
-    sizes = {
-        name: value
-        for name, value in trial.trial.sizes.items()
-        if isinstance(value, (int, float, str, tuple))
-    }
+    sizes = {name: value for name, value in trial.trial.sizes.items() if isinstance(value, (int, float, str, tuple))}
     writer.data += inputs.data
     expected = writer.expected(expected_of(trial, results))
     return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs.told, expected]

@@ -9,18 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from grader.build.self_check_data import (
-    FEW,
-    ODD,
-    RIGHT,
-    STEP,
-    STORED,
-    SUM,
-    TENSOR,
-    UNKNOWN,
-    brief_form,
-    brief_numbers,
-)
+from grader.build.self_check_data import FEW, ODD, RIGHT, STEP, STORED, SUM, TENSOR, UNKNOWN, brief_form, brief_numbers
 from grader.declaration.sampler import Recipe
 from grader.diagnosis.fingerprint import Fingerprint, alike
 from grader.records import Value
@@ -104,9 +93,7 @@ class Writer:
 
     def _integers(self, leaf: Tensor) -> Any:
         largest = int(leaf.to(torch.int64).abs().max()) if leaf.numel() else 0
-        return self._store(
-            leaf, leaf, next(width for width in (1, 2, 4, 8) if largest < 1 << (8 * width - 1))
-        )
+        return self._store(leaf, leaf, next(width for width in (1, 2, 4, 8) if largest < 1 << (8 * width - 1)))
 
     def _hundredths(self, leaf: Tensor) -> Any:
         """Pack a tensor of numbers with two decimals: columns that repeat one another do so exactly, also if one is doubled."""
@@ -119,16 +106,11 @@ class Writer:
         flat = leaf.detach().double().flatten()
         finite = flat.isfinite()
         odd = [
-            (
-                place,
-                next(index for index, number in enumerate(ODD) if repr(number) == repr(flat[place].item())),
-            )
+            (place, next(index for index, number in enumerate(ODD) if repr(number) == repr(flat[place].item())))
             for place in (~finite).nonzero().flatten().tolist()
         ]
         flat = torch.where(finite, flat, 0.0)
-        flat = torch.where(
-            flat.abs() < 1e-9, 0.0, flat
-        )  # the rest of a sum that cancels differs between processors
+        flat = torch.where(flat.abs() < 1e-9, 0.0, flat)  # the rest of a sum that cancels differs between processors
         largest = flat.abs().max().item() if flat.numel() else 0.0
         step = float(f"{largest * 1.00001 / ((1 << (8 * width - 1)) - 1):.7g}") or 1.0
         return self._store(leaf, (flat / step).round(), width, step, odd)

@@ -61,9 +61,7 @@ def what_is_off(lesson: Lesson, exercise: Exercise, stored: PackedExercise, ever
     return ""
 
 
-def _fits(
-    prints: Callable[[int], Fingerprint | None], row: Sequence[Brief], right: Sequence[Fingerprint]
-) -> bool:
+def _fits(prints: Callable[[int], Fingerprint | None], row: Sequence[Brief], right: Sequence[Fingerprint]) -> bool:
     """Tell whether a wrong answer gives what is known of it on each trial."""
     return all(
         brief.code == UNKNOWN or ((own := prints(index)) is not None and gives(brief, right[index], own))

@@ -53,8 +53,7 @@ def chosen_trials(
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
     packed = [packed_inputs(trial) for trial in there]
     sizes = [
-        2 * count(expected_of(trial, results)) + inputs.stored
-        for trial, inputs in zip(there, packed, strict=True)
+        2 * count(expected_of(trial, results)) + inputs.stored for trial, inputs in zip(there, packed, strict=True)
     ]
     chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
     by_size = sorted(range(len(there)), key=sizes.__getitem__)
@@ -92,9 +91,7 @@ def telling_trials(
         return first is not None and second is not None and not alike(first, second)
 
     pairs: list[tuple[Prints, Prints]] = [(wrong.prints, right.__getitem__) for wrong in mistakes]
-    pairs += [
-        (one.prints, other.prints) for one, other in combinations(mistakes, 2) if one.says != other.says
-    ]
+    pairs += [(one.prints, other.prints) for one, other in combinations(mistakes, 2) if one.says != other.says]
     for one, other in pairs:
         telling = [index for index in by_size if tells(index, one, other)]
         first = min(telling, default=0)  # explanations look at the first check that fails
@@ -154,9 +151,7 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
     if not isinstance(judge, FunctionType):
         return True
     named = (judge.__globals__.get(name) for name in judge.__code__.co_names)
-    called = [
-        value for value in named if value is not None
-    ]  # a trained object stands as None in the reference
+    called = [value for value in named if value is not None]  # a trained object stands as None in the reference
     return any(
         getattr(value, "__module__", "").startswith("attention")
         or any(value is right for right in reference)

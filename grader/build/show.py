@@ -33,9 +33,7 @@ def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
 
 def shown_inputs(inputs: Mapping[str, Any]) -> list[str]:
     """List the inputs of a trial, a line each, if they are few numbers; nothing for a layer, whose weights are many."""
-    tensors = {
-        name.removeprefix("arguments."): value for name, value in inputs.items() if isinstance(value, Tensor)
-    }
+    tensors = {name.removeprefix("arguments."): value for name, value in inputs.items() if isinstance(value, Tensor)}
     if any(name.partition(".")[0] in NOT_SHOWN for name in tensors):
         return []
     if sum(tensor.numel() for tensor in tensors.values()) > MOST_NUMBERS:

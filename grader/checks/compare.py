@@ -50,9 +50,7 @@ def equals_reference(case: Case) -> Finding:
     return compare(case.got, case.expected(), rtol=case.rtol, device=case.device)
 
 
-def compare(
-    got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu"
-) -> Finding:
+def compare(got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu") -> Finding:
     """Judge what came back by its first difference; values beyond the expected ones do not matter."""
     found = first_difference(got, expected, rtol, device)
     return Finding(passed=found is None, message=found.message if found else "")
@@ -87,9 +85,7 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield prefix, list(tree) if isinstance(tree, tuple) else tree
 
 
-def difference(
-    name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu", least: float = 0.0
-) -> str:
+def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> str:
     """Say how one value differs from the expected one; empty if it does not.
 
     Args:
@@ -135,9 +131,7 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
     return f"{name}: off by {_distance(got, want).max().item():.2g}, allowed {allowed:.0e}{_first(wrong)}"
 
 
-def places_off(
-    got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu", least: float = 0.0
-) -> Tensor:
+def places_off(got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> Tensor:
     """Tell for each place of two tensors of one shape and dtype whether they differ by more than is allowed."""
     if not want.is_floating_point():
         return got != want

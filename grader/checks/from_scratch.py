@@ -14,13 +14,7 @@ from contextlib import suppress
 from types import MappingProxyType
 
 from grader.checks.mentions import HIDDEN, mentions, reachable, statements
-from grader.declaration.builtin_names import (
-    ATTENTION_OPERATORS,
-    HEAD_OPERATORS,
-    BuiltIn,
-    banned_names,
-    operators,
-)
+from grader.declaration.builtin_names import ATTENTION_OPERATORS, HEAD_OPERATORS, BuiltIn, banned_names, operators
 from grader.declaration.exercise import Exercise
 from grader.normal_form.words import without_docs
 from grader.notebook.source_names import cached_by_source
@@ -126,8 +120,7 @@ def _modules(node: ast.AST) -> list[str]:
         case ast.ImportFrom(module=str(module), level=0):
             return [module]
         case ast.Call(
-            func=ast.Name(id="import_module" | "__import__")
-            | ast.Attribute(attr="import_module" | "__import__"),
+            func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module" | "__import__"),
             args=[ast.Constant(value=str(module)), *_],
         ):
             return [module]
@@ -140,8 +133,7 @@ def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
     Docstrings and annotations do not matter.
     """
     in_answer, in_given = (
-        {name: dump for name, dump in _definition_dumps(source).items() if name in names}
-        for source in (answer, given)
+        {name: dump for name, dump in _definition_dumps(source).items() if name in names} for source in (answer, given)
     )
     return bool(in_answer) and in_answer == in_given
 

@@ -16,17 +16,7 @@ from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import WrongForm
 from grader.evidence.text import one_line
 from grader.notebook.cells import answer_cell, is_stubs_own
-from grader.records import (
-    Case,
-    CheckResult,
-    Evidence,
-    Finding,
-    Heatmap,
-    Outcome,
-    Status,
-    Value,
-    Verdict,
-)
+from grader.records import Case, CheckResult, Evidence, Finding, Heatmap, Outcome, Status, Value, Verdict
 
 
 @dataclass(frozen=True)
@@ -211,9 +201,7 @@ def was_called(trial: PlannedTrial, got: Evidence) -> bool:
     if got.status is not Status.RAISED:
         return got.status is Status.OK
     undefined = got.error == "NameError" and not got.place.cell
-    return not _is_unsolved(got) and not (
-        undefined and any(f"'{name}'" in got.message for name in trial.takes)
-    )
+    return not _is_unsolved(got) and not (undefined and any(f"'{name}'" in got.message for name in trial.takes))
 
 
 def _is_unsolved(got: Evidence) -> bool:
@@ -221,9 +209,7 @@ def _is_unsolved(got: Evidence) -> bool:
     return is_stubs_own(got.error, got.message)
 
 
-def _judge_values(
-    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
-) -> Judged:
+def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> Judged:
     """Let the check's own judge, or else `equals_reference`, judge the returned values."""
 
     def expected() -> Mapping[str, Value]:
@@ -245,13 +231,9 @@ def _judge_values(
     return Judged(Outcome.PASSED) if finding.passed else Judged(Outcome.FAILED, finding.message)
 
 
-def _worst(
-    trials: Sequence[PlannedTrial], findings: Mapping[str, Judged]
-) -> tuple[PlannedTrial | None, Judged]:
+def _worst(trials: Sequence[PlannedTrial], findings: Mapping[str, Judged]) -> tuple[PlannedTrial | None, Judged]:
     """Return the trial that decides about a check, and its result: the first that did not pass, a FAULT first."""
-    failed = [
-        (trial, findings[trial.key]) for trial in trials if findings[trial.key].outcome is not Outcome.PASSED
-    ]
+    failed = [(trial, findings[trial.key]) for trial in trials if findings[trial.key].outcome is not Outcome.PASSED]
     faults = [entry for entry in failed if entry[1].outcome is Outcome.FAULT]
     return next(iter(faults or failed), (None, Judged(Outcome.PASSED)))
 

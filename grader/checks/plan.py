@@ -29,9 +29,7 @@ def plan(lesson: Lesson, secret: str, submission_sha256: str, run_seed: int = 0)
         DeclarationError: a probe asks for a name that is neither an input nor one of the lesson's.
     """
     trials = tuple(
-        trial
-        for exercise in lesson.exercises
-        for trial in plan_exercise(exercise, secret, submission_sha256, run_seed)
+        trial for exercise in lesson.exercises for trial in plan_exercise(exercise, secret, submission_sha256, run_seed)
     )
     for trial in trials:
         refuse_unknown_names(lesson, trial.exercise, trial.check, trial.inputs.keys())
@@ -76,19 +74,12 @@ def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
 def shown(exercise: Exercise) -> tuple[PlannedTrial, ...]:
     """Draw the trials of the self-check in the notebook: the public ones, and hidden ones with public numbers."""
     return tuple(
-        trial
-        for check in exercise.checks
-        for public in (True, False)
-        for trial in _draw(exercise, check, public, None)
+        trial for check in exercise.checks for public in (True, False) for trial in _draw(exercise, check, public, None)
     )
 
 
 def _draw(
-    exercise: Exercise,
-    check: Check,
-    public: bool,
-    seed: tuple[str, ...] | None = None,
-    run_seed: int = 0,
+    exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...] | None = None, run_seed: int = 0
 ) -> Iterator[PlannedTrial]:
     """Draw the public trials, or else the hidden trials, of one check.
 

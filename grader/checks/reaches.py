@@ -70,9 +70,7 @@ def reaches(source: str) -> tuple[str, ...]:
     found = dict.fromkeys(match.group() for match in PLACES.finditer(source))
     if IN_BACKGROUND.search(source):
         found["a process in the background"] = None
-    nodes = [
-        node for statement in parse_statements(without_magics(source)) or () for node in ast.walk(statement)
-    ]
+    nodes = [node for statement in parse_statements(without_magics(source)) or () for node in ast.walk(statement)]
     libraries = LIBRARIES | {name for node in nodes for name in _imported(node)}
     odd = any(map(_is_odd_text, nodes)) or any(map(_lists_names, nodes))
     for node in nodes:
@@ -152,12 +150,7 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
 
 def _lists_names(node: ast.AST) -> bool:
     """Tell whether a node lists the names that something has: one of them can be picked without being written."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "dir"
-        and bool(node.args)
-    )
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dir" and bool(node.args)
 
 
 def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
@@ -179,9 +172,7 @@ def _root(node: ast.AST) -> str:
 
 def _is_put_together(name: ast.AST) -> bool:
     """Tell whether an expression makes a text: a sum, an f-string, a slice, or a method of texts."""
-    return isinstance(name, (ast.BinOp, ast.JoinedStr)) or any(
-        map(_is_odd_text, islice(ast.walk(name), MOST_PARTS))
-    )
+    return isinstance(name, (ast.BinOp, ast.JoinedStr)) or any(map(_is_odd_text, islice(ast.walk(name), MOST_PARTS)))
 
 
 def _is_odd_text(node: ast.AST) -> bool:

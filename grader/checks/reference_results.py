@@ -32,9 +32,7 @@ class RefuseUnpairedKeys(TorchFunctionMode):
     def compare(query: Tensor, key: Tensor, value: Tensor, *rest: object, **options: object) -> None:
         """Compare the two numbers; the parameters are those of `scaled_dot_product_attention`."""
         if key.shape[-2:-1] != value.shape[-2:-1]:
-            raise ValueError(
-                f"keys of shape {tuple(key.shape)} do not go with values of {tuple(value.shape)}"
-            )
+            raise ValueError(f"keys of shape {tuple(key.shape)} do not go with values of {tuple(value.shape)}")
 
 
 def run_here(

@@ -63,18 +63,14 @@ def same(got: Evidence, wrong: Evidence, trial: PlannedTrial) -> bool:
     return compare(got.values, wrong.values, rtol=trial.check.rtol * 10).passed
 
 
-def _of_another_dtype(
-    trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str
-) -> bool:
+def _of_another_dtype(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> bool:
     """Tell whether all that came back is right once each tensor has the dtype that it should have."""
     right = reference_results.right(trial)
     if got.status is not Status.OK or right.status is not Status.OK:
         return False
     values, wanted = dict(flatten(got.values)), dict(flatten(right.values))
     dtypes = [
-        (value.dtype, wanted[name].dtype)
-        for name, value in values.items()
-        if _are_tensors(value, wanted.get(name))
+        (value.dtype, wanted[name].dtype) for name, value in values.items() if _are_tensors(value, wanted.get(name))
     ]
     if all(came == due for came, due in dtypes):
         return False

@@ -31,9 +31,7 @@ class AppealOptions:
     gradebook: str | None = None  # URL; None for the course's own
 
 
-def add(
-    options: AppealOptions, submission: str, exercise: str, text: str, student: str, terminal: Terminal
-) -> int:
+def add(options: AppealOptions, submission: str, exercise: str, text: str, student: str, terminal: Terminal) -> int:
     """Record a student's request; return the exit status.
 
     Args:
@@ -61,9 +59,7 @@ def show(options: AppealOptions, everything: bool, json: Path | None, terminal: 
     entries = entries_or_complain(options.root, options.gradebook, None, terminal)
     if entries is None:
         return 2
-    found = [
-        (entry, appeal) for entry in entries for appeal in entry.appeals if everything or not appeal.outcome
-    ]
+    found = [(entry, appeal) for entry in entries for appeal in entry.appeals if everything or not appeal.outcome]
     found.sort(key=lambda pair: pair[1].number)
     if json is not None:
         try:
@@ -78,9 +74,7 @@ def show(options: AppealOptions, everything: bool, json: Path | None, terminal: 
     return 0
 
 
-def decide(
-    options: AppealOptions, appeal_number: int, points: float | None, comment: str, terminal: Terminal
-) -> int:
+def decide(options: AppealOptions, appeal_number: int, points: float | None, comment: str, terminal: Terminal) -> int:
     """Write a decision into the gradebook and onto the student's page; return the exit status.
 
     Args:
@@ -103,9 +97,7 @@ def decide(
     except RecordError as error:
         terminal.complain(error)
         return 2
-    change = (
-        f"{_points(entry, appeal)} → {_points(after, appeal)}" if points is not None else "the points stay"
-    )
+    change = f"{_points(entry, appeal)} → {_points(after, appeal)}" if points is not None else "the points stay"
     about = f"{who(entry.student)}, {entry.assignment}, {appeal.exercise}"
     terminal.say(f"{about}: {change}; score {_score(entry)} → {_score(after)}")
     terminal.say(f"page  {page}")

@@ -15,9 +15,7 @@ Exercise = Annotated[str, typer.Argument(help="The exercise or question, as in 1
 Words = Annotated[str, typer.Argument(help="What the student writes.")]
 Student = Annotated[str, typer.Option(help="Whose it is, if two handed in the same file.")]
 Everything = Annotated[bool, typer.Option("--all", help="Those that were decided, too.")]
-Json = Annotated[
-    Path | None, typer.Option(help="Write one JSON object per appeal to this file; - is standard output.")
-]
+Json = Annotated[Path | None, typer.Option(help="Write one JSON object per appeal to this file; - is standard output.")]
 Number = Annotated[int, typer.Argument(help="The appeal's number.")]
 Comment = Annotated[str, typer.Option(help="What the student reads.")]
 Points = Annotated[float | None, typer.Option(help="The points of the exercise from now on.")]
@@ -32,17 +30,11 @@ def appeals(root: Callable[[], Path], terminal: Terminal) -> typer.Typer:
     Args:
         root: returns the course's folder, or ends the command.
     """
-    app = typer.Typer(
-        no_args_is_help=True, help="What students ask you to look at again, and what you decide."
-    )
+    app = typer.Typer(no_args_is_help=True, help="What students ask you to look at again, and what you decide.")
 
     @app.command()
     def add(
-        submission: Submission,
-        exercise: Exercise,
-        text: Words,
-        student: Student = "",
-        gradebook: Gradebook = None,
+        submission: Submission, exercise: Exercise, text: Words, student: Student = "", gradebook: Gradebook = None
     ) -> None:
         """Record what a student asks for."""
         from grader.commands import appeal
@@ -60,11 +52,7 @@ def appeals(root: Callable[[], Path], terminal: Terminal) -> typer.Typer:
 
     @app.command()
     def decide(
-        number: Number,
-        comment: Comment,
-        points: Points = None,
-        keep: Keep = False,
-        gradebook: Gradebook = None,
+        number: Number, comment: Comment, points: Points = None, keep: Keep = False, gradebook: Gradebook = None
     ) -> None:
         """Decide an appeal: points and comment go into the gradebook, and onto the student's page."""
         from grader.commands import appeal

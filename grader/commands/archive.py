@@ -16,11 +16,7 @@ from grader.results.pages import page_of
 
 
 def write_pdfs(
-    folder: Path,
-    entries: Sequence[GradebookEntry],
-    with_all: Sequence[GradebookEntry],
-    root: Path,
-    url: str | None,
+    folder: Path, entries: Sequence[GradebookEntry], with_all: Sequence[GradebookEntry], root: Path, url: str | None
 ) -> int:
     """Write each submission's page to <student>/<assignment>/<assignment>.pdf, and class.pdf; return how many pages.
 

@@ -53,9 +53,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
     try:
         files = list(find(options.notebook, known, options.assignment, assignment_by_exercise()))
         if len(files) != 1:
-            raise Unreadable(
-                f"{options.notebook} holds {len(files)} submissions; `grader grade` grades a class"
-            )
+            raise Unreadable(f"{options.notebook} holds {len(files)} submissions; `grader grade` grades a class")
         graded = _grade(files[0], options, terminal, early)
     except (IntakeError, FileNotFoundError) as error:  # the latter: the student notebook was never built
         terminal.complain(error)
@@ -74,9 +72,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
     return 0 if graded.status == "graded" else 1
 
 
-def _grade(
-    file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None
-) -> Grade:
+def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None) -> Grade:
     """Grade one submission in this process.
 
     Raises:

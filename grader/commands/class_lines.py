@@ -13,9 +13,7 @@ from grader.commands.options import GradebookOption, RosterArgument
 
 StudentArgument = Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")]
 ExerciseArgument = Annotated[str | None, typer.Argument(help="This exercise alone, as in 1.4.")]
-HoursArgument = Annotated[
-    float, typer.Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")
-]
+HoursArgument = Annotated[float, typer.Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")]
 AssignmentOption = Annotated[str | None, typer.Option(help="The assignment, if there are several.")]
 ZipOption = Annotated[Path | None, typer.Option("--out", help="The zip to write; default: in dist/.")]
 
@@ -59,7 +57,5 @@ def add_class_commands(app: typer.Typer, root: Callable[[], Path], terminal: Ter
         """Say how late a student was, where the platform does not; 0 hours: in time, whatever it says."""
         from grader.commands.late import LateOptions, run
 
-        options = LateOptions(
-            student=student, hours=hours, root=root(), assignment=assignment, gradebook=gradebook
-        )
+        options = LateOptions(student=student, hours=hours, root=root(), assignment=assignment, gradebook=gradebook)
         raise typer.Exit(run(options, terminal))

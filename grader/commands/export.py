@@ -51,10 +51,7 @@ def run(options: ExportOptions, terminal: Terminal) -> int:
         return 2
     try:
         exported = export(
-            options.service,
-            entries,
-            column=options.column,
-            own=read_own_file(options.fill) if options.fill else "",
+            options.service, entries, column=options.column, own=read_own_file(options.fill) if options.fill else ""
         )
         packed = _feedback(options) if options.feedback else None
         _write(options, exported.text, packed, entries, terminal)
@@ -94,9 +91,7 @@ def _feedback(options: ExportOptions) -> FeedbackZip:
         WrongDownload: there is nothing in it, or it is another service's.
         RecordError: the gradebook cannot be read.
     """
-    files, failed = find_all(
-        options.submissions, tuple(lessons()), options.assignment, assignment_by_exercise()
-    )
+    files, failed = find_all(options.submissions, tuple(lessons()), options.assignment, assignment_by_exercise())
     if problem := next((file.problem for file in failed if file.problem), None):
         raise WrongDownload(problem.message)
     config = read_config(options.root)
@@ -107,11 +102,7 @@ def _feedback(options: ExportOptions) -> FeedbackZip:
 
 
 def _write(
-    options: ExportOptions,
-    text: str,
-    packed: FeedbackZip | None,
-    entries: Sequence[GradebookEntry],
-    terminal: Terminal,
+    options: ExportOptions, text: str, packed: FeedbackZip | None, entries: Sequence[GradebookEntry], terminal: Terminal
 ) -> None:
     """Write the files; say on standard error which."""
     if options.to is None:
@@ -156,9 +147,7 @@ def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service
         yield f"a person must still look at these (see formgrader): {some(waiting)}"
 
 
-def write_autograder(
-    to: Path, *, root: Path, assignment: str | None, isolation: str, terminal: Terminal
-) -> int:
+def write_autograder(to: Path, *, root: Path, assignment: str | None, isolation: str, terminal: Terminal) -> int:
     """Write the zip that grades one assignment at Gradescope; return the exit status."""
     known = tuple(lessons())
     if assignment is None:

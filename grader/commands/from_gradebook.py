@@ -39,16 +39,12 @@ def entries_or_complain(
         return entries
     chosen = [entry for entry in entries if entry.assignment == assignment]
     if not chosen:
-        terminal.complain(
-            f"the gradebook holds no submission of {assignment!r}; known are {', '.join(known)}"
-        )
+        terminal.complain(f"the gradebook holds no submission of {assignment!r}; known are {', '.join(known)}")
         return None
     return chosen
 
 
-def with_checks(
-    entries: Sequence[GradebookEntry], root: Path, gradebook: str | None
-) -> Sequence[GradebookEntry]:
+def with_checks(entries: Sequence[GradebookEntry], root: Path, gradebook: str | None) -> Sequence[GradebookEntry]:
     """Return entries with the checks of their grades, which `entries_or_complain` leaves out.
 
     Raises:
@@ -57,10 +53,7 @@ def with_checks(
     config = read_config(root)
     grades = read_whole_grades(gradebook or config.gradebook, config.course_id)
     whole = {(grade.student, grade.assignment): grade for grade in grades}
-    return [
-        replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade))
-        for entry in entries
-    ]
+    return [replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade)) for entry in entries]
 
 
 def write_page(config: CourseConfig, url: str, entry: GradebookEntry) -> Path:

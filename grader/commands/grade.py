@@ -93,9 +93,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
             terminal.complain(error)
             return SOME_NOT_GRADED
         except KeyboardInterrupt:
-            terminal.complain(
-                "stopped. What was graded is kept; run this again, and it goes on where it stopped."
-            )
+            terminal.complain("stopped. What was graded is kept; run this again, and it goes on where it stopped.")
             return SOME_NOT_GRADED
     terminal.out.print(table(results.entries))
     if results.not_counted_late:
@@ -162,11 +160,7 @@ def _prepare(
         # The cluster's machines may differ. Each must reach the same tier, so `auto` means the highest.
         tier = "full" if options.isolation == "auto" else options.isolation
     settings = GradingSettings(
-        secret=secret,
-        device=device,
-        tier=tier,
-        run_all=options.run_all,
-        full_training=options.full_training,
+        secret=secret, device=device, tier=tier, run_all=options.run_all, full_training=options.full_training
     )
     return Course(root=options.root, settings=settings, force=options.force), workers
 
@@ -220,9 +214,7 @@ def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
         config = read_config(root)
         url = options.gradebook or config.gradebook
         folder = config.results_folder(url)
-        writer = stack.enter_context(
-            open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty)
-        )
+        writer = stack.enter_context(open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty))
         if html:
             with writing(html):
                 html.mkdir(parents=True, exist_ok=True)
@@ -258,9 +250,7 @@ def _grade(
             outputs.write_line(to_json(grade))
         advance = stack.enter_context(progress(len(files), terminal.err))
         # Whatever happens, the stack closes the generator, and the generator then ends the workers.
-        graded_class = stack.enter_context(
-            closing(grade_class(files, course, workers, outputs.results.recorded))
-        )
+        graded_class = stack.enter_context(closing(grade_class(files, course, workers, outputs.results.recorded)))
         for job, graded in graded_class:
             try:
                 recorded = outputs.results.record(job, graded)
@@ -297,17 +287,13 @@ def _results(
     everybody = read_class(outputs.gradebook, outputs.course)
     ours = [entry for entry in everybody if (entry.student.id, entry.assignment) in done]
     late = {(file.student, file.assignment) for file in files if file.late}
-    shown = (
-        with_checks(everybody, root, outputs.gradebook) if len(everybody) <= MOST_WITH_CHECKS else everybody
-    )
+    shown = with_checks(everybody, root, outputs.gradebook) if len(everybody) <= MOST_WITH_CHECKS else everybody
     return Results(
         entries=sorted([*ours, *others], key=lambda entry: (entry.assignment, entry.student.id)),
         gradebook=outputs.gradebook,
         class_page=_write_class_page(outputs.pages, shown),
         not_counted_late=[
-            entry
-            for entry in ours
-            if (entry.student.id, entry.assignment) in late and entry.seconds_late is None
+            entry for entry in ours if (entry.student.id, entry.assignment) in late and entry.seconds_late is None
         ],
     )
 

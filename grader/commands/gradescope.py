@@ -73,9 +73,7 @@ def find_one(folder: Path, assignment: str) -> SubmissionFile:
     Raises:
         Unreadable: no notebook was uploaded, or several from which the grader cannot choose.
     """
-    notebooks = sorted(
-        path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.name[:2] != "._"
-    )
+    notebooks = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.name[:2] != "._")
     named = [path for path in notebooks if assignment_in(path.stem, (assignment,))]
     chosen = named if len(named) == 1 else notebooks
     if len(chosen) != 1:

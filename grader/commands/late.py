@@ -33,12 +33,7 @@ def run(options: LateOptions, terminal: Terminal) -> int:
         url = options.gradebook or config.gradebook
         before = _submission(options, read_class(url, config.course_id, options.assignment))
         after = set_lateness(
-            url,
-            config.course_id,
-            options.student,
-            before.assignment,
-            options.hours,
-            config.late_penalty,
+            url, config.course_id, options.student, before.assignment, options.hours, config.late_penalty
         )
         page = write_page(config, url, after)
     except RecordError as error:

@@ -31,13 +31,9 @@ class Service(StrEnum):
 
 IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
 AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
-JobsOption = Annotated[
-    int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")
-]
+JobsOption = Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")]
 SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
-JsonOption = Annotated[
-    Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")
-]
+JsonOption = Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")]
 HtmlOption = Annotated[
     Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
 ]
@@ -48,55 +44,38 @@ FullTrainingOption = Annotated[
     bool, typer.Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
 ]
 RunAllOption = Annotated[
-    bool,
-    typer.Option(
-        "--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too."
-    ),
+    bool, typer.Option("--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too.")
 ]
 
 FolderArgument = Annotated[Path, typer.Argument(help="A new folder.")]
-LessonsOption = Annotated[
-    list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")
-]
-EmptyOption = Annotated[
-    bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")
-]
+LessonsOption = Annotated[list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")]
+EmptyOption = Annotated[bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")]
 
-LatePerDayOption = Annotated[
-    float, typer.Option(min=0.0, help="The points that each day after the due date costs.")
-]
+LatePerDayOption = Annotated[float, typer.Option(min=0.0, help="The points that each day after the due date costs.")]
 
 ItemsOption = Annotated[
-    Path | None,
-    typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV."),
+    Path | None, typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV.")
 ]
 PdfOption = Annotated[
-    Path | None,
-    typer.Option(help="Print every feedback page, and that of the class, as PDF into this folder."),
+    Path | None, typer.Option(help="Print every feedback page, and that of the class, as PDF into this folder.")
 ]
 
 ColumnOption = Annotated[
     str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
 ]
 FillOption = Annotated[
-    Path | None,
-    typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in."),
+    Path | None, typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in.")
 ]
 FeedbackOption = Annotated[
-    Path | None,
-    typer.Option(help="For canvas and moodle: write the feedback as the zip that the service takes back."),
+    Path | None, typer.Option(help="For canvas and moodle: write the feedback as the zip that the service takes back.")
 ]
 SubmissionsOption = Annotated[
     list[Path] | None, typer.Option(help="With --feedback: the service's download, whose names the zip has.")
 ]
 JsonLinesOption = Annotated[
-    Path | None,
-    typer.Option(help="Write it as JSON to this file, one object per line; - is standard output."),
+    Path | None, typer.Option(help="Write it as JSON to this file, one object per line; - is standard output.")
 ]
 FromOption = Annotated[
-    list[Path] | None,
-    typer.Option("--from", help="The zip or folder with the submission; default: submitted/."),
+    list[Path] | None, typer.Option("--from", help="The zip or folder with the submission; default: submitted/.")
 ]
-RosterArgument = Annotated[
-    Path, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")
-]
+RosterArgument = Annotated[Path, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")]

@@ -18,6 +18,4 @@ def read_own_file(path: Path) -> str:
     except OSError as error:
         raise WrongOwnFile(f"it cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise WrongOwnFile(
-            "it is not UTF-8. Download it again, and do not save it from a spreadsheet."
-        ) from error
+        raise WrongOwnFile("it is not UTF-8. Download it again, and do not save it from a spreadsheet.") from error

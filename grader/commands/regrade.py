@@ -37,9 +37,7 @@ def run(options: RegradeOptions, grade: Callable[[Sequence[Path]], int], termina
     try:
         config = read_config(options.root)
         url = options.gradebook or config.gradebook
-        folder = config.results_folder(url) / config.config.CourseDirectory.get(
-            "submitted_directory", SUBMITTED
-        )
+        folder = config.results_folder(url) / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
         before = _of(student, read_class(url, config.course_id, options.assignment))
         paths = options.paths or _recorded(folder / student, student)
     except RecordError as error:
@@ -74,11 +72,7 @@ def _recorded(folder: Path, student: str) -> list[Path]:
 
 def _of(student: str, entries: list[GradebookEntry]) -> dict[str, GradebookEntry]:
     """Return a student's submissions, by assignment."""
-    return {
-        entry.assignment: entry
-        for entry in entries
-        if entry.student.id == student and entry.status != "missing"
-    }
+    return {entry.assignment: entry for entry in entries if entry.student.id == student and entry.status != "missing"}
 
 
 def _changes(before: GradebookEntry | None, after: GradebookEntry) -> list[str]:

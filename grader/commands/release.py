@@ -101,9 +101,7 @@ def _git(root: Path, *arguments: str) -> str:
         CannotRelease: there is no git, or no repository.
     """
     try:
-        ran = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False
-        )
+        ran = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
     except OSError as error:
         raise CannotRelease(f"git cannot be run ({error}); install git") from error
     if ran.returncode:

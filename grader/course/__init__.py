@@ -42,8 +42,7 @@ def shipped_packages() -> Mapping[str, Path]:
     """Map each lesson that comes with the grader to the folder of its package."""
     here = Path(__file__).parent
     return {
-        lesson.assignment: here / name.rpartition(".")[2]
-        for name, lesson in _declared(sys.modules[__name__]).items()
+        lesson.assignment: here / name.rpartition(".")[2] for name, lesson in _declared(sys.modules[__name__]).items()
     }
 
 
@@ -55,9 +54,7 @@ def _lessons_in(folder: Path) -> Mapping[str, Lesson]:
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == OWN_LESSONS]:
         del sys.modules[name]  # another course's
-    spec = spec_from_file_location(
-        OWN_LESSONS, folder / "__init__.py", submodule_search_locations=[str(folder)]
-    )
+    spec = spec_from_file_location(OWN_LESSONS, folder / "__init__.py", submodule_search_locations=[str(folder)])
     if spec is None or spec.loader is None or not (folder / "__init__.py").is_file():
         raise DeclarationError(f"{folder}/__init__.py is missing; an empty file will do")
     package = sys.modules[OWN_LESSONS] = module_from_spec(spec)

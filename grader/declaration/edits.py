@@ -132,9 +132,7 @@ def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
     """Return a function itself, or the method of a class."""
     if isinstance(definition, ast.FunctionDef):
         return {"forward": definition}[method]
-    methods = {
-        node.name: node for node in getattr(definition, "body", ()) if isinstance(node, ast.FunctionDef)
-    }
+    methods = {node.name: node for node in getattr(definition, "body", ()) if isinstance(node, ast.FunctionDef)}
     return methods[method]
 
 

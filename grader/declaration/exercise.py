@@ -36,9 +36,7 @@ class Check:
     points: float
     probe: Callable[..., Mapping[str, Value]]
     trials: tuple[Trial, ...]  # hidden: drawn anew for each submission
-    examples: tuple[
-        Trial, ...
-    ] = ()  # public: the self-check in the notebook and the heatmaps in the report use them
+    examples: tuple[Trial, ...] = ()  # public: the self-check in the notebook and the heatmaps in the report use them
     names: Mapping[str, str] = field(default_factory=dict)  # parameter of the probe → name in the notebook
     needs: tuple[str, ...] = ()  # checks of the same exercise that must pass before this one earns its points
     judge: Judge | None = None  # None: every value must equal the reference's
@@ -46,9 +44,7 @@ class Check:
     expects: Callable[[Inputs], Mapping[str, Value]] | None = None
     rtol: float = 1.0  # factor on the tolerance, above 1 where a computation adds up rounding errors
     map: str | None = None  # the returned value that is an attention map, shown as a heatmap
-    at: str | None = (
-        None  # id of the given cell after which the probe runs; None: after the exercise's own cell
-    )
+    at: str | None = None  # id of the given cell after which the probe runs; None: after the exercise's own cell
     seconds: float = 10.0  # time limit of one trial; most take milliseconds, those on a trained model longer
     # What decides about the same points where a training is verified and not repeated (`Lesson.verified`): None for the
     # check itself, () for nothing.

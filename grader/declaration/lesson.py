@@ -85,16 +85,12 @@ class Lesson:
     @cached_property
     def definitions(self) -> frozenset[str]:
         """The names of functions and classes that a probe may ask for; what else it may ask for is an object, such as a model."""
-        return frozenset(
-            name for name, value in self.reference.items() if isfunction(value) or isclass(value)
-        )
+        return frozenset(name for name, value in self.reference.items() if isfunction(value) or isclass(value))
 
     @cached_property
     def verified(self) -> Lesson:
         """The same lesson, in which trainings are verified and not repeated."""
-        exercises = tuple(
-            replace(exercise, checks=tuple(_verified(exercise.checks))) for exercise in self.exercises
-        )
+        exercises = tuple(replace(exercise, checks=tuple(_verified(exercise.checks))) for exercise in self.exercises)
         parameters = {**self.parameters, "train_steps": SHORT}
         return replace(self, exercises=exercises, parameters=parameters, whole=self)
 
@@ -106,9 +102,7 @@ class Lesson:
         """
         return replace(
             self.verified,
-            exercises=tuple(
-                _without(exercise, self.step_checks(exercise.id)) for exercise in self.verified.exercises
-            ),
+            exercises=tuple(_without(exercise, self.step_checks(exercise.id)) for exercise in self.verified.exercises),
         )
 
     @cached_property
@@ -141,9 +135,7 @@ class Lesson:
         for exercise in self.exercises:
             if exercise.id == id:
                 return exercise
-        raise KeyError(
-            f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}"
-        )
+        raise KeyError(f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}")
 
 
 def _verified(checks: Iterable[Check]) -> Iterable[Check]:

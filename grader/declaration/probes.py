@@ -51,12 +51,7 @@ def call_layer(
 
 
 def layer_gradients(
-    layer_class,
-    sizes: Mapping,
-    weights: Mapping,
-    arguments: Mapping,
-    returns: list[str | None],
-    grad_outputs: Mapping,
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Make and call a layer with keywords; report side effects, and gradients of inputs and of our weights."""
     layer = load(layer_class(**sizes), weights)
@@ -76,12 +71,7 @@ def call_zeroed_layer(
 
 
 def zeroed_layer_gradients(
-    layer_class,
-    sizes: Mapping,
-    weights: Mapping,
-    arguments: Mapping,
-    returns: list[str | None],
-    grad_outputs: Mapping,
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Do what `layer_gradients` does, with every parameter that has no weights here set to zero."""
     layer = load(zero_others(layer_class(**sizes), weights), weights)
@@ -279,9 +269,7 @@ def purity_and_gradients(
     if not effects["inputs unchanged"]:
         return effects  # nothing else is worth a look, and gradients may raise
     leaves = {
-        name: strided(value.clone()).requires_grad_()
-        for name, value in tensors.items()
-        if value.is_floating_point()
+        name: strided(value.clone()).requires_grad_() for name, value in tensors.items() if value.is_floating_point()
     }
     # A copy of each leaf goes in: work in place on a leaf raises, and here it may only come from keeping state.
     outputs = call(**{**inputs, **tensors, **{name: leaf.clone() for name, leaf in leaves.items()}})
@@ -334,7 +322,5 @@ def side_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
     def same(one: Tensor, other: Tensor) -> bool:
         return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)
 
-    changed = [
-        name for name, value in before.items() if isinstance(value, Tensor) and not same(value, after[name])
-    ]
+    changed = [name for name, value in before.items() if isinstance(value, Tensor) and not same(value, after[name])]
     return {"inputs unchanged": False, "changed": changed} if changed else {"inputs unchanged": True}

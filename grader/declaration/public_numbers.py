@@ -15,9 +15,7 @@ from torch import Tensor
 WORDS = 2**16
 
 
-def draw_numbers(
-    kind: str, key: str, shape: Sequence[int], first: float, second: float, dtype: str
-) -> Tensor:
+def draw_numbers(kind: str, key: str, shape: Sequence[int], first: float, second: float, dtype: str) -> Tensor:
     """Draw a tensor of random numbers.
 
     Args:

@@ -75,17 +75,8 @@ class PublicSampler(InputSampler):
     def permutation(self, n: int) -> Tensor:
         return self._draw("uniform", (n,), 0, 0, torch.float64).argsort()
 
-    def _draw(
-        self, kind: str, shape: tuple[int, ...], first: float, second: float, dtype: torch.dtype
-    ) -> Tensor:
-        recipe = (
-            kind,
-            f"{self.key}/{len(self.drawn)}",
-            shape,
-            first,
-            second,
-            str(dtype).removeprefix("torch."),
-        )
+    def _draw(self, kind: str, shape: tuple[int, ...], first: float, second: float, dtype: torch.dtype) -> Tensor:
+        recipe = (kind, f"{self.key}/{len(self.drawn)}", shape, first, second, str(dtype).removeprefix("torch."))
         tensor = draw_numbers(*recipe)
         self.drawn.append((tensor.clone(), recipe))
         return tensor

@@ -64,21 +64,13 @@ class StandardChecks:
         fields = {"name": "values", "probe": self._probe(), **more}
         return self._check(draw_inputs, title, points, trials, examples, fields)
 
-    def further_values(
-        self, name: str, title: str, points: float, *, trials: Sequence[Sizes], **more: Any
-    ) -> Check:
+    def further_values(self, name: str, title: str, points: float, *, trials: Sequence[Sizes], **more: Any) -> Check:
         """Make another check of values; it needs the check "values", unless `more` gives other `needs`."""
         fields = {"needs": ("values",), **more}
         return self.values(title, points, trials=trials, name=name, **fields)
 
     def batch(
-        self,
-        points: float,
-        *,
-        trials: Sequence[Sizes],
-        examples: Sequence[Sizes] = (),
-        title: str = BATCH,
-        **more: Any,
+        self, points: float, *, trials: Sequence[Sizes], examples: Sequence[Sizes] = (), title: str = BATCH, **more: Any
     ) -> Check:
         """Make the check "batch": values with leading batch dimensions; it needs the check "values"."""
         return self.further_values("batch", title, points, trials=trials, examples=examples, **more)

@@ -35,9 +35,7 @@ def other_arguments(exercise: Exercise, trial: PlannedTrial) -> dict[str, Mappin
 def _variations(exercise: Exercise, trial: PlannedTrial) -> Iterator[tuple[str, Mapping[str, Any]]]:
     inputs = trial.inputs
     nested = isinstance(inputs.get("arguments"), Mapping)
-    arguments = (
-        inputs["arguments"] if nested else {name: inputs[name] for name in inputs if name not in NO_ARGUMENTS}
-    )
+    arguments = inputs["arguments"] if nested else {name: inputs[name] for name in inputs if name not in NO_ARGUMENTS}
 
     def put(changed: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**inputs, "arguments": changed} if nested else {**inputs, **changed}
@@ -140,9 +138,7 @@ def _constants(arguments: Mapping[str, Any], exercise: Exercise, trial: PlannedT
 def _example_values(exercise: Exercise, name: str) -> list[float]:
     """List the values that an argument has among the sizes of an exercise's public examples."""
     values = [trial.sizes.get(name) for check in exercise.checks for trial in check.examples]
-    return sorted(
-        {value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)}
-    )
+    return sorted({value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)})
 
 
 @cache
@@ -168,11 +164,7 @@ def _takes_root(definition: Any) -> bool:
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         if name in ("sqrt", "rsqrt", "scaled_dot_product_attention"):
             return True
-        if (
-            isinstance(node, ast.BinOp)
-            and isinstance(node.op, ast.Pow)
-            and ast.unparse(node.right) in ("0.5", "-0.5")
-        ):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right) in ("0.5", "-0.5"):
             return True
         found = space.get(name)
         own = inspect.isfunction(found) and found.__module__.partition(".")[0] == package
@@ -223,10 +215,7 @@ def _factors(
     """Yield factors on the scores, each with a phrase; the reference divides them by √d_k."""
     heads = _heads(inputs)
     yield f"The scores{where} are √d_k times too large: divide by √d_k, once.", sqrt(d_k)
-    yield (
-        f"The scores{where} are √d_k times too small: they are divided by √d_k twice, or by d_k.",
-        1 / sqrt(d_k),
-    )
+    yield (f"The scores{where} are √d_k times too small: they are divided by √d_k twice, or by d_k.", 1 / sqrt(d_k))
     yield f"The scores{where} are multiplied by √d_k. Divide.", float(d_k)
     if heads > 1:
         yield (
@@ -271,10 +260,7 @@ def _weights(weights: Mapping[str, Tensor]) -> Changes:
             bias = {kinds["bias"]: torch.zeros_like(weights[kinds["bias"]])} if "bias" in kinds else {}
             if matrix.shape[0] == matrix.shape[1]:
                 eye = torch.eye(len(matrix), dtype=matrix.dtype)
-                yield (
-                    f"It comes out as if `{owner}` were left out.",
-                    {**weights, kinds["weight"]: eye, **bias},
-                )
+                yield (f"It comes out as if `{owner}` were left out.", {**weights, kinds["weight"]: eye, **bias})
                 yield (
                     f"It comes out as if the matrix of `{owner}` were transposed.",
                     {**weights, kinds["weight"]: matrix.T},
@@ -286,6 +272,4 @@ def _weights(weights: Mapping[str, Tensor]) -> Changes:
 
 
 def _same_form(weights: Mapping[str, Tensor], one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    return one.keys() == other.keys() and all(
-        weights[one[kind]].shape == weights[other[kind]].shape for kind in one
-    )
+    return one.keys() == other.keys() and all(weights[one[kind]].shape == weights[other[kind]].shape for kind in one)

@@ -53,9 +53,7 @@ def _mutants(exercise: Exercise, public: frozenset[str]) -> Iterator[Mutant]:
 
 def _public_names(results: ReferenceResults) -> frozenset[str]:
     """Return the names that a lesson tells in its tasks."""
-    definitions = [
-        value for value in results.reference.values() if inspect.isfunction(value) or inspect.isclass(value)
-    ]
+    definitions = [value for value in results.reference.values() if inspect.isfunction(value) or inspect.isclass(value)]
     return _names_of(tuple(definitions))
 
 

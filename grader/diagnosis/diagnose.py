@@ -47,21 +47,13 @@ class WrongAnswer:
 
     def explain(self, repair: Repair | None) -> Explanation | None:
         """Explain what is wrong, with the small change that makes the answer right; None if nothing does."""
-        return (
-            add_repair(self.as_it_is, repair, self.seen, self.source)
-            if self.needs_repair()
-            else self.as_it_is
-        )
+        return add_repair(self.as_it_is, repair, self.seen, self.source) if self.needs_repair() else self.as_it_is
 
     def find_repair(self) -> Search:
         """Search for the small change that makes the answer right."""
         passed = [trial.passed for trial in self.seen]
         return find_repair(
-            self.source,
-            [t.check for t in self.seen],
-            passed,
-            self.failed,
-            telling=is_telling(self.seen, self.failed),
+            self.source, [t.check for t in self.seen], passed, self.failed, telling=is_telling(self.seen, self.failed)
         )
 
 
@@ -109,9 +101,7 @@ def wrong_answer(
     return WrongAnswer(exercise, called, seen, results, source, failing.name)
 
 
-def _seen(
-    trial: PlannedTrial, got: Evidence, results: ReferenceResults, device: str, cells: NotebookCells
-) -> Seen:
+def _seen(trial: PlannedTrial, got: Evidence, results: ReferenceResults, device: str, cells: NotebookCells) -> Seen:
     """Put together what one trial showed."""
     right = results.right(trial)
     came = got.status is Status.OK

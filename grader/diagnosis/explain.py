@@ -54,9 +54,7 @@ def explain(
     return found if says_enough(found) else add_repair(found, repaired(), seen, source)
 
 
-def explain_as_it_is(
-    seen: Sequence[Seen], candidates: Sequence[Candidate], source: str
-) -> Explanation | None:
+def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Explanation | None:
     """Explain the first failing check by what was seen alone, without changes of the answer."""
     failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
@@ -88,9 +86,7 @@ def _first_failed(seen: Sequence[Seen]) -> str:
     return next(trial.check for trial in seen if not trial.passed)
 
 
-def _of_check(
-    seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate], source: str
-) -> Explanation | None:
+def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate], source: str) -> Explanation | None:
     """Explain one failed check by the first layer that has something to say."""
     chosen = [index for index, trial in enumerate(seen) if trial.check == failed]
     wrong = [seen[index] for index in chosen if not seen[index].passed]
@@ -123,9 +119,7 @@ def _of_check(
     return next((found for layer in layers if (found := layer())), None)
 
 
-def _with_mutant(
-    unused: Explanation | None, of_kind: Callable[[str], Explanation | None]
-) -> Explanation | None:
+def _with_mutant(unused: Explanation | None, of_kind: Callable[[str], Explanation | None]) -> Explanation | None:
     """Say what comes out, too, where something is never used and another thing stands in its place."""
     mutant = of_kind("mutant") if unused else None
     return unused._replace(says=f"{mutant.says} {unused.says}") if unused and mutant else unused
@@ -141,9 +135,7 @@ def _came_empty(seen: Sequence[Seen], failed: str) -> bool:
         if isinstance(value, Tensor) and value.is_floating_point()
     ]
     return (
-        bool(values)
-        and not any(trial.error for trial in wrong)
-        and not any(bool(value.any()) for value in values[:1])
+        bool(values) and not any(trial.error for trial in wrong) and not any(bool(value.any()) for value in values[:1])
     )
 
 

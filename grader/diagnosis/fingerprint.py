@@ -14,9 +14,7 @@ from torch import Tensor
 
 from grader.checks.compare import flatten
 
-MOST = (
-    2**18
-)  # numbers of a tensor that are looked at; no right answer has more, and its shape tells a larger one apart
+MOST = 2**18  # numbers of a tensor that are looked at; no right answer has more, and its shape tells a larger one apart
 CLOSE = 2e-4  # how far two numbers may be apart, relative to the size of the values
 
 

@@ -19,10 +19,7 @@ def print_of(trial: Seen) -> Fingerprint:
 
 
 def nearest(
-    candidates: Iterable[Candidate],
-    seen: Sequence[Seen],
-    prints: Sequence[Fingerprint],
-    chosen: Sequence[int],
+    candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequence[Fingerprint], chosen: Sequence[int]
 ) -> Explanation | None:
     """Find the candidate that gives what the answer gave on all chosen trials; among several the one that agrees most elsewhere.
 
@@ -37,8 +34,7 @@ def nearest(
         candidate
         for candidate in candidates
         if all(
-            _gives(candidate, index, prints[index])
-            or (raises and seen[index].error and _raises(candidate, index))
+            _gives(candidate, index, prints[index]) or (raises and seen[index].error and _raises(candidate, index))
             for index in _wrong_first(chosen, seen)
         )
     ]
@@ -56,9 +52,7 @@ def nearest(
         matching = whole or matching
     if len(matching) > 1:
         elsewhere = [index for index in range(len(seen)) if index not in chosen]
-        agreeing = [
-            sum(_gives(candidate, index, prints[index]) for index in elsewhere) for candidate in matching
-        ]
+        agreeing = [sum(_gives(candidate, index, prints[index]) for index in elsewhere) for candidate in matching]
         best = matching[agreeing.index(max(agreeing))]
     else:
         best = matching[0]

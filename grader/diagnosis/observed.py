@@ -88,9 +88,7 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
         says = f"No gradient reaches `{name}`{' and others' if len(lost) > 1 else ''}."
         return _with_line("gradient", says, found) if found else None
     partly = [
-        name
-        for name in _gradients(wrong[0])
-        if difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10)
+        name for name in _gradients(wrong[0]) if difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10)
     ]
     others = [name for name in wrong[0].expected if not name.startswith(OF_GRADIENT)]
     right = all(not difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10) for name in others)
@@ -176,9 +174,7 @@ def with_slip(found: Explanation, source: str) -> Explanation:
     """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
     effects = {"mistake": VALUES, "argument": VALUES, "structure": VALUES, "exception": LAYERS}
     effect = effects.get(found.kind, "") if found.name not in ("AttributeError", "NameError") else ""
-    line = (clue(effect, source) if effect else "") or (
-        clue(LAYERS, source) if found.kind == "structure" else ""
-    )
+    line = (clue(effect, source) if effect else "") or (clue(LAYERS, source) if found.kind == "structure" else "")
     if found.line or not line or line in found.says:
         return found
     return _with_line(found.kind, found.says, line)._replace(name=found.name)

@@ -73,9 +73,7 @@ def encode(value: Value) -> tuple[Any, bytes]:
             return {"dict": {str(name): flatten(item) for name, item in node.items()}}
         if isinstance(node, (list, tuple)):
             return [flatten(item) for item in node]
-        raise TypeError(
-            f"{type(node).__qualname__} cannot be sent to the sandbox; tensors and JSON values can"
-        )
+        raise TypeError(f"{type(node).__qualname__} cannot be sent to the sandbox; tensors and JSON values can")
 
     tree = flatten(value)
     return tree, _pack(tensors) if tensors else b""
@@ -106,9 +104,7 @@ def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
     try:
         answer = json.loads(header)
     except (ValueError, RecursionError) as error:
-        raise EvidenceError(
-            "the answer of the sandbox is not JSON: something wrote into its channel"
-        ) from error
+        raise EvidenceError("the answer of the sandbox is not JSON: something wrote into its channel") from error
     if not isinstance(answer, dict):
         raise EvidenceError("the answer of the sandbox is not an object: something wrote into its channel")
     return answer

@@ -96,10 +96,7 @@ def _settings(limits: Limits) -> dict[Path, dict[str, str]]:
     settings: dict[Path, dict[str, str]] = {}
     for hierarchy, controllers in _hierarchies().items():
         if controllers == "memory":
-            settings[hierarchy] = {
-                "memory.limit_in_bytes": memory,
-                "memory.memsw.limit_in_bytes": memory,
-            }
+            settings[hierarchy] = {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory}
         elif controllers == "pids":
             settings[hierarchy] = {"pids.max": processes}
         elif controllers == "cpu":
@@ -127,9 +124,7 @@ def _hierarchies() -> dict[Path, str]:
         _, mount_point, kind, options, *_ = mount.split()
         if kind == "cgroup":
             for controller in {"memory", "pids", "cpu"} & set(options.split(",")):
-                path = next(
-                    (path for names, path in own_groups.items() if controller in names.split(",")), "/"
-                )
+                path = next((path for names, path in own_groups.items() if controller in names.split(",")), "/")
                 hierarchies[_own_group(mount_point, path)] = controller
         elif kind == "cgroup2":
             for group in (Path(mount_point), prepare_delegated(Path(mount_point + own_groups.get("", "/")))):

@@ -44,7 +44,9 @@ REMEDIES = {
     "(`lsm=landlock,…` at boot).",
     "none": f"None needs Linux ≥ {LINUX['none']}.",
 }
-WITHOUT_GROUPS = "counted every 50 ms, with what sockets hold, but not all of the kernel's own: no control group can be made here"
+WITHOUT_GROUPS = (
+    "counted every 50 ms, with what sockets hold, but not all of the kernel's own: no control group can be made here"
+)
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill", "nbgrader", "pyseccomp")
 
 

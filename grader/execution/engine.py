@@ -109,9 +109,7 @@ class _Results:
     @property
     def timed_out(self) -> frozenset[str]:
         """The exercises that have a probe that timed out."""
-        return frozenset(
-            _exercise(key) for key, evidence in self.evidence.items() if evidence.status is Status.TIMEOUT
-        )
+        return frozenset(_exercise(key) for key, evidence in self.evidence.items() if evidence.status is Status.TIMEOUT)
 
 
 class IsolatedEngine(Engine):
@@ -152,13 +150,7 @@ def execute(server: InterpreterServer, run: RunPlan) -> Execution:
         prepared = _prepare(run)
         try:
             papermill_engines.execute_notebook_with_engine(
-                NAME,
-                prepared,
-                kernel_name=KERNEL,
-                progress_bar=False,
-                server=server,
-                run=run,
-                results=results,
+                NAME, prepared, kernel_name=KERNEL, progress_bar=False, server=server, run=run, results=results
             )
             fault = ""
             break
@@ -196,9 +188,7 @@ def _prepare(run: RunPlan) -> NotebookNode:
     return prepared
 
 
-def _run_cells(
-    nb_man: NotebookExecutionManager, server: InterpreterServer, run: RunPlan, results: _Results
-) -> None:
+def _run_cells(nb_man: NotebookExecutionManager, server: InterpreterServer, run: RunPlan, results: _Results) -> None:
     """Start an interpreter and run the code cells; after each, run its probes."""
     # papermill fails on a cell that ends in "papermill_description=".
     nb_man.get_cell_description = lambda *_: None

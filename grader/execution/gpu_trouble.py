@@ -26,16 +26,7 @@ class Result(Protocol):
 
 # Words in PyTorch's messages when tensors of two devices meet, when the GPU's memory is used up (perhaps by another
 # process), and when a kernel has failed, after which the whole process cannot use the GPU any more.
-GPU_WORDS = (
-    "cuda",
-    "same device",
-    "different device",
-    "device type",
-    "out of memory",
-    "cublas",
-    "cudnn",
-    "nvidia",
-)
+GPU_WORDS = ("cuda", "same device", "different device", "device type", "out of memory", "cublas", "cudnn", "nvidia")
 
 
 def gpu_trouble(cells: Mapping[str, Result], evidence: Mapping[str, Result]) -> str:

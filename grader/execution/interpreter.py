@@ -22,14 +22,7 @@ class Interpreter(Protocol):
     def waited(self) -> float:
         """Seconds in which the submission was ready and others had its core; no limit counts them."""
 
-    def run_cell(
-        self,
-        source: str,
-        *,
-        seconds: float,
-        origin: Origin = OWN,
-        cell: str = "",
-    ) -> CellResult:
+    def run_cell(self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "") -> CellResult:
         """Run a cell.
 
         If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
@@ -60,11 +53,5 @@ class InterpreterServer(Protocol):
     def device(self) -> str:
         """cpu or cuda."""
 
-    def spawn(
-        self,
-        limits: Limits,
-        *,
-        seed: int,
-        device: str | None = None,
-    ) -> Interpreter:
+    def spawn(self, limits: Limits, *, seed: int, device: str | None = None) -> Interpreter:
         """Make a new interpreter."""

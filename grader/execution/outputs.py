@@ -51,18 +51,9 @@ def _sanitize(output: dict, max_bytes: int) -> dict | None:
             return _stream(name, plain(text, max_bytes)) if text else None
         case {"output_type": "error", "ename": str(name), "evalue": str(value), "traceback": list(lines)}:
             traceback = [plain(line) for line in lines[:200]]
-            return {
-                "output_type": "error",
-                "ename": plain(name, 200),
-                "evalue": plain(value),
-                "traceback": traceback,
-            }
+            return {"output_type": "error", "ename": plain(name, 200), "evalue": plain(value), "traceback": traceback}
         case {"output_type": "display_data", "data": dict(data)}:
-            return {
-                "output_type": "display_data",
-                "data": _text_and_pictures(data, max_bytes),
-                "metadata": {},
-            }
+            return {"output_type": "display_data", "data": _text_and_pictures(data, max_bytes), "metadata": {}}
         case {"output_type": "execute_result", "data": dict(data), "execution_count": int(count)}:
             count = min(max(count, 0), 10**6)
             return {

@@ -72,9 +72,7 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
     )
 
 
-def evidence(
-    request: Request, reply: Reply, limits: Limits, *, took: float, bytes_left: int
-) -> tuple[Evidence, int]:
+def evidence(request: Request, reply: Reply, limits: Limits, *, took: float, bytes_left: int) -> tuple[Evidence, int]:
     """Return the evidence in a probe's reply, and the bytes to subtract from the budget for evidence.
 
     Args:
@@ -142,9 +140,7 @@ def _trips(reported: Any) -> tuple[tuple[str, str], ...]:
     """Return the built-ins that the tripwire reported, each with the exercise or the given cell that is responsible."""
     pairs = reported[:MAX_TRIPS] if isinstance(reported, list) else []
     return tuple(
-        (plain(pair[0], 100), plain(pair[1], 100))
-        for pair in pairs
-        if isinstance(pair, list) and len(pair) == 2
+        (plain(pair[0], 100), plain(pair[1], 100)) for pair in pairs if isinstance(pair, list) and len(pair) == 2
     )
 
 

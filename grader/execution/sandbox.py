@@ -65,13 +65,7 @@ class Sandbox:
     It implements `grader.execution.interpreter.Interpreter`.
     """
 
-    def __init__(
-        self,
-        server: ServerConnection,
-        limits: Limits,
-        seed: int,
-        device: str,
-    ) -> None:
+    def __init__(self, server: ServerConnection, limits: Limits, seed: int, device: str) -> None:
         """Let the server fork the sandbox.
 
         Raises:
@@ -95,22 +89,10 @@ class Sandbox:
 
     # ------------------------------------------------------------ what the engine calls
 
-    def run_cell(
-        self,
-        source: str,
-        *,
-        seconds: float,
-        origin: Origin = OWN,
-        cell: str = "",
-    ) -> CellResult:
+    def run_cell(self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "") -> CellResult:
         """Run a cell as `Interpreter.run_cell` describes; replay the completed cells if the state is lost."""
         started = time.monotonic()
-        order = {
-            "source": source,
-            "cell": cell,
-            "origin": origin.who,
-            "defines": origin.defines,
-        }
+        order = {"source": source, "cell": cell, "origin": origin.who, "defines": origin.defines}
         reply = self._retry_if_dead(
             lambda: self._send_order("cell", order, b"", seconds, in_place=self._without_checkpoint(origin))
         )
@@ -227,10 +209,7 @@ class Sandbox:
                 with suppress(OSError):
                     os.sched_setaffinity(self.pid, os.sched_getaffinity(0))
             limits = limits_for_guest(self._limits, self.isolation, self.device, self._user.outside)
-            config = {
-                "limits": limits,
-                "seed": self._seed,
-            }
+            config = {"limits": limits, "seed": self._seed}
             deadline = time.monotonic() + READY_SECONDS
             frames.send(self._connection, json.dumps(config).encode(), deadline=deadline)
             if (reply := self._receive(self._connection, deadline)).outcome != "ready":
@@ -265,13 +244,7 @@ class Sandbox:
         return origin is not OWN and not self._replays and self._completed_seconds < QUICK_REPLAY_SECONDS
 
     def _send_order(
-        self,
-        op: str,
-        request: dict,
-        blob: bytes,
-        seconds: float,
-        group: str = "",
-        in_place: bool = False,
+        self, op: str, request: dict, blob: bytes, seconds: float, group: str = "", in_place: bool = False
     ) -> Reply:
         """Send one cell or probe to the init and return its reply.
 

@@ -164,16 +164,11 @@ def _ours(binds: Mapping[str, str]) -> frozenset[str]:
 def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
     """Return what boot.py hides below what is visible, as paths in the sandbox."""
     inside = {
-        path + own.removeprefix(real)
-        for path, real in binds.items()
-        for own in ours
-        if own.startswith(real + "/")
+        path + own.removeprefix(real) for path, real in binds.items() for own in ours if own.startswith(real + "/")
     }
     # What contains a visible folder cannot be hidden: the virtual environment may lie in the repository.
     return sorted(
-        path
-        for path in inside
-        if not any(folder == path or folder.startswith(path + "/") for folder in binds)
+        path for path in inside if not any(folder == path or folder.startswith(path + "/") for folder in binds)
     )
 
 

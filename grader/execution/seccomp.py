@@ -116,18 +116,12 @@ def not_refused() -> tuple[str, ...]:
     import pyseccomp as seccomp
 
     here = seccomp.system_arch()
-    return tuple(
-        name for name in DENIED if name not in NUMBERS and seccomp.resolve_syscall(here, name) == UNKNOWN
-    )
+    return tuple(name for name in DENIED if name not in NUMBERS and seccomp.resolve_syscall(here, name) == UNKNOWN)
 
 
 def _refusing_later_calls() -> bytes:
     """Return the program's first instructions: calls above NEWEST do not exist."""
-    instructions = (
-        (LOAD_NUMBER, 0, 0, 0),
-        (IF_ABOVE, 0, 1, NEWEST),
-        (RETURN, 0, 0, RETURN_ERRNO | errno.ENOSYS),
-    )
+    instructions = ((LOAD_NUMBER, 0, 0, 0), (IF_ABOVE, 0, 1, NEWEST), (RETURN, 0, 0, RETURN_ERRNO | errno.ENOSYS))
     return b"".join(struct.pack("=HBBI", *one) for one in instructions)
 
 

@@ -19,11 +19,7 @@ class Server:
     """A fork server whose process has imported everything that a lesson uses."""
 
     def __init__(
-        self,
-        *,
-        isolation: str = "auto",
-        device: str = "cpu",
-        shared: ServerProcess | SharedServer | None = None,
+        self, *, isolation: str = "auto", device: str = "cpu", shared: ServerProcess | SharedServer | None = None
     ) -> None:
         """Start a process, or use one that was started before.
 
@@ -41,13 +37,7 @@ class Server:
         else:
             self._process = ServerProcess(self.isolation, device)
 
-    def spawn(
-        self,
-        limits: Limits,
-        *,
-        seed: int,
-        device: str | None = None,
-    ) -> Sandbox:
+    def spawn(self, limits: Limits, *, seed: int, device: str | None = None) -> Sandbox:
         """Make a sandbox; start the server's process again first if it has died.
 
         Args:

@@ -42,9 +42,7 @@ def visible_gpu(root: Path = Path("/"), environment: Mapping[str, str] = os.envi
         root: the root folder to search; tests pass another one.
         environment: the operator's environment variables.
     """
-    devices = sorted(
-        {f"/dev/{path.name}" for pattern in DEVICE_PATTERNS for path in (root / "dev").glob(pattern)}
-    )
+    devices = sorted({f"/dev/{path.name}" for pattern in DEVICE_PATTERNS for path in (root / "dev").glob(pattern)})
     searched = [*filter(None, environment.get("LD_LIBRARY_PATH", "").split(":")), *LIBRARY_FOLDERS]
     libraries = [
         folder

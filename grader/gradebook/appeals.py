@@ -53,6 +53,4 @@ def _has_appeals(db: Session) -> bool:
 
 
 def _appeal(row: Row) -> Appeal:
-    return Appeal(
-        **{column.name: row._mapping[column] for column in APPEALS.c if column.name != "notebook_id"}
-    )
+    return Appeal(**{column.name: row._mapping[column] for column in APPEALS.c if column.name != "notebook_id"})

@@ -103,13 +103,9 @@ def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: Note
             solutions.add(grade_id)
         if utils.is_task(cell):
             worth = float(cell.metadata.nbgrader["points"])
-            gradebook.update_or_create_task_cell(
-                grade_id, name, name, max_score=worth, cell_type=cell.cell_type
-            )
+            gradebook.update_or_create_task_cell(grade_id, name, name, max_score=worth, cell_type=cell.cell_type)
     for grade_id, cell_type in types.items():
-        gradebook.update_or_create_grade_cell(
-            grade_id, name, name, max_score=points[grade_id], cell_type=cell_type
-        )
+        gradebook.update_or_create_grade_cell(grade_id, name, name, max_score=points[grade_id], cell_type=cell_type)
     for grade_id in solutions:
         gradebook.update_or_create_solution_cell(grade_id, name, name)
 

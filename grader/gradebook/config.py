@@ -77,6 +77,4 @@ def read_config(root: Path) -> CourseConfig:
         return CourseConfig(root, Config())
     except Exception as error:
         path = root / "nbgrader_config.py"
-        raise RecordError(
-            f"{path} cannot be read: {type(error).__name__}: {error}. Mend that file."
-        ) from error
+        raise RecordError(f"{path} cannot be read: {type(error).__name__}: {error}. Mend that file.") from error

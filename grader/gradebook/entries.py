@@ -72,9 +72,7 @@ def student_of(row: Row) -> Student:
 
 def _without_details(row: Row, score: float | None, max_score: float) -> Grade:
     """Stand in for the grade of a submission that nbgrader, and not this grader, recorded."""
-    return Grade(
-        student=row.student, assignment=row.assignment, status="recorded", score=score, max_score=max_score
-    )
+    return Grade(student=row.student, assignment=row.assignment, status="recorded", score=score, max_score=max_score)
 
 
 def _cell_scores(stored: Stored) -> dict[str, CellScore]:

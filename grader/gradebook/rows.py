@@ -50,11 +50,7 @@ def set_if_empty(db: Session, table: Table, id: str, **values: str) -> None:
 
 
 def fill(
-    db: Session,
-    table: Table,
-    notebook: str,
-    stored: Iterable[Row],
-    wanted: Mapping[str, Mapping[str, Any]],
+    db: Session, table: Table, notebook: str, stored: Iterable[Row], wanted: Mapping[str, Mapping[str, Any]]
 ) -> None:
     """Insert a submitted notebook's missing rows of cells into a table, and update those that differ.
 

@@ -14,8 +14,7 @@ from grader.records import Grade, Outcome, Verdict
 # What Markdown, as nbconvert renders it, makes more of than text.
 RENDERED = re.compile(r"<|\][(\[:]|\$|&#|://|\\[(\[]|\bwww\.")
 WITHHELD = (
-    "The newest submission could not be graded: a fault of the grader. "
-    "A score that stands here is of an earlier one."
+    "The newest submission could not be graded: a fault of the grader. A score that stands here is of an earlier one."
 )
 
 

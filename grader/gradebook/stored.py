@@ -26,9 +26,7 @@ _students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades
         api.Comment,
     )
 )
-_cells, _grade_cells, _task_cells = (
-    mapped.__table__ for mapped in (api.BaseCell, api.GradeCell, api.TaskCell)
-)
+_cells, _grade_cells, _task_cells = (mapped.__table__ for mapped in (api.BaseCell, api.GradeCell, api.TaskCell))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,11 +55,7 @@ def _write(db: Session, listed: Mapping[Student, Sequence[str]]) -> Named:
             number = student.id if id == student.id else None
             insert_once(db, table, id=id)
             set_columns(db, table, id, lms_user_id=number)
-        names = {
-            "first_name": student.first_name,
-            "last_name": student.last_name,
-            "email": student.email,
-        }
+        names = {"first_name": student.first_name, "last_name": student.last_name, "email": student.email}
         if told := {name: value for name, value in names.items() if value}:
             set_columns(db, table, id, **told)
     db.commit()

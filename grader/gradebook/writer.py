@@ -189,9 +189,7 @@ class GradeWriter:
             self._attempt(lambda: self._set_timestamp(stored.submission.submission, timestamp))
 
     def _set_timestamp(self, submission: str, timestamp: datetime | None) -> None:
-        set_columns(
-            self.gradebook.db, api.SubmittedAssignment.__table__, submission, timestamp=in_utc(timestamp)
-        )
+        set_columns(self.gradebook.db, api.SubmittedAssignment.__table__, submission, timestamp=in_utc(timestamp))
         self.gradebook.db.commit()
 
     def _attempt(self, work: Callable[[], Any]) -> Any:
@@ -254,9 +252,7 @@ class GradeWriter:
         notebook, _ = insert_once(db, api.SubmittedNotebook.__table__, **keys)
         return submission, notebook, new
 
-    def _write_cells(
-        self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool
-    ) -> None:
+    def _write_cells(self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool) -> None:
         """Write scores and comments of all cells.
 
         Args:

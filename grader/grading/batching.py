@@ -17,16 +17,7 @@ from grader.notebook.student_code import student_looks_names_up
 
 # Kinds of expression that call no function. An operator, as in `a + b`, calls a method of its operands; that
 # is accepted.
-CALL_FREE = (
-    ast.Constant,
-    ast.Name,
-    ast.Attribute,
-    ast.Subscript,
-    ast.Tuple,
-    ast.List,
-    ast.BinOp,
-    ast.UnaryOp,
-)
+CALL_FREE = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp)
 
 
 def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[str]) -> Mapping[str, str]:
@@ -37,9 +28,7 @@ def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[
         own: ids of the cells that the student added.
     """
     cells = [
-        cell
-        for cell in notebook.cells
-        if cell.cell_type == "code" and cell.source.strip() and cell.id not in skip
+        cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip() and cell.id not in skip
     ]
     if student_looks_names_up(cells, own):
         return {cell.id: cell.id for cell in cells}
@@ -86,6 +75,4 @@ def _only_defines(node: ast.stmt) -> bool:
 
 def _calls_nothing(node: ast.expr | None) -> bool:
     """Tell whether an expression is absent, or has only parts of the kinds in CALL_FREE."""
-    return node is None or all(
-        isinstance(inner, CALL_FREE) for inner in ast.walk(node) if isinstance(inner, ast.expr)
-    )
+    return node is None or all(isinstance(inner, CALL_FREE) for inner in ast.walk(node) if isinstance(inner, ast.expr))

@@ -57,17 +57,13 @@ def refuse_built_ins(
                 verdict = refused(verdict, IMPORTS_COURSE.format(modules[0]))
         given = carry_on.get(carry_on_cell(exercise.id), "")
         if is_carry_on(answer, given, own):
-            flags.append(
-                Flag(kind="is-carry-on", exercise=exercise.id, detail="the carry-on cell's statements")
-            )
+            flags.append(Flag(kind="is-carry-on", exercise=exercise.id, detail="the carry-on cell's statements"))
             if verdict.outcome is not Outcome.FAULT:
                 verdict = refused(verdict, IS_CARRY_ON)
         elif same_definitions(answer, given, exercise.defines):
             flags.append(_carry_on_flag(exercise))
         judged.append(verdict)
-    if (modules := imported_course("\n".join(own))) and not any(
-        flag.kind == "imports-course" for flag in flags
-    ):
+    if (modules := imported_course("\n".join(own))) and not any(flag.kind == "imports-course" for flag in flags):
         flags.append(Flag(kind="imports-course", exercise=None, detail=", ".join(modules)))
     return tuple(judged), (*flags, *_reaching(rebuilt.answers, own))
 
@@ -84,11 +80,7 @@ def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
     found: list[tuple[str | None, tuple[str, ...]]]
     found = [(exercise, reaches(source)) for exercise, source in answers.items()]
     found.append((None, tuple(dict.fromkeys(what for source in own for what in reaches(source)))))
-    return [
-        Flag(kind="reaches-inside", exercise=exercise, detail=", ".join(what))
-        for exercise, what in found
-        if what
-    ]
+    return [Flag(kind="reaches-inside", exercise=exercise, detail=", ".join(what)) for exercise, what in found if what]
 
 
 def refused(verdict: Verdict, message: str) -> Verdict:

@@ -17,17 +17,13 @@ from grader.submission.rebuild import Rebuilt
 SEED = 0  # written into every notebook, whose own default is 0, too, where trainings are verified
 ATTEMPTS = 3  # whole trainings, each from another start
 NOTE = "The training was at fault and not the code: it was repeated from another start, and that run counted."
-WHOLE = (
-    "A few steps of the training did not land where they should. So all of it was run, and that run counted."
-)
+WHOLE = "A few steps of the training did not land where they should. So all of it was run, and that run counted."
 
 
 class Run(Protocol):
     """Runs a notebook and judges some exercises."""
 
-    def __call__(
-        self, ids: Collection[str], lesson: Lesson, seed: int
-    ) -> tuple[Execution, dict[str, Verdict]]:
+    def __call__(self, ids: Collection[str], lesson: Lesson, seed: int) -> tuple[Execution, dict[str, Verdict]]:
         """Run with a lesson's whole trainings, or in its verified form."""
 
 
@@ -100,9 +96,7 @@ def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
     )
 
 
-def trainings_to_repeat(
-    lesson: Lesson, verdicts: Mapping[str, Verdict], standing: Collection[str] = ()
-) -> list[str]:
+def trainings_to_repeat(lesson: Lesson, verdicts: Mapping[str, Verdict], standing: Collection[str] = ()) -> list[str]:
     """List the ids of the exercises of which only the training failed, and nothing that they build on.
 
     Args:

@@ -65,9 +65,7 @@ def follow_through(
             break
         replaced |= causes
         # Nothing but what an exercise builds on is replaced: the stand-in for another one could do its work.
-        for here, ids in _grouped(
-            {id: foundations(lesson, id) & replaced for id in sorted(affected)}
-        ).items():
+        for here, ids in _grouped({id: foundations(lesson, id) & replaced for id in sorted(affected)}).items():
             for id, verdict in run(with_stand_ins(lesson, rebuilt.notebook, here), ids).items():
                 judged[id] = verdict
                 if _is_better(verdict, verdicts[id]):
@@ -120,10 +118,7 @@ def _with_trained_weights(
 
 
 def judged_again(
-    lesson: Lesson,
-    rebuilt: Rebuilt,
-    verdicts: Mapping[str, Verdict],
-    unsolved: frozenset[str] = frozenset(),
+    lesson: Lesson, rebuilt: Rebuilt, verdicts: Mapping[str, Verdict], unsolved: frozenset[str] = frozenset()
 ) -> frozenset[str]:
     """Return the exercises that `follow_through` judges again in its first round; the arguments are the same."""
     available = stand_ins(lesson, rebuilt.notebook)
@@ -195,8 +190,5 @@ def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -
         return replace(followed, notes=(*verdict.notes, note))
     note = f"With a stand-in for {names} this would be {followed.points:g} of {followed.max_points:g} points."
     return replace(
-        verdict,
-        stand_ins=followed.stand_ins,
-        other=replace(followed, other=None),
-        notes=(*verdict.notes, note),
+        verdict, stand_ins=followed.stand_ins, other=replace(followed, other=None), notes=(*verdict.notes, note)
     )

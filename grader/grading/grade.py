@@ -35,14 +35,7 @@ from grader.grading.stand_ins import carried_on
 from grader.grading.withheld import withheld
 from grader.notebook.cells import answer_cell, check_cell
 from grader.paths import notebook_path
-from grader.records import (
-    CellResult,
-    Flag,
-    Grade,
-    GradingSettings,
-    Outcome,
-    Verdict,
-)
+from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Verdict
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
@@ -135,9 +128,7 @@ def grade(
     return replace(graded, grade=replace(graded.grade, seconds=seconds, submission_sha256=sha))
 
 
-def _withheld(
-    file: SubmissionFile, problem: Problem, server: InterpreterServer, settings: GradingSettings
-) -> Graded:
+def _withheld(file: SubmissionFile, problem: Problem, server: InterpreterServer, settings: GradingSettings) -> Graded:
     """Make the result for a submission without verdicts."""
     worth = max_score(file.assignment)
     return Graded(grade=withheld(file, problem, worth, server.isolation, settings.device))
@@ -161,19 +152,13 @@ class _Grading:
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._sha, self._server, self._settings, self._tell = sha, server, settings, tell
         self._trials: dict[tuple[int, int], tuple[PlannedTrial, ...]] = {}
-        self._reference_results = ReferenceResults(
-            lesson.reference, public_results(lesson.assignment, id(lesson))
-        )
-        self._verifies = not (
-            settings.full_training or settings.run_all or training_may_remember(lesson, rebuilt)
-        )
+        self._reference_results = ReferenceResults(lesson.reference, public_results(lesson.assignment, id(lesson)))
+        self._verifies = not (settings.full_training or settings.run_all or training_may_remember(lesson, rebuilt))
         # All runs of the notebook together have the time of one.
         self._deadline = time.monotonic() + lesson.limits.seconds
         self._starved = False  # in a run, something timed out for which this machine had little time
         self._left_out = False  # a run did not take place, because the time was used up
-        self._unexplained: dict[
-            str, str
-        ] = {}  # exercise id → the error of ours that left it without an explanation
+        self._unexplained: dict[str, str] = {}  # exercise id → the error of ours that left it without an explanation
         # Exercise id → what explains its verdict, which was put off because another run judges the exercise again.
         self._put_off: dict[str, Callable[[Verdict], Verdict]] = {}
         # Built-ins that ran while an exercise was probed, by exercise id; all runs of the notebook add to
@@ -196,9 +181,7 @@ class _Grading:
         with self._reading.paused():
             for id in self._put_off.keys() - followed.keys():
                 submitted[id] = self._put_off[id](submitted[id])
-        verdicts = tuple(
-            choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items()
-        )
+        verdicts = tuple(choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
         return self._assemble(student, execution, verdicts)
 
     def _decide(
@@ -230,12 +213,7 @@ class _Grading:
         return self._trials[key]
 
     def _run(
-        self,
-        notebook: NotebookNode,
-        ids: Iterable[str],
-        lesson: Lesson,
-        seed: int,
-        again: JudgedAgain = none_again,
+        self, notebook: NotebookNode, ids: Iterable[str], lesson: Lesson, seed: int, again: JudgedAgain = none_again
     ) -> tuple[Execution, dict[str, Verdict]]:
         """Run a notebook once, and judge some exercises.
 
@@ -265,9 +243,7 @@ class _Grading:
             explaining=self._explaining,
         )
         with self._reading.paused():
-            execution = execute(
-                self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs)
-            )
+            execution = execute(self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs))
             verdicts = {} if execution.fault else judging.verdicts(execution)
         if execution.fault:
             raise RuntimeError(execution.fault)
@@ -284,23 +260,14 @@ class _Grading:
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
 
-    def _schedule(
-        self,
-        lesson: Lesson,
-        notebook: NotebookNode,
-        trials: Sequence[PlannedTrial],
-        seed: int,
-    ) -> RunPlan:
+    def _schedule(self, lesson: Lesson, notebook: NotebookNode, trials: Sequence[PlannedTrial], seed: int) -> RunPlan:
         """Plan one run in the time that is left."""
         run = schedule(lesson, self._rebuilt, notebook, trials, self._settings, seed=seed)
         left = max(self._deadline - time.monotonic(), 1.0)
         return replace(run, limits=replace(run.limits, seconds=left))
 
     def _run_with_stand_ins(
-        self,
-        submitted: Mapping[str, Verdict],
-        notebook: NotebookNode,
-        ids: frozenset[str],
+        self, submitted: Mapping[str, Verdict], notebook: NotebookNode, ids: frozenset[str]
     ) -> Mapping[str, Verdict]:
         """Run a notebook in which stand-ins replace some exercises, and judge the exercises `ids`.
 
@@ -326,9 +293,7 @@ class _Grading:
         self._left_out |= not has_time
         return has_time
 
-    def _judged_again(
-        self, verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]
-    ) -> frozenset[str]:
+    def _judged_again(self, verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
         """Return the exercises that are judged again, with stand-ins for what they build on."""
         return judged_again(self._lesson, self._rebuilt, verdicts, self._unsolved(results))
 

@@ -99,14 +99,11 @@ class RunJudge:
                 if verdict.outcome is Outcome.PASSED:
                     self._keep(verdict, evidence, lambda: None)
 
-    def try_repairs(
-        self, results: Mapping[str, CellResult], evidence: Mapping[str, Evidence]
-    ) -> Iterator[Request]:
+    def try_repairs(self, results: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> Iterator[Request]:
         """Judge the exercises, and yield requests that try small changes of the answers that nothing else explains."""
         cells = cells_that_ran(self.lesson, self.rebuilt, self.notebook, results)
         judged = {
-            id: self._judge(planned[0].exercise, evidence, self.device, cells)
-            for id, planned in self.trials.items()
+            id: self._judge(planned[0].exercise, evidence, self.device, cells) for id, planned in self.trials.items()
         }
         self.put_off = self.judged_again({id: one.verdict for id, one in judged.items()}, results)
         for id in (id for id in judged if id not in self.put_off):
@@ -116,24 +113,18 @@ class RunJudge:
             except (Exception, TookTooLong) as error:  # as in `explain`
                 self.unexplained[id] = _why(error)
 
-    def _search(
-        self, judged: _Judged, evidence: Mapping[str, Evidence]
-    ) -> Generator[Request, None, Repair | None]:
+    def _search(self, judged: _Judged, evidence: Mapping[str, Evidence]) -> Generator[Request, None, Repair | None]:
         """Yield requests that try small changes of an answer; return the change that mends it, if it needs one."""
         wrong = judged.wrong()
         if wrong is None or not wrong.needs_repair():
             return None
         search = wrong.find_repair()
-        return (
-            yield from repair_requests(search, wrong.trials, self.reference_results, evidence, self.device)
-        )
+        return (yield from repair_requests(search, wrong.trials, self.reference_results, evidence, self.device))
 
     def verdicts(self, execution: Execution) -> dict[str, Verdict]:
         """Return the verdict on each exercise, explained unless another run judges it again."""
         cells = cells_that_ran(self.lesson, self.rebuilt, execution.notebook, execution.cells)
-        return {
-            id: self._with_notes(planned[0].exercise, execution, cells) for id, planned in self.trials.items()
-        }
+        return {id: self._with_notes(planned[0].exercise, execution, cells) for id, planned in self.trials.items()}
 
     def explain(self, verdict: Verdict) -> Verdict:
         """Add to a verdict of this run what explains it."""
@@ -157,10 +148,7 @@ class RunJudge:
         return self._keep(verdict, evidence, partial(wrong_answer, exercise, verdict, *found))
 
     def _keep(
-        self,
-        verdict: Verdict,
-        evidence: Mapping[str, Evidence],
-        wrong: Callable[[], WrongAnswer | None],
+        self, verdict: Verdict, evidence: Mapping[str, Evidence], wrong: Callable[[], WrongAnswer | None]
     ) -> _Judged:
         """Keep a verdict, and tell it."""
         judged = _Judged(verdict=verdict, evidence=self._evidence(verdict.id, evidence), wrong=cache(wrong))

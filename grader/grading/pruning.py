@@ -43,9 +43,7 @@ def unneeded_cells(
     }
     probed = frozenset().union(*(trial.takes for trial in trials))
     while True:
-        running = [
-            cell.source for id, cell in cells.items() if id not in skipped and id not in without_effect
-        ]
+        running = [cell.source for id, cell in cells.items() if id not in skipped and id not in without_effect]
         used = probed.union(*map(_used_names, running))
         imports = frozenset().union(*map(imported_names, running))
         needed = {id for id in skipped if _provided_names(cells[id].source, imports) & used}

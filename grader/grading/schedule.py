@@ -50,11 +50,7 @@ def schedule(
 
 
 def _requests(
-    lesson: Lesson,
-    notebook: NotebookNode,
-    rebuilt: Rebuilt,
-    trials: Iterable[PlannedTrial],
-    skip: Collection[str],
+    lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt, trials: Iterable[PlannedTrial], skip: Collection[str]
 ) -> Mapping[str, Sequence[Request]]:
     """Map each cell id to the requests for the probes that run after that cell.
 
@@ -103,9 +99,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
     """
     given = _given_cells(rebuilt.notebook, rebuilt)
     provided = {name: names for cell in given for name, names in definitions(cell.source).items()}
-    answered = {
-        name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()
-    }
+    answered = {name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()}
     trains = lesson.training_cells
     replaceable = stand_ins(lesson, rebuilt.notebook) if lesson.follow_through else frozenset()
     cells = {}
@@ -115,8 +109,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
         elif role(cell.id) is not Role.CARRY_ON:
             cells[cell.id] = mentioned_exercises(lesson, cell.source, provided)
     return TimeoutPolicy(
-        cells=cells,
-        exercises={exercise.id: foundations(lesson, exercise.id) for exercise in lesson.exercises},
+        cells=cells, exercises={exercise.id: foundations(lesson, exercise.id) for exercise in lesson.exercises}
     )
 
 
@@ -124,7 +117,6 @@ def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[s
     """Map each cell to the origin of its code. Cells that the student added have no entry."""
     given = {cell.id: GIVEN for cell in notebook.cells if cell.id not in rebuilt.own}
     answers = {
-        answer_cell(exercise.id): Origin(who=exercise.id, defines=exercise.defines)
-        for exercise in lesson.exercises
+        answer_cell(exercise.id): Origin(who=exercise.id, defines=exercise.defines) for exercise in lesson.exercises
     }
     return {**given, **answers}

@@ -21,9 +21,7 @@ def stand_ins(lesson: Lesson, notebook: NotebookNode) -> frozenset[str]:
     """Return the exercises that have a stand-in."""
     present = {cell.id for cell in notebook.cells}
     return frozenset(
-        exercise.id
-        for exercise in lesson.exercises
-        if exercise.stand_in or carry_on_cell(exercise.id) in present
+        exercise.id for exercise in lesson.exercises if exercise.stand_in or carry_on_cell(exercise.id) in present
     )
 
 

@@ -65,11 +65,7 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defin
     # The module that runs changed answers goes first: its import from __future__ must be the first statement.
     probe = source_of(check.probe).removeprefix(FUTURE)
     source = f"{inspect.getsource(run_repaired)}\n\n{probe}\n\nPROBE = {check.probe.__name__}"
-    inputs = {
-        "sources": sources,
-        "names": dict(check.names),
-        "trials": [dict(trial.inputs) for trial in trials],
-    }
+    inputs = {"sources": sources, "names": dict(check.names), "trials": [dict(trial.inputs) for trial in trials]}
     return Request(
         key=key,
         source=source,
@@ -77,9 +73,7 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defin
         inputs=inputs,
         seconds=run_repaired.PATIENCE * run_repaired.SECONDS + 1,
         names={"definition": defines},
-        group=key.rpartition("/")[
-            0
-        ],  # changed answers run in a copy of the notebook's names, so they may share a fork
+        group=key.rpartition("/")[0],  # changed answers run in a copy of the notebook's names, so they may share a fork
     )
 
 

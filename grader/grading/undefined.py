@@ -83,9 +83,7 @@ def _undefined_by(
 def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is_answer: bool) -> Undefined:
     """Say what ended a cell."""
     if is_answer and is_stubs_own(result.error, result.message):
-        return Undefined(
-            cell=cell.id, why="not solved yet", briefly="is not solved yet", outcome=Outcome.MISSING
-        )
+        return Undefined(cell=cell.id, why="not solved yet", briefly="is not solved yet", outcome=Outcome.MISSING)
     if result.status is not Status.RAISED:
         why = f"did not run to its end: {one_line(result.message)}"
         late = result.status is Status.TIMEOUT
@@ -96,10 +94,7 @@ def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is
     verb = "does not parse" if unread else "stopped"
     words = raised(result, cell.id, cells)
     return Undefined(
-        cell=cell.id,
-        why=words.in_a_cell(verb),
-        briefly=words.in_a_cell(verb, briefly=True),
-        excerpt=words.excerpt,
+        cell=cell.id, why=words.in_a_cell(verb), briefly=words.in_a_cell(verb, briefly=True), excerpt=words.excerpt
     )
 
 
@@ -122,14 +117,10 @@ def _meant(source: str) -> Collection[str]:
         return bound
     names = [name for name, _ in binding_lines(source)]
     # Of `import numpy as np, math`, the last word of each part.
-    names += [
-        part.split()[-1] for parts in IMPORTS.findall(source) for part in parts.split(",") if part.split()
-    ]
+    names += [part.split()[-1] for parts in IMPORTS.findall(source) for part in parts.split(",") if part.split()]
     return names
 
 
 def _has_code(source: str) -> bool:
     """Tell whether a cell has more than comments and blank lines."""
-    return any(
-        line.strip() and not line.lstrip().startswith("#") for line in without_magics(source).splitlines()
-    )
+    return any(line.strip() and not line.lstrip().startswith("#") for line in without_magics(source).splitlines())

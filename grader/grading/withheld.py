@@ -6,9 +6,7 @@ from grader.records import Grade
 from grader.submission.file import Problem, SubmissionFile
 
 
-def withheld(
-    file: SubmissionFile, problem: Problem, max_score: float, isolation: str = "", device: str = ""
-) -> Grade:
+def withheld(file: SubmissionFile, problem: Problem, max_score: float, isolation: str = "", device: str = "") -> Grade:
     """Make a grade without verdicts, whose message says why there are none; a fault has no score."""
     return Grade(
         student=file.student,

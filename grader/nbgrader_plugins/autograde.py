@@ -73,9 +73,7 @@ class SubmissionExporter(NotebookExporter):
             self.course = Course(
                 root=root,
                 settings=GradingSettings(
-                    secret=course_secret(root),
-                    device=resolve_device(self.device),
-                    tier=resolve_tier(self.isolation),
+                    secret=course_secret(root), device=resolve_device(self.device), tier=resolve_tier(self.isolation)
                 ),
             )
             self.earlier_times = submission_times(self.coursedir.db_url, self.coursedir.course_id)

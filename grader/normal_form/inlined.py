@@ -65,10 +65,7 @@ def _put_in_place(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.
         else:
             kept.append(statement)
     # What nobody read after all, as a value that only a function further up reads, stays.
-    return [
-        *(ast.Assign([ast.Name(name, ast.Store())], value, lineno=0) for name, value in taken.items()),
-        *kept,
-    ]
+    return [*(ast.Assign([ast.Name(name, ast.Store())], value, lineno=0) for name, value in taken.items()), *kept]
 
 
 def _replace(statement: ast.stmt, taken: dict[str, ast.expr]) -> None:

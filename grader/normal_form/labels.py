@@ -77,10 +77,7 @@ def _bindings(node: ast.AST) -> list[tuple[ast.expr, str]]:
     match node:
         case ast.Assign(targets=targets, value=value):
             return [pair for target in targets for pair in _assigned(target, value)]
-        case (
-            ast.AnnAssign(target=target, value=ast.expr() as value)
-            | ast.NamedExpr(target=target, value=value)
-        ):
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
             return _assigned(target, value)
         case ast.AugAssign(target=target, op=op):
             return [(target, type(op).__name__)]

@@ -47,11 +47,7 @@ def _read(block: Sequence[ast.AST], inside: frozenset[str] = frozenset()) -> Ite
         for part in parts:
             if part not in blocks:
                 for inner in ast.walk(part):
-                    if (
-                        isinstance(inner, ast.Name)
-                        and isinstance(inner.ctx, ast.Load)
-                        and inner.id not in own
-                    ):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id not in own:
                         yield inner.id
         yield from _read(blocks, own if isinstance(node, DEFINITIONS) else inside)
 
@@ -67,9 +63,7 @@ def _only_binds(node: ast.AST) -> list[str]:
             targets = [target]
         case _:
             return []
-    parts = [
-        part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])
-    ]
+    parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     return names if len(names) == len(parts) else []
 

@@ -34,9 +34,7 @@ REMEMBERS = frozenset(
 WRITERS = frozenset(
     "setitem delitem iadd isub imul ior iconcat copyto put putmask place put_along_axis fill_diagonal".split()
 )
-ONCE = frozenset(
-    "iter zip map filter enumerate reversed".split()
-)  # each value comes out once: that is a memory
+ONCE = frozenset("iter zip map filter enumerate reversed".split())  # each value comes out once: that is a memory
 KNOWN_METHODS = frozenset("__init__ __call__ __class__ __name__".split())  # among those with underscores
 # Decorators that keep nothing.
 DECORATORS = frozenset(
@@ -201,9 +199,7 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
             if isinstance(value, ast.Call) and ast.unparse(value.func) in tuples:
                 continue
             if value is not None and not _is_fixed(value):
-                yield from (
-                    node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)
-                )
+                yield from (node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name))
 
 
 def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -219,14 +215,8 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 def _tables(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the names of tables that are only looked up: written once as `{"linear": nn.Linear, …}`, and never handed on."""
     made = [node for node in nodes if isinstance(node, ast.Assign) and _is_table(node.value)]
-    names = {
-        node.targets[0].id
-        for node in made
-        if isinstance(node.targets[0], ast.Name) and len(node.targets) == 1
-    }
-    looked_up = {id(value) for node in nodes for value in _looked_up(node)} | {
-        id(node.targets[0]) for node in made
-    }
+    names = {node.targets[0].id for node in made if isinstance(node.targets[0], ast.Name) and len(node.targets) == 1}
+    looked_up = {id(value) for node in nodes for value in _looked_up(node)} | {id(node.targets[0]) for node in made}
     used = {
         node.id if isinstance(node, ast.Name) else node.attr
         for node in nodes
@@ -253,16 +243,7 @@ def _looked_up(node: ast.AST) -> Iterator[ast.expr]:
 
 def _is_fixed(value: ast.expr) -> bool:
     """Tell whether an expression can hold no state."""
-    fixed = (
-        ast.Constant,
-        ast.Name,
-        ast.Attribute,
-        ast.BinOp,
-        ast.UnaryOp,
-        ast.operator,
-        ast.unaryop,
-        ast.Tuple,
-    )
+    fixed = (ast.Constant, ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Tuple)
     return all(isinstance(node, (*fixed, ast.expr_context)) for node in ast.walk(value))
 
 
@@ -320,9 +301,7 @@ def _function_remembers(function: FunctionNode, held: frozenset[str]) -> bool:
         not all(map(_is_fixed, defaults))
         or any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in nodes)
         or any(isinstance(node, ast.Name) and node.id in held - local for node in nodes)
-        or bool(
-            held & {node.id for value in defaults for node in ast.walk(value) if isinstance(node, ast.Name)}
-        )
+        or bool(held & {node.id for value in defaults for node in ast.walk(value) if isinstance(node, ast.Name)})
         or any(_writes_beyond(node, local - lent, set() if first else own) for node in nodes)
         or any(isinstance(node, ast.AugAssign) and bool(lent & _names_in(node.target)) for node in nodes)
     )
@@ -341,9 +320,7 @@ def _own_names(function: FunctionNode) -> set[str]:
 
 def _stored(node: ast.AST) -> set[str]:
     """Return the names that an expression or a statement stores something in, functions and classes in it left out."""
-    return {
-        one.id for one in _statements([node]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
+    return {one.id for one in _statements([node]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def _lent(nodes: Iterable[ast.AST], local: set[str]) -> set[str]:

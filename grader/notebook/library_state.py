@@ -45,9 +45,7 @@ def names_with_a_memory() -> frozenset[str]:
 
     Random draws are not among them: what they give at which step, nobody knows who has not set the seed.
     """
-    operations = {
-        getattr(one, "__name__", "") for some in get_overridable_functions().values() for one in some
-    }
+    operations = {getattr(one, "__name__", "") for some in get_overridable_functions().values() for one in some}
     known = operations | {*dir(torch.Tensor), *dir(numpy.ndarray), *dir(torch.nn.functional)} | PURE
     return frozenset(name for library in (torch, numpy) for name in _functions(library)) - known | OTHERS
 
@@ -56,8 +54,6 @@ def _functions(library: Any) -> Iterator[str]:
     """Yield the public functions and parts of a library; its types, ufuncs and numbers have no memory."""
     for name in dir(library):
         value = getattr(library, name)
-        harmless = isinstance(value, (type, numpy.ufunc)) or not (
-            callable(value) or isinstance(value, ModuleType)
-        )
+        harmless = isinstance(value, (type, numpy.ufunc)) or not (callable(value) or isinstance(value, ModuleType))
         if not name.startswith("_") and not harmless:
             yield name

@@ -48,9 +48,7 @@ def names_bound_by(statement: ast.stmt) -> list[str]:
     """
     names: list[str] = []
     todo: list[ast.AST] = [statement]
-    while (
-        todo
-    ):  # a loop, because each `elif` lies within the one before it: a thousand are too deep for a call
+    while todo:  # a loop, because each `elif` lies within the one before it: a thousand are too deep for a call
         node = todo.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.append(node.name)

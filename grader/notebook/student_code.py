@@ -16,6 +16,4 @@ def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) 
     Args:
         own: ids of the cells that the student added.
     """
-    return any(
-        looks_names_up(cell.source) for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER
-    )
+    return any(looks_names_up(cell.source) for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)

@@ -50,9 +50,7 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
         "scores": _scores(with_score(entries)),
         "exercises": _exercises(graded, ids),
         "kinds": [
-            name
-            for name in SYMBOLS
-            if any(kind(verdict) == name for grade in graded for verdict in grade.verdicts)
+            name for name in SYMBOLS if any(kind(verdict) == name for grade in graded for verdict in grade.verdicts)
         ],
         "items": exercise_items(graded),
         "checks": check_items(graded),
@@ -60,9 +58,7 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
         "diagnoses": commonest_diagnoses(graded),
         "unexplained": unexplained(graded),
         "time": _time(graded),
-        "tiers": ", ".join(
-            sorted({f"{grade.isolation} on {grade.device}" for grade in graded if grade.isolation})
-        ),
+        "tiers": ", ".join(sorted({f"{grade.isolation} on {grade.device}" for grade in graded if grade.isolation})),
         "flags": [(entry.student, flag) for entry in entries for flag in entry.grade.flags],
         "cost_points": [
             name for name in COST_POINTS if any(flag.kind == name for grade in graded for flag in grade.flags)
@@ -85,9 +81,7 @@ def _scores(entries: Sequence[GradebookEntry]) -> dict[str, Any] | None:
     bins = Counter(min(int(score / max_score * BINS), BINS - 1) for score in scores)
     counts = [bins[index] for index in range(BINS)]
     edges = [number(max_score * index / BINS) for index in range(BINS + 1)]
-    label = (
-        f"Distribution of {len(scores)} scores from 0 to {number(max_score)}: {', '.join(map(str, counts))}"
-    )
+    label = f"Distribution of {len(scores)} scores from 0 to {number(max_score)}: {', '.join(map(str, counts))}"
     return {
         "plot": histogram(counts, edges, label),
         "mean": number(round(mean(scores), 1)),
@@ -115,9 +109,7 @@ def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
     seconds = [grade.seconds for grade in graded]
     if not seconds:
         return None
-    slow = (
-        quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]
-    )  # the 95th percentile
+    slow = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]  # the 95th percentile
     return {
         "median": f"{median(seconds):.1f}",
         "slow": f"{slow:.1f}",

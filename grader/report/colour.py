@@ -6,17 +6,7 @@ from __future__ import annotations
 # ColorBrewer's RdBu of eleven classes without its two palest colours. People with any form of
 # colour-blindness can read both scales.
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
-DIVERGING = (
-    "#053061",
-    "#2166ac",
-    "#4393c3",
-    "#92c5de",
-    "#f7f7f7",
-    "#f4a582",
-    "#d6604d",
-    "#b2182b",
-    "#67001f",
-)
+DIVERGING = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582", "#d6604d", "#b2182b", "#67001f")
 
 
 def shade(stops: tuple[str, ...], position: float) -> str:

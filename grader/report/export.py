@@ -44,8 +44,7 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
     match service:
         case "canvas":
             worth = {
-                name: max(entry.max_score for entry in sorted_entries if entry.assignment == name)
-                for name in names
+                name: max(entry.max_score for entry in sorted_entries if entry.assignment == name) for name in names
             }
             return canvas(_by_student(sorted_entries), worth, column, own)
         case "moodle":

@@ -127,9 +127,7 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     mean_x, mean_y = fmean(xs), fmean(ys)
     dx, dy = [x - mean_x for x in xs], [y - mean_y for y in ys]
     spread = sqrt(sum(d * d for d in dx) * sum(d * d for d in dy))
-    tiny = (
-        1e-9 * max(1.0, *map(abs, xs)) * max(1.0, *map(abs, ys)) * len(xs)
-    )  # what rounding leaves of nothing
+    tiny = 1e-9 * max(1.0, *map(abs, xs)) * max(1.0, *map(abs, ys)) * len(xs)  # what rounding leaves of nothing
     if spread <= tiny:
         return None
     return max(-1.0, min(1.0, sum(a * b for a, b in zip(dx, dy, strict=True)) / spread))
@@ -203,15 +201,6 @@ def items_csv(grades: Iterable[Grade]) -> str:
                 written = ("" if figure is None else f"{figure:.4f}" for figure in figures)
                 seconds = "" if item.seconds is None else f"{item.seconds:.3f}"
                 write(
-                    [
-                        assignment,
-                        item.exercise,
-                        item.check,
-                        item.title,
-                        item.students,
-                        *written,
-                        item.why_not,
-                        seconds,
-                    ]
+                    [assignment, item.exercise, item.check, item.title, item.students, *written, item.why_not, seconds]
                 )
     return file.getvalue()

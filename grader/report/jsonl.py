@@ -73,9 +73,7 @@ def from_record(record: Mapping[str, Any]) -> Grade:
     try:
         values = _fields_in(Grade, record)
         values["flags"] = tuple(Flag(**_fields_in(Flag, flag)) for flag in record.get("flags", ()))
-        values["written"] = tuple(
-            Written(**_fields_in(Written, written)) for written in record.get("written", ())
-        )
+        values["written"] = tuple(Written(**_fields_in(Written, written)) for written in record.get("written", ()))
         return Grade(**values, verdicts=tuple(map(_read_verdict, record.get("exercises", ()))))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no grade: {error}. Grade again with --force.") from error

@@ -29,9 +29,7 @@ AT_THE_START = re.compile(r"^([-+=]|[0-9]+(?=[.)](?:\s|$)))")
 def escape(text: str) -> str:
     """Return text, on one line, as Markdown that shows it; what stands between backticks stays code."""
     parts = CODE.split(clean(text))  # text and code in turn
-    return "".join(
-        f"`{part}`" if place % 2 else _escape(part, place == 0) for place, part in enumerate(parts)
-    )
+    return "".join(f"`{part}`" if place % 2 else _escape(part, place == 0) for place, part in enumerate(parts))
 
 
 def _escape(text: str, is_start: bool) -> str:
@@ -97,9 +95,7 @@ def _check(check: CheckResult, message: str) -> str:
 
 def question(written: Written, cell: CellScore | None) -> str:
     """Return what a student wrote for a question, its points, and what the instructor writes."""
-    worth = (
-        _worth(cell.points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
-    )
+    worth = _worth(cell.points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
     head = f"## {escape(written.id)} · {escape(written.title)}: {worth}"
     text = f"You wrote:\n\n{code_block(written.text)}" if written.text else "You wrote nothing here."
     comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
@@ -138,9 +134,7 @@ def _head(entry: GradebookEntry) -> str:
         lines.append(f"Handed in late: {number(entry.penalty)} points were taken off.")
     if entry.fault:
         version = "What stands here is about the version before." if entry.has_earlier_score else ""
-        lines.append(
-            f"The newest version could not be graded. The fault is ours and costs you nothing. {version}"
-        )
+        lines.append(f"The newest version could not be graded. The fault is ours and costs you nothing. {version}")
     elif entry.status == "unreadable":
         lines.append(escape(entry.message))
     lines.append(f"Submission {entry.grade.submission_sha256 or 'not read'}.")

@@ -39,10 +39,7 @@ def own_code(verdict: Verdict, source: str) -> OwnCode | None:
         return None
     lines = clean_lines(source.replace("\t", "    ")).rstrip().split("\n")
     number, caret = _marked_line(verdict.excerpt, lines)
-    shown = [
-        (place, escape(line[:MOST_WIDTH]), place == number)
-        for place, line in enumerate(lines[:MOST_LINES], 1)
-    ]
+    shown = [(place, escape(line[:MOST_WIDTH]), place == number) for place, line in enumerate(lines[:MOST_LINES], 1)]
     if len(lines) > MOST_LINES:
         shown.append((MOST_LINES + 1, escape(f"… {len(lines) - MOST_LINES} more lines"), False))
     return OwnCode(tuple(shown), escape(caret))

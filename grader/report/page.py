@@ -30,9 +30,7 @@ NO_CODE = ("full", "missing", "fault")  # how an exercise ends whose page does n
 
 
 def feedback_page(
-    entry: GradebookEntry,
-    solutions: Mapping[str, str] | None = None,
-    answers: Mapping[str, str] | None = None,
+    entry: GradebookEntry, solutions: Mapping[str, str] | None = None, answers: Mapping[str, str] | None = None
 ) -> str:
     """Return one HTML file that needs no other file: no script, font or picture.
 

@@ -84,9 +84,7 @@ def outcome_bars(rows: Sequence[tuple[str, Mapping[str, int]]], label: str) -> M
                 )
             position += width
         share = round(100 * counts.get("full", 0) / total)
-        parts.append(
-            f'<text x="{WIDTH}" y="{middle}" text-anchor="end" dominant-baseline="central">{share} %</text>'
-        )
+        parts.append(f'<text x="{WIDTH}" y="{middle}" text-anchor="end" dominant-baseline="central">{share} %</text>')
     return _svg(parts, WIDTH, max(len(rows), 1) * row_height, label)
 
 

@@ -8,15 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -69,9 +61,7 @@ def table(entries: Sequence[GradebookEntry]) -> RenderableType:
 
 def _assignment(assignment: str, entries: Sequence[GradebookEntry]) -> Table:
     ids = exercise_ids(entries)
-    shown = Table(
-        title=Text(clean(assignment)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )
+    shown = Table(title=Text(clean(assignment)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     shown.add_column("student", overflow="fold", min_width=8)
     shown.add_column("score", justify="right", no_wrap=True)
     shown.add_column(Text(" ".join(id.partition(".")[2] or id for id in ids)), no_wrap=True)
@@ -88,9 +78,7 @@ def _assignment(assignment: str, entries: Sequence[GradebookEntry]) -> Table:
 def _score(entry: GradebookEntry) -> Text:
     if entry.score is None:
         return Text("–", style="bold red")
-    return Text(
-        f"{number(entry.score)} / {number(entry.max_score)}" if entry.max_score else number(entry.score)
-    )
+    return Text(f"{number(entry.score)} / {number(entry.max_score)}" if entry.max_score else number(entry.score))
 
 
 def _symbols(grade: Grade, ids: Sequence[str]) -> Text:
@@ -100,9 +88,7 @@ def _symbols(grade: Grade, ids: Sequence[str]) -> Text:
     for id in ids:
         width = len(id.partition(".")[2] or id)
         name = kinds.get(id)
-        marks.append(
-            f"{SYMBOLS[name][0] if name else ' ':<{width}} ", style=COLOURS.get(name, "") if name else ""
-        )
+        marks.append(f"{SYMBOLS[name][0] if name else ' ':<{width}} ", style=COLOURS.get(name, "") if name else "")
     return marks
 
 
@@ -148,9 +134,7 @@ def _exercise(verdict: Verdict) -> Iterator[Text]:
     name = kind(verdict)
     worth = f"{number(verdict.points)} of {number(verdict.max_points)}" if verdict.max_points else "practice"
     yield Text.assemble(
-        (f"{SYMBOLS[name][0]} ", COLOURS[name]),
-        (f"{verdict.id} {clean(verdict.title)}", "bold"),
-        f"  {worth}",
+        (f"{SYMBOLS[name][0]} ", COLOURS[name]), (f"{verdict.id} {clean(verdict.title)}", "bold"), f"  {worth}"
     )
     # An exercise that is not solved yet gets one message and not the same message for each check.
     once = not verdict.checks or verdict.outcome is Outcome.MISSING or said_once(verdict)
@@ -236,9 +220,7 @@ def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
             return
         reported = now
         rate = done / max(now - started, 1e-9)
-        time_text = (
-            f"{_duration((total - done) / rate)} left" if done < total else f"in {_duration(now - started)}"
-        )
+        time_text = f"{_duration((total - done) / rate)} left" if done < total else f"in {_duration(now - started)}"
         console.print(f"graded {done} of {total}, {rate:.2f}/s, {time_text}", markup=False, highlight=False)
 
     yield advance

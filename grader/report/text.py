@@ -54,8 +54,7 @@ def check_messages(verdict: Verdict) -> list[str]:
     """Return the messages of an exercise's checks; "the same" for one that a check above has."""
     messages = [check.message for check in verdict.checks]
     return [
-        "the same" if message and message in messages[:index] else message
-        for index, message in enumerate(messages)
+        "the same" if message and message in messages[:index] else message for index, message in enumerate(messages)
     ]
 
 

@@ -38,9 +38,7 @@ class FeedbackZip:
     content: bytes
     names: tuple[str, ...]
     not_graded: tuple[str, ...] = ()  # students of the download of whom the gradebook holds nothing
-    no_file: tuple[
-        str, ...
-    ] = ()  # Canvas: students who handed in no notebook, under whose name feedback could go back
+    no_file: tuple[str, ...] = ()  # Canvas: students who handed in no notebook, under whose name feedback could go back
     newer: tuple[str, ...] = ()  # students whose file in the download is not the one that was graded
 
 
@@ -54,10 +52,7 @@ class _Left:
 
 
 def feedback_zip(
-    service: str,
-    files: Sequence[SubmissionFile],
-    entries: Iterable[GradebookEntry | None],
-    autograded: Path,
+    service: str, files: Sequence[SubmissionFile], entries: Iterable[GradebookEntry | None], autograded: Path
 ) -> FeedbackZip:
     """Pack the feedback on all submissions of a download.
 
@@ -77,15 +72,11 @@ def feedback_zip(
         said, place = service_name(parts)
         if said != service:
             by = f"a name of {said.capitalize()}" if said else f"no name of {service.capitalize()}"
-            raise WrongDownload(
-                f"{'/'.join(parts)!r} is {by}. Pass the zip as {service.capitalize()} wrote it."
-            )
+            raise WrongDownload(f"{'/'.join(parts)!r} is {by}. Pass the zip as {service.capitalize()} wrote it.")
         if entry is None or entry.status == "recorded":
             left.not_graded.append(file.student)
             continue
-        name = (
-            _moodle_name(parts[place:], file.assignment) if service == "moodle" else _canvas_name(parts[-1])
-        )
+        name = _moodle_name(parts[place:], file.assignment) if service == "moodle" else _canvas_name(parts[-1])
         if not name:
             left.no_file.append(file.student)
             continue

@@ -28,9 +28,7 @@ def page_of(entry: GradebookEntry, notebook: Path) -> str:
         notebook: the executed notebook, which has the answers; without it the page shows none.
     """
     read = read_answers(entry.student.id, notebook)
-    return feedback_page(entry, worked(entry.assignment).answers, read.answers if read else {}) + _last_line(
-        entry
-    )
+    return feedback_page(entry, worked(entry.assignment).answers, read.answers if read else {}) + _last_line(entry)
 
 
 def is_current(page: Path, entry: GradebookEntry) -> bool:
@@ -48,9 +46,7 @@ def _last_line(entry: GradebookEntry) -> str:
     """Return the comment that ends the page of an entry."""
     reduced = replace(entry, grade=without_checks(entry.grade))
     solutions = worked(entry.assignment).answers
-    digest = sha256(
-        f"{_page_code_digest()}{reduced!r}{solutions!r}".encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    digest = sha256(f"{_page_code_digest()}{reduced!r}{solutions!r}".encode("utf-8", "surrogatepass")).hexdigest()
     return f"<!-- made from {digest} -->\n"
 
 

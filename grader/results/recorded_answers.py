@@ -45,7 +45,5 @@ def read_answers(student: str, path: Path) -> RecordedAnswers | None:
         return None
     answers = {str(exercise_of(cell.id)): cell.source for cell in cells if role(cell.id) is Role.ANSWER}
     return RecordedAnswers(
-        student=student,
-        answers=answers,
-        own=tuple(cell.source for cell in cells if role(cell.id) is Role.OWN),
+        student=student, answers=answers, own=tuple(cell.source for cell in cells if role(cell.id) is Role.OWN)
     )

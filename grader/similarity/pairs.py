@@ -93,9 +93,7 @@ def _weights(answers: Collection[Fragments], given: Collection[int]) -> Callable
 Sharing = tuple[tuple[str, str], float, frozenset[int]]
 
 
-def _sharing(
-    groups: Sequence[tuple[frozenset[int], list[str]]], weight: Callable[[int], float]
-) -> Iterator[Sharing]:
+def _sharing(groups: Sequence[tuple[frozenset[int], list[str]]], weight: Callable[[int], float]) -> Iterator[Sharing]:
     """Yield each pair of students that share a rare fragment, with the weight of what they share, and the fragments."""
     holding: dict[int, list[int]] = defaultdict(list)
     for place, (fragments, students) in enumerate(groups):

@@ -101,9 +101,7 @@ def read_member(file: SubmissionFile) -> bytes:
             content = member.read(MAX_BYTES + 1)
     except (OSError, KeyError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Unavailable(
-            f"it cannot be read from the zip ({why}). Mend that, then run this again."
-        ) from error
+        raise Unavailable(f"it cannot be read from the zip ({why}). Mend that, then run this again.") from error
     except (
         zipfile.BadZipFile,
         EOFError,
@@ -117,9 +115,7 @@ def read_member(file: SubmissionFile) -> bytes:
         message = f"it cannot be read from the zip ({error}). Download the zip again."
         raise Unreadable(message, proven=False) from error
     if len(content) > MAX_BYTES:
-        raise Unreadable(
-            f"the notebook is larger than {MAX_BYTES >> 20} MiB. Clear its outputs and save it again."
-        )
+        raise Unreadable(f"the notebook is larger than {MAX_BYTES >> 20} MiB. Clear its outputs and save it again.")
     return content
 
 

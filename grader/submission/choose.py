@@ -215,9 +215,7 @@ def _two_notebooks(person: Person, assignment: str, files: Sequence[StudentFile]
     """Say which notebooks may count."""
     names = " and ".join(repr(shown("/".join(file.entry.parts))) for file in files[:MOST_NAMES])
     return Problem(
-        f"two notebooks of {person.student} for {assignment}: {names}. Remove all but one.",
-        "fault",
-        proven=False,
+        f"two notebooks of {person.student} for {assignment}: {names}. Remove all but one.", "fault", proven=False
     )
 
 

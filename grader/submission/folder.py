@@ -92,9 +92,7 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
             continue
         if not inner:
             yield Entry(parts, EMPTY)
-        others = [
-            file for file in inner if file.is_file(follow_symlinks=False) and not _is_notebook(file.name)
-        ]
+        others = [file for file in inner if file.is_file(follow_symlinks=False) and not _is_notebook(file.name)]
         dropped = {file.name for file in others[MOST_OTHERS:]} if depth > 1 else ()
         queue.extend((below, parts) for below in inner if below.name not in dropped)
 
@@ -107,9 +105,7 @@ def _scan(folder: Path) -> list[os.DirEntry[str]]:
     """
     try:
         with os.scandir(folder) as listed:
-            entries = sorted(
-                (entry for entry in listed if not is_debris(entry.name)), key=lambda entry: entry.name
-            )
+            entries = sorted((entry for entry in listed if not is_debris(entry.name)), key=lambda entry: entry.name)
         for entry in entries:
             entry.is_dir(follow_symlinks=False)  # some file systems are asked only now; the answer is kept
         return entries
@@ -149,9 +145,7 @@ def _read(file: SubmissionFile) -> bytes:
         with os.fdopen(os.dup(descriptor), "rb") as opened:
             content = opened.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
-            raise Unavailable(
-                f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read. Run this again."
-            )
+            raise Unavailable(f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read. Run this again.")
         return content
     finally:
         os.close(descriptor)
@@ -170,9 +164,7 @@ def _refuse_special(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise Unreadable("it is not a regular file. Submit the notebook itself.", proven=False)
     if status.st_nlink > 1:
-        raise Unavailable(
-            "the file has a second name (a hard link); links are not read. Put a copy in its place."
-        )
+        raise Unavailable("the file has a second name (a hard link); links are not read. Put a copy in its place.")
     if status.st_size > MAX_BYTES:
         raise Unreadable(
             f"the file has {status.st_size >> 20} MiB; more than {MAX_BYTES >> 20} MiB are not read. "

@@ -53,22 +53,15 @@ def find_all(
             for file in find(path, assignments, only, exercises):
                 other = files.setdefault((file.student, file.assignment), file)
                 if other is not file:
-                    twice = (
-                        f"{file.student} handed in {file.assignment} twice: {other.place} and {file.place}"
-                    )
+                    twice = f"{file.student} handed in {file.assignment} twice: {other.place} and {file.place}"
                     raise DuplicateSubmission(f"{twice}. Name one of them.")
         except IntakeError as error:
-            failed.append(
-                SubmissionFile(path.stem, only or "", path.parent, (path.name,), problem=error.problem)
-            )
+            failed.append(SubmissionFile(path.stem, only or "", path.parent, (path.name,), problem=error.problem))
     return list(files.values()), failed
 
 
 def find(
-    path: Path,
-    assignments: tuple[str, ...],
-    only: str | None = None,
-    exercises: Mapping[str, str] | None = None,
+    path: Path, assignments: tuple[str, ...], only: str | None = None, exercises: Mapping[str, str] | None = None
 ) -> Iterator[SubmissionFile]:
     """Find the submissions at a path: a notebook, a folder, or a zip of Canvas, Moodle or folders.
 
@@ -140,14 +133,10 @@ def _mode(path: Path) -> int:
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode) and stat.S_ISDIR(os.stat(path).st_mode):
-            raise Unavailable(
-                f"{path} is a link; links are never followed. Name the folder: {os.path.realpath(path)}"
-            )
+            raise Unavailable(f"{path} is a link; links are never followed. Name the folder: {os.path.realpath(path)}")
         return mode
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NoSuchPath(
-            f"{path} does not exist. Name a notebook, a folder of submissions, or a zip."
-        ) from error
+        raise NoSuchPath(f"{path} does not exist. Name a notebook, a folder of submissions, or a zip.") from error
     except (OSError, ValueError) as error:
         raise Unavailable(f"{path} cannot be read ({getattr(error, 'strerror', error)}).") from error
 

@@ -35,26 +35,16 @@ def parse(content: bytes) -> Submission:
     except RecursionError as error:
         raise Unreadable("the file is nested too deeply to be a notebook") from error
     except ValueError as error:
-        place = (
-            f"line {error.lineno}, column {error.colno}"
-            if isinstance(error, json.JSONDecodeError)
-            else str(error)
-        )
-        raise Unreadable(
-            f"the file is not complete JSON ({place}). It may be cut off: download it again."
-        ) from error
+        place = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise Unreadable(f"the file is not complete JSON ({place}). It may be cut off: download it again.") from error
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
-        raise Unreadable(
-            "the file is not a Jupyter notebook: it has no list of cells. Submit the .ipynb file."
-        )
+        raise Unreadable("the file is not a Jupyter notebook: it has no list of cells. Submit the .ipynb file.")
     if notebook.get("nbformat") != 4 or isinstance(notebook.get("nbformat"), bool):
         raise Unreadable(
             f"nbformat {repr(notebook.get('nbformat'))[:40]} is not 4. Open it in a recent Jupyter and save it."
         )
     if len(notebook["cells"]) > MAX_CELLS:
-        raise Unreadable(
-            f"the notebook has {len(notebook['cells'])} cells; more than {MAX_CELLS} are not read"
-        )
+        raise Unreadable(f"the notebook has {len(notebook['cells'])} cells; more than {MAX_CELLS} are not read")
     found = [(raw["cell_type"], cell) for raw in notebook["cells"] if (cell := _cell(raw)) is not None]
     # A text that was turned into code by mistake stays a text: as code it would only raise an error.
     texts = tuple(cell for _, cell in found if questions_of(cell))

@@ -12,13 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.notebook.source_names import (
-    binding_lines,
-    bound_names,
-    mentioned_names,
-    parse_statements,
-    without_magics,
-)
+from grader.notebook.source_names import binding_lines, bound_names, mentioned_names, parse_statements, without_magics
 
 # Halves are searched for among at most so many characters, times the square of the number of cells: every few cells
 # that stand together may be one, and each try reads their text. That is 10 cells of 10,000 characters, or 50 of 80.
@@ -62,9 +56,7 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
     kept = [part for part in parts if part not in replaced or part in helping]
     used = [index for part in kept for index in part.indices]
     return Joined(
-        source="\n".join(_without_cell_magic(part.source) for part in kept)
-        if len(kept) > 1
-        else kept[0].source,
+        source="\n".join(_without_cell_magic(part.source) for part in kept) if len(kept) > 1 else kept[0].source,
         parts=len(used) - sum(len(part.indices) for part in helping),
         alternatives=len(replaced) + 1,
         scratch=frozenset(index for part in scratch for index in part.indices),

@@ -125,9 +125,7 @@ def people(entries: Sequence[Entry], assignments: Collection[str], inside: int =
     claims: dict[str, list[_Claim]] = {}
     layout, prefix = _layout(entries, assignments, inside)
     for entry in entries:
-        if entry.parts[: len(prefix)] == prefix and (
-            claim := _claim(entry, len(prefix), layout, assignments)
-        ):
+        if entry.parts[: len(prefix)] == prefix and (claim := _claim(entry, len(prefix), layout, assignments)):
             claims.setdefault(claim.student, []).append(claim)
     return [
         Person(
@@ -164,9 +162,7 @@ def _in_folder(entry: Entry, level: int) -> bool:
     return len(entry.parts) > level + 1 or bool(entry.problem)
 
 
-def _layout(
-    entries: Sequence[Entry], assignments: Collection[str], inside: int
-) -> tuple[Layout, tuple[str, ...]]:
+def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int) -> tuple[Layout, tuple[str, ...]]:
     """Find the layout, and the folder whose files and folders the people's names are."""
     above = prefixes(entries)
     for prefix in above:

@@ -101,9 +101,7 @@ def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str,
     return changed, tuple(others)
 
 
-def _with_students_words(
-    rebuilt: Rebuilt, predictions: Mapping[str, str], written: tuple[Written, ...]
-) -> Rebuilt:
+def _with_students_words(rebuilt: Rebuilt, predictions: Mapping[str, str], written: tuple[Written, ...]) -> Rebuilt:
     """Put the student's predictions and texts into the rebuilt notebook.
 
     An edited prediction counts as a cell that the student added: it may raise or hang, and costs nothing.
@@ -163,9 +161,7 @@ def _choose(
     if any(names & defined(cells[index].source, names) for index in marked):
         chosen = marked
         if elsewhere:
-            remarks = (
-                f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",
-            )
+            remarks = (f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",)
     elif elsewhere:
         chosen = sorted([*marked, elsewhere[-1]])
         remarks = (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",)
@@ -223,9 +219,7 @@ def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
     source = cell.source.strip()
     for candidate in given:
         nbgrader = candidate.metadata.get("nbgrader", {})
-        if source == candidate.source.strip() or (
-            cell.grade_id and cell.grade_id == nbgrader.get("grade_id")
-        ):
+        if source == candidate.source.strip() or (cell.grade_id and cell.grade_id == nbgrader.get("grade_id")):
             return candidate.id
     lines = source.splitlines()
     for candidate in given:

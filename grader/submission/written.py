@@ -55,9 +55,7 @@ def shown(written: Written) -> str:
     formgrader shows Markdown to the instructor and lets HTML and scripts in it run. So every character that could
     mean something becomes an entity, and MathJax is told to leave the text alone.
     """
-    inside = "".join(
-        letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in written.text
-    )
+    inside = "".join(letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in written.text)
     box = f'<div class="tex2jax_ignore mathjax_ignore" style="white-space: pre-wrap">{inside}</div>'
     return with_question_marker(written.id, box if written.text else "*(nothing was written)*")
 

@@ -49,9 +49,7 @@ def cluster_workers(
             device = "cuda" if with_gpu else "cpu"
         wanted = {"resources": {"GPU": 1}} if device == "cuda" else {}
         usable = with_gpu if wanted else len(workers)
-        missing = (
-            "with the resource GPU; start them with `dask worker --resources GPU=1`" if wanted else "yet"
-        )
+        missing = "with the resource GPU; start them with `dask worker --resources GPU=1`" if wanted else "yet"
         fit = _FitWorkers(client, say)
         yield Workers(
             start=lambda: client.get_executor(pure=False, **wanted, **fit.chosen()),
@@ -60,9 +58,7 @@ def cluster_workers(
             avoid=fit.avoid,
             still_waiting=_Patience(client, say).still_waiting,
             device=device,
-            note=f"{address}: {usable} workers"
-            if usable
-            else f"{address} has no worker {missing}; waiting for one",
+            note=f"{address}: {usable} workers" if usable else f"{address} has no worker {missing}; waiting for one",
         )
     finally:
         with suppress(OSError, RuntimeError):
@@ -80,9 +76,7 @@ def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
 
         from grader.workers.keep_trainings import KeepTrainings
     except ImportError as error:
-        raise NoCluster(
-            "--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'"
-        ) from error
+        raise NoCluster("--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'") from error
     import logging
 
     # Dask logs every attempt to connect, with tracebacks; the message of NoCluster is enough.

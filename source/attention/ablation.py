@@ -11,11 +11,7 @@ from attention.heads import merge_heads, split_heads
 
 
 def ablate_head(
-    attention_layer: nn.Module,
-    head: int,
-    tokens: Tensor,
-    context: Tensor | None = None,
-    mask: Tensor | None = None,
+    attention_layer: nn.Module, head: int, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """The output of a MultiHeadAttention without what one head contributes.
 

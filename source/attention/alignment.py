@@ -56,9 +56,7 @@ def explained_variance(tokens: Tensor, aligned: Tensor) -> Tensor:
     before, after = (side.detach().flatten(0, -2).double() for side in (tokens, aligned))
     before, after = before - before.mean(0), after - after.mean(0)
     basis, sizes, _ = torch.linalg.svd(after, full_matrices=False)
-    noise = (
-        torch.finfo(aligned.dtype).eps * max(after.shape) * sizes.max()
-    )  # below it, a direction is rounding
+    noise = torch.finfo(aligned.dtype).eps * max(after.shape) * sizes.max()  # below it, a direction is rounding
     explained = (basis[:, sizes > noise].T @ before).square().sum()
     return (explained / before.square().sum()).clamp(0, 1).to(tokens.dtype)
 

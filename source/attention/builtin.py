@@ -20,9 +20,7 @@ def padding_mask(lengths: Tensor, n: int) -> Tensor:
     return torch.lt(torch.arange(n, device=lengths.device), lengths.reshape(-1, 1, 1))
 
 
-def masked_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+def masked_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """query (..., Q, d_k), key (..., K, d_k), value (..., K, d_v), mask bool broadcastable to (..., Q, K)
     → output (..., Q, d_v), weights (..., Q, K)."""
     identity = torch.eye(key.shape[-2], dtype=value.dtype, device=value.device)
@@ -36,9 +34,7 @@ def masked_attention(
 class MultiHeadAttention(nn.Module):
     """Several heads through `F.multi_head_attention_forward`, with lesson 2's names: W_Q, W_K, W_V, W_O, num_heads."""
 
-    def __init__(
-        self, d_model: int, num_heads: int, d_context: int | None = None, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, d_model: int, num_heads: int, d_context: int | None = None, dropout: float = 0.0) -> None:
         super().__init__()
         if d_model % num_heads:
             raise ValueError(f"d_model = {d_model} is no multiple of num_heads = {num_heads}")
@@ -56,19 +52,13 @@ class MultiHeadAttention(nn.Module):
         → output (..., T, d_model), weights (..., num_heads, T, S) before dropout."""
         context = tokens if context is None else context
         lead, T, S = tokens.shape[:-2], tokens.shape[-2], context.shape[-2]
-        query = tokens.reshape(-1, T, tokens.shape[-1]).transpose(
-            0, 1
-        )  # PyTorch's own order: (T, B, d_model)
+        query = tokens.reshape(-1, T, tokens.shape[-1]).transpose(0, 1)  # PyTorch's own order: (T, B, d_model)
         key = context.reshape(-1, S, context.shape[-1]).transpose(0, 1)
         nowhere = forbidden = None
         if mask is not None:
             mask = mask.expand(T, S) if mask.ndim <= 2 else mask.expand(*lead, T, S)
-            nowhere = ~mask.any(
-                -1
-            )  # PyTorch answers NaN there; we let such a query look anywhere, then say zero
-            forbidden = ~(
-                mask | nowhere.unsqueeze(-1)
-            )  # in this function True means the opposite: may not attend
+            nowhere = ~mask.any(-1)  # PyTorch answers NaN there; we let such a query look anywhere, then say zero
+            forbidden = ~(mask | nowhere.unsqueeze(-1))  # in this function True means the opposite: may not attend
             if forbidden.ndim > 2:
                 forbidden = forbidden.reshape(-1, T, S).repeat_interleave(self.num_heads, 0)
 

@@ -34,12 +34,7 @@ def read_on(
 
 @torch.no_grad()
 def generate_with_cache(
-    model: nn.Module,
-    prompt_ids: Tensor,
-    image_patches: Tensor,
-    max_new_tokens: int,
-    eos_id: int,
-    attend: Callable,
+    model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int, attend: Callable
 ) -> Tensor:
     """Prompt and greedy continuation, as `generate` gives; the image and each word are read once.
 

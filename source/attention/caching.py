@@ -24,9 +24,7 @@ def attend_with_cache(layer: nn.Module, tokens: Tensor, cache: Cache | None = No
     Returns:
         output (..., T, d_model), cache: keys and values (..., H, P + T, d_head).
     """
-    query, key, value = (
-        split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V)
-    )
+    query, key, value = (split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V))
     if cache is not None:
         key, value = torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
     new, known = query.shape[-2], key.shape[-2]

@@ -75,9 +75,7 @@ def paint(ink: Tensor, colours: Tensor) -> Tensor:
 def to_pictures(image_patches: Tensor) -> Tensor:
     """Patches (..., 9, 192) as pictures (..., 24, 24, 3), 0 black to 1."""
     light = 1 - (image_patches * 0.33 + 0.2)
-    grid = light.unflatten(-1, (3, 8, 8)).unflatten(
-        -4, (3, 3)
-    )  # (..., 3, 3, 3, 8, 8): row, column, light, y, x
+    grid = light.unflatten(-1, (3, 8, 8)).unflatten(-4, (3, 3))  # (..., 3, 3, 3, 8, 8): row, column, light, y, x
     return grid.movedim(-3, -1).transpose(-4, -3).flatten(-5, -4).flatten(-3, -2)
 
 
@@ -154,9 +152,7 @@ def _fill(
     rank = rank.scatter(1, cell.unsqueeze(1), -1.0)
     order = rank.argsort(1).argsort(1)  # 0 is the patch in question
     left = task == COLOURED_TASKS.index("left")
-    beside = F.one_hot((cell - 1).clamp(0), 9).bool() & left.unsqueeze(
-        1
-    )  # the answer's patch, shown as the second
+    beside = F.one_hot((cell - 1).clamp(0), 9).bool() & left.unsqueeze(1)  # the answer's patch, shown as the second
     shown_as = torch.where(beside, 0.5, order.float()).argsort(1).argsort(1)
     alike = torch.stack([other, other & same_digit, other & same_colour], 1)  # (B, 3, 50)
     some = alike.any(-1)  # (B, 3): where a digit has one colour only, there is no other 7
@@ -180,10 +176,7 @@ def _sentences(target: Tensor, cell: Tensor, pairs: Tensor) -> Tensor:
     beside = _FIRST_DIGIT + pairs.gather(1, (cell - 1).clamp(0).unsqueeze(1)).squeeze(1) % 10
 
     def sentence(*words: str | Tensor) -> Tensor:
-        ids = [
-            torch.full_like(target, COLOURED_WORDS.index(word)) if isinstance(word, str) else word
-            for word in words
-        ]
+        ids = [torch.full_like(target, COLOURED_WORDS.index(word)) if isinstance(word, str) else word for word in words]
         return F.pad(torch.stack(ids, 1), (0, 11 - len(words)))
 
     return torch.stack(

@@ -49,14 +49,10 @@ def coloured_model(looks: Collection[int] = (0, 1)) -> OpenVLM:
     return model
 
 
-def coloured_align_step(
-    model: nn.Module, optimizer: torch.optim.Optimizer, patches: Tensor, pairs: Tensor
-) -> float:
+def coloured_align_step(model: nn.Module, optimizer: torch.optim.Optimizer, patches: Tensor, pairs: Tensor) -> float:
     """Stage 1: pull a patch (B, 192) to the sum of its two words, and let cosines tell each word; returns the loss."""
     words = model.embedding.weight.detach()
-    digits, colours = (
-        words[COLOURED_WORDS.index(first) :][:count] for first, count in (("0", 10), (COLOURS[0], 5))
-    )
+    digits, colours = (words[COLOURED_WORDS.index(first) :][:count] for first, count in (("0", 10), (COLOURS[0], 5)))
     aligned = model.aligner(patches)
     near = F.normalize(aligned, dim=-1)
     loss = F.mse_loss(aligned, digits[pairs % 10] + colours[pairs // 10])
@@ -100,9 +96,7 @@ def train_coloured(
     return model.eval(), losses
 
 
-def held_out_coloured(
-    task: str, count: int, unseen: bool, missing: int = 1, seed: int = 7
-) -> ColouredQuestions:
+def held_out_coloured(task: str, count: int, unseen: bool, missing: int = 1, seed: int = 7) -> ColouredQuestions:
     """Questions of one kind about full scenes of unseen images; the pair in question is a seen or an unseen one."""
     generator = torch.Generator().manual_seed(seed)
     return draw_coloured(count, generator, "test", (task,), missing, unseen)
@@ -123,9 +117,7 @@ def coloured_answers(model: OpenVLM, task: str, asked: ColouredQuestions) -> Ans
     )
 
 
-def coloured_scores(
-    model: OpenVLM, missing: int = 1, count: int = 1000
-) -> dict[str, dict[str, dict[str, float]]]:
+def coloured_scores(model: OpenVLM, missing: int = 1, count: int = 1000) -> dict[str, dict[str, dict[str, float]]]:
     """For seen and for unseen pairs and each kind of question: shares of right answers, and of maps on the answer's patch."""
     scores: dict[str, dict[str, dict[str, float]]] = {}
     for name, unseen in (("seen pairs", False), ("unseen pairs", True)):

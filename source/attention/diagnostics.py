@@ -49,8 +49,7 @@ def gradient_reach(model: nn.Module, loss: Tensor) -> dict[str, float | None]:
 def convergence(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> dict[str, float]:
     """How far each parameter moved between two checkpoints, relative to its size before."""
     return {
-        name: ((after[name] - start).norm() / start.norm().clamp_min(1e-12)).item()
-        for name, start in before.items()
+        name: ((after[name] - start).norm() / start.norm().clamp_min(1e-12)).item() for name, start in before.items()
     }
 
 

@@ -79,9 +79,7 @@ def _by_label(split: str) -> tuple[Tensor, Tensor]:
     return torch.nn.utils.rnn.pad_sequence(found, batch_first=True), torch.tensor([len(of) for of in found])
 
 
-def draw_scenes(
-    count: int, generator: torch.Generator, split: str = "train", fewest: int = 9, most: int = 9
-) -> Scenes:
+def draw_scenes(count: int, generator: torch.Generator, split: str = "train", fewest: int = 9, most: int = 9) -> Scenes:
     """Scenes of 3×3 patches with distinct digits, drawn on the CPU.
 
     Args:
@@ -101,9 +99,7 @@ def draw_scenes(
         return Scenes(scene_patches, scene_labels)
     shown = order.argsort(1).argsort(1) < held
     blank = torch.full((64,), -_MEAN / _STD)
-    return Scenes(
-        torch.where(shown.unsqueeze(-1), scene_patches, blank), torch.where(shown, scene_labels, BLANK)
-    )
+    return Scenes(torch.where(shown.unsqueeze(-1), scene_patches, blank), torch.where(shown, scene_labels, BLANK))
 
 
 def to_images(patches: Tensor) -> Tensor:

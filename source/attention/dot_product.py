@@ -74,9 +74,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor
     return masked_attention(query, key, value)
 
 
-def masked_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+def masked_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Attention that looks only where the mask allows.
 
     Args:

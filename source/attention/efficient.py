@@ -44,9 +44,7 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
     real = ((neighbour >= 0) & (neighbour < n)).unsqueeze(-2)
     # A query of the padding is thrown away; until then it may look anywhere, since nowhere would be 0/0.
     mask = (near & real) | (position >= n).unsqueeze(-1)
-    flat = (
-        part.reshape(-1, *part.shape[-3:]) for part in (queries, keys, values)
-    )  # the kernels know four axes
+    flat = (part.reshape(-1, *part.shape[-3:]) for part in (queries, keys, values))  # the kernels know four axes
     output = F.scaled_dot_product_attention(*flat, attn_mask=mask)
     return output.reshape(*query.shape[:-2], blocks * size, value.shape[-1])[..., :n, :]
 

@@ -50,9 +50,7 @@ def answers(model: nn.Module, generate: Callable, task: str, questions: Question
     """The words that the model answers: (B, 1), or (B, 3) for "read"; −1 where it stopped too early."""
     device, words = next(model.parameters()).device, ANSWER_LENGTHS[TASKS.index(task)]
     prompt = prompt_of(task, questions).to(device)
-    token_ids = generate(
-        model, prompt, questions.image_patches.to(device), max_new_tokens=words + 1, eos_id=EOS
-    )
+    token_ids = generate(model, prompt, questions.image_patches.to(device), max_new_tokens=words + 1, eos_id=EOS)
     said = token_ids[:, prompt.shape[1] : prompt.shape[1] + words].cpu()
     return torch.nn.functional.pad(said, (0, words - said.shape[1]), value=-1)
 
@@ -105,9 +103,7 @@ def every_map(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> dic
         for part, over in (("self_attn", "words"), ("cross_attn", "image")):
             if (layer := getattr(block, part)) is not None:
                 name = f"block {number}, {over}"
-                handles.append(
-                    layer.register_forward_hook(lambda *given, name=name: met.update({name: given[-1][1]}))
-                )
+                handles.append(layer.register_forward_hook(lambda *given, name=name: met.update({name: given[-1][1]})))
     device = next(model.parameters()).device
     model.eval()
     try:

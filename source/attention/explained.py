@@ -67,9 +67,7 @@ def probability_of(model: OpenVLM, prompts: Tensor, words: Tensor) -> Callable[[
     return score
 
 
-def with_weights(
-    model: OpenVLM, prompts: Tensor, image_patches: Tensor, change: Callable[[Tensor], Tensor]
-) -> Tensor:
+def with_weights(model: OpenVLM, prompts: Tensor, image_patches: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
     """The word that the model says first when its attention over the image is changed: (B,).
 
     Args:
@@ -108,11 +106,7 @@ def taken_out(heads: Collection[int]) -> Callable[[Tensor], Tensor]:
 
 
 def put_in_and_taken_out(
-    model: OpenVLM,
-    patch_head: Callable[..., Tensor],
-    prompts: Tensor,
-    clean: Tensor,
-    twin: Tensor,
+    model: OpenVLM, patch_head: Callable[..., Tensor], prompts: Tensor, clean: Tensor, twin: Tensor
 ) -> dict[str, list[float]]:
     """What each head can do alone, and what the others can do without it, as shares of the scenes.
 

@@ -43,19 +43,13 @@ def show_heads_by_task(
         chance: drawn as a dotted line.
         names: what stands below the bars; by default the numbers of the heads, from 0.
     """
-    figure, axes = plt.subplots(
-        1, len(shares), figsize=(7.4, 3.0), sharey=True, layout="constrained", squeeze=False
-    )
+    figure, axes = plt.subplots(1, len(shares), figsize=(7.4, 3.0), sharey=True, layout="constrained", squeeze=False)
     for ax, (task, measured) in zip(axes[0], shares.items(), strict=True):
         width = 0.8 / len(measured)
         for index, (name, values) in enumerate(measured.items()):
             places = [head + (index - (len(measured) - 1) / 2) * width for head in range(len(values))]
             bars = ax.bar(places, values, width, color=_COLOURS[index], label=name)
-            above = {
-                "padding": 3,
-                "zorder": 4,
-                "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-            }
+            above = {"padding": 3, "zorder": 4, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.5}}
             ax.bar_label(bars, fmt="%.2f", fontsize=7, rotation=90 if len(measured) > 1 else 0, **above)
         if chance is not None:  # below the numbers: it runs through those of low bars
             ax.axhline(chance, color="black", linestyle=":", linewidth=1.2, label="chance", zorder=3)

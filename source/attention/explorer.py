@@ -62,9 +62,7 @@ def models_of(path: str | Path) -> dict[str, dict[str, Tensor]]:
     for held in json.loads(text)["models"]:
         numbers = torch.from_numpy(np.frombuffer(b64decode(held["weights"]), "<f4").copy())
         parts = numbers.split([prod(shape) for shape in shapes.values()])
-        models[held["name"]] = {
-            name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)
-        }
+        models[held["name"]] = {name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)}
     return models
 
 
@@ -103,12 +101,8 @@ def _weights(name: str, model: nn.Module) -> str:
     """
     parameters = dict(model.named_parameters())
     if fault := _fault(parameters):
-        raise ValueError(
-            f"the model {name!r} cannot be shown: {fault}. The explorer shows a MiniVLM(**MODEL)."
-        )
-    numbers = torch.cat(
-        [parameters[wanted].detach().flatten().float().cpu() for wanted in parameter_shapes()]
-    )
+        raise ValueError(f"the model {name!r} cannot be shown: {fault}. The explorer shows a MiniVLM(**MODEL).")
+    numbers = torch.cat([parameters[wanted].detach().flatten().float().cpu() for wanted in parameter_shapes()])
     return _base64(numbers.numpy().astype("<f4"))
 
 

@@ -46,9 +46,7 @@ class BidirectionalFusion(nn.Module):
 
     def __init__(self, d_text: int, d_image: int, d_model: int, num_layers: int, num_heads: int = 4) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            ImageTextFusion(d_text, d_image, d_model, num_heads) for _ in range(num_layers)
-        )
+        self.layers = nn.ModuleList(ImageTextFusion(d_text, d_image, d_model, num_heads) for _ in range(num_layers))
         with torch.no_grad():
             for layer in self.layers:
                 for parameter in (*layer.text_out.parameters(), *layer.image_out.parameters()):

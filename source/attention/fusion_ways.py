@@ -22,9 +22,7 @@ class ConcatenatedAttention(nn.Module):
         super().__init__()
         self.self_attn = MultiHeadAttention(d_model, num_heads)
 
-    def forward(
-        self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """One self-attention over image and text.
 
         Args:

@@ -23,8 +23,6 @@ def value_weighted_map(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tens
     """
     _, weights = cross_attn(tokens, image_tokens)  # (..., H, T, S)
     value = cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1)).transpose(-3, -2)
-    slices = cross_attn.W_O.weight.unflatten(-1, (cross_attn.num_heads, -1)).permute(
-        1, 2, 0
-    )  # (H, d_head, d_model)
+    slices = cross_attn.W_O.weight.unflatten(-1, (cross_attn.num_heads, -1)).permute(1, 2, 0)  # (H, d_head, d_model)
     brought = value @ slices  # (..., H, S, d_model)
     return torch.einsum("...hts,...hsd->...tsd", weights, brought).norm(dim=-1)

@@ -45,9 +45,7 @@ def show_readers(images: Tensor, cells: Tensor, maps: Mapping[str, Tensor]) -> N
     heads = next(iter(maps.values())).shape[1]
     rows = [(scene, name) for scene in range(len(images)) for name in maps]
     side = min(6.2 / (1 + heads), 1.6)  # inches
-    figure, axes = _panels(
-        len(rows), 1 + heads, 0.4 + 1.02 * side * len(rows), width=0.9 + side * (1 + heads)
-    )
+    figure, axes = _panels(len(rows), 1 + heads, 0.4 + 1.02 * side * len(rows), width=0.9 + side * (1 + heads))
     for line, (scene, name) in zip(axes, rows, strict=True):
         line[0].imshow(images[scene].cpu().numpy(), cmap="gray_r")
         line[0].set_ylabel(name, fontsize=9)
@@ -130,9 +128,7 @@ def show_aligners(losses: Mapping[str, Sequence[float]], results: Mapping[str, t
             left.plot(range(1, 1 + len(losses[name])), losses[name], linewidth=1.5, **style)
         right.plot(*results[name], MARKERS[index % 5], markersize=8, **style)
     left.set(xlabel="step", ylabel="loss", ylim=(0, None))
-    right.set(
-        xlabel="variance that survives", ylabel="nearest word is right", xlim=(0.6, 1.0), ylim=(0, 1.05)
-    )
+    right.set(xlabel="variance that survives", ylabel="nearest word is right", xlim=(0.6, 1.0), ylim=(0, 1.05))
     right.axhline(0.1, color="0.3", linestyle=":", linewidth=1.2)
     right.text(0.99, 0.12, "chance", fontsize=8, ha="right")
     right.legend(fontsize=8, loc="center right")
@@ -144,19 +140,11 @@ def show_seeds(seeds: Mapping[str, Sequence[float]], here: Mapping[str, float], 
     figure, axes = _panels(1, 1, 1.1 + 0.5 * len(seeds))
     ax = axes[0][0]
     for row, (name, shares) in enumerate(seeds.items()):
-        spread = [
-            row + 0.07 * (index % 5 - 2) for index in range(len(shares))
-        ]  # so that equal dots do not hide
-        ax.plot(
-            shares, spread, "o", color=COLOURS[0], alpha=0.6, markersize=5, label="" if row else "a seed each"
-        )
+        spread = [row + 0.07 * (index % 5 - 2) for index in range(len(shares))]  # so that equal dots do not hide
+        ax.plot(shares, spread, "o", color=COLOURS[0], alpha=0.6, markersize=5, label="" if row else "a seed each")
         if name in here:
-            ax.plot(
-                here[name], row, "*", color=COLOURS[1], markersize=13, label="" if row else "this notebook"
-            )
-    ax.axvline(
-        chance, color="0.3", linestyle=":", linewidth=1.2, label=f"one read, one guessed: {chance:.3f}"
-    )
+            ax.plot(here[name], row, "*", color=COLOURS[1], markersize=13, label="" if row else "this notebook")
+    ax.axvline(chance, color="0.3", linestyle=":", linewidth=1.2, label=f"one read, one guessed: {chance:.3f}")
     names = [f"{name}\n{len(shares)} seeds" for name, shares in seeds.items()]
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.set(xlim=(0, 1), ylim=(len(names) - 0.5, -0.5), xlabel="both digits right, in order")
@@ -168,9 +156,7 @@ def show_growth(stds: Mapping[str, Sequence[float]]) -> None:
     """How large the tokens are after each layer, on a logarithmic scale, by name of how updates are added."""
     _, axes = _panels(1, 1, 2.7)
     for index, (name, line) in enumerate(stds.items()):
-        axes[0][0].plot(
-            range(len(line)), line, marker=MARKERS[index], color=COLOURS[index], markersize=4, label=name
-        )
+        axes[0][0].plot(range(len(line)), line, marker=MARKERS[index], color=COLOURS[index], markersize=4, label=name)
     axes[0][0].set(xlabel="layers", ylabel="standard deviation", yscale="log")
     axes[0][0].legend(fontsize=8)
     plt.show()
@@ -205,7 +191,5 @@ def _frame(ax: Axes, cells: Tensor, size: int) -> None:
         row, column = divmod(cell, 3)
         corner = (column * size - 0.5 + edge, row * size - 0.5 + edge)
         side = size - 2 * edge
-        ax.add_patch(
-            Rectangle(corner, side, side, fill=False, edgecolor="#d55e00", linewidth=1.8, linestyle=line)
-        )
+        ax.add_patch(Rectangle(corner, side, side, fill=False, edgecolor="#d55e00", linewidth=1.8, linestyle=line))
     ax.set(xticks=[], yticks=[])

@@ -8,9 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 
-def look_past_padding(
-    cross_attn: nn.Module, words: Tensor, patches: Tensor, padding: Tensor
-) -> tuple[Tensor, Tensor]:
+def look_past_padding(cross_attn: nn.Module, words: Tensor, patches: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
     """Let every word look at every patch of its own scene, and at no cell that is padding.
 
     Args:

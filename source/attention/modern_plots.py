@@ -32,9 +32,7 @@ def show_shifts(scores: Mapping[str, Mapping[int, Tensor]]) -> None:
     Args:
         scores: by kind, then by the place of the query, the scores at distance 0, 1, 2, …
     """
-    _, axes = plt.subplots(
-        1, len(scores), figsize=(9.6, 3.0), layout="constrained", facecolor="white", sharey=True
-    )
+    _, axes = plt.subplots(1, len(scores), figsize=(9.6, 3.0), layout="constrained", facecolor="white", sharey=True)
     for ax, (kind, by_place) in zip(axes, scores.items(), strict=True):
         for (place, values), (colour, style, width) in zip(by_place.items(), LINES, strict=False):
             label = f"query at {place}"
@@ -64,9 +62,7 @@ def show_grids(scores: Mapping[str, Tensor]) -> None:
 def show_seconds(seconds: Mapping[str, Mapping[int, float]]) -> None:
     """Seconds against the number of new words, both axes logarithmic, a line for each way of answering."""
     _, ax = plt.subplots(figsize=(5.2, 3.2), layout="constrained", facecolor="white")
-    for (name, by_words), colour, marker in zip(
-        seconds.items(), ("#d55e00", "#0072b2"), ("o", "s"), strict=True
-    ):
+    for (name, by_words), colour, marker in zip(seconds.items(), ("#d55e00", "#0072b2"), ("o", "s"), strict=True):
         ax.plot(list(by_words), list(by_words.values()), color=colour, marker=marker, label=name)
     ax.set(xscale="log", yscale="log", xlabel="new words", ylabel="seconds")
     ax.set_xticks(list(by_words), [f"{words:,}" for words in by_words])

@@ -24,9 +24,7 @@ class MultiHeadAttention(nn.Module):
         ValueError: d_model is no multiple of num_heads.
     """
 
-    def __init__(
-        self, d_model: int, num_heads: int, d_context: int | None = None, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, d_model: int, num_heads: int, d_context: int | None = None, dropout: float = 0.0) -> None:
         super().__init__()
         if d_model % num_heads:
             raise ValueError(f"d_model = {d_model} is no multiple of num_heads = {num_heads}")
@@ -39,12 +37,7 @@ class MultiHeadAttention(nn.Module):
         self.W_O = nn.Linear(d_model, d_model, bias=False)
 
     def forward(
-        self,
-        tokens: Tensor,
-        context: Tensor | None = None,
-        mask: Tensor | None = None,
-        *,
-        need_weights: bool = True,
+        self, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None, *, need_weights: bool = True
     ) -> tuple[Tensor, Tensor | None]:
         """Attention of the tokens to the context, or to themselves.
 
@@ -104,9 +97,7 @@ class AlignedCrossAttention(nn.Module):
         self.aligner = TokenAligner(d_vision, d_text, align_method)
         self.cross_attn = MultiHeadAttention(d_text, num_heads)
 
-    def forward(
-        self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """text (..., T, d_text), image (..., S, d_vision), mask broadcastable to (..., T, S)
         → output (..., T, d_text), weights (..., H, T, S)."""
         return self.cross_attn(text_tokens, self.aligner(image_tokens), mask)

@@ -106,9 +106,7 @@ class OpenVLM(nn.Module):
         return Inside(self.head(self.norm(text)), self_maps, cross_map, heads)
 
 
-def heads_of(
-    layer: nn.Module, tokens: Tensor, context: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+def heads_of(layer: nn.Module, tokens: Tensor, context: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The maps of a layer's heads, and what each head brings back.
 
     Args:
@@ -125,9 +123,7 @@ def heads_of(
         for linear, given in ((layer.W_Q, tokens), (layer.W_K, context), (layer.W_V, context))
     )
     each = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
-    weights = F.scaled_dot_product_attention(
-        query, key, each, attn_mask=mask
-    )  # the identity shows the weights
+    weights = F.scaled_dot_product_attention(query, key, each, attn_mask=mask)  # the identity shows the weights
     return weights, weights @ value
 
 
@@ -136,9 +132,7 @@ def joined(layer: nn.Module, heads: Tensor) -> Tensor:
     return layer.W_O(heads.movedim(-3, -2).flatten(-2))
 
 
-def answer_step(
-    model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor]
-) -> float:
+def answer_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor]) -> float:
     """One step of training on token_ids (B, T), prompt_lengths (B,), image_patches (B, S, d_vision): the loss before it."""
     token_ids, prompt_lengths, image_patches = batch
     before, after = token_ids[:, :-1], token_ids[:, 1:]

@@ -76,12 +76,7 @@ def as_tokens(pairs: Pairs, words: Tensor, aligner: nn.Module) -> tuple[Tensor, 
 
 
 def train_finder(
-    finder: PairFinder,
-    words: Tensor,
-    aligner: nn.Module,
-    seed: int,
-    steps: int = PAIR_STEPS,
-    title: str = "finder",
+    finder: PairFinder, words: Tensor, aligner: nn.Module, seed: int, steps: int = PAIR_STEPS, title: str = "finder"
 ) -> None:
     """Train in place: Adam, 5e-3 after a warm-up, down to 0 on a cosine, 128 fresh scenes a step."""
     draw_finder(finder, seed)
@@ -115,9 +110,7 @@ def draw_finder(finder: nn.Module, seed: int) -> None:
                 parameter.copy_((torch.rand(parameter.shape, generator=generator) * 2 - 1) / width**0.5)
 
 
-def finder_right(
-    finder: PairFinder, words: Tensor, aligner: nn.Module, count: int = 2000
-) -> tuple[float, float]:
+def finder_right(finder: PairFinder, words: Tensor, aligner: nn.Module, count: int = 2000) -> tuple[float, float]:
     """On unseen scenes: how often a word says the other's place, and how often a patch knows whether it is named."""
     pairs = draw_pairs(count, torch.Generator().manual_seed(99), "test")
     with torch.no_grad():

@@ -23,9 +23,7 @@ def patchify(images: Tensor, patch_size: int) -> Tensor:
     """
     *lead, height, width = images.shape
     if patch_size < 1 or height % patch_size or width % patch_size:
-        raise ValueError(
-            f"images of {height}×{width} pixels do not divide into patches of {patch_size}×{patch_size}"
-        )
+        raise ValueError(f"images of {height}×{width} pixels do not divide into patches of {patch_size}×{patch_size}")
     rows, columns = height // patch_size, width // patch_size
     grid = images.reshape(*lead, rows, patch_size, columns, patch_size)
     return grid.transpose(-3, -2).reshape(*lead, rows * columns, patch_size**2)

@@ -72,13 +72,7 @@ def show_over_image(
             corner = (CELL_WIDTH * column, CELL_HEIGHT * line)
             ax.add_patch(
                 plt.Rectangle(
-                    corner,
-                    CELL_WIDTH,
-                    CELL_HEIGHT,
-                    fill=False,
-                    edgecolor="#0072b2",
-                    linewidth=2.5,
-                    clip_on=False,
+                    corner, CELL_WIDTH, CELL_HEIGHT, fill=False, edgecolor="#0072b2", linewidth=2.5, clip_on=False
                 )
             )
             ax.set_title(title if row == 0 else "", fontsize=9)

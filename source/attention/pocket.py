@@ -52,9 +52,7 @@ def pocket_questions(
 ) -> Questions:
     """Draw questions on the CPU: the name of a place that shows a digit, and the digit."""
     patches, labels = draw_scenes(count, generator, split, fewest, most)
-    cell = torch.where(labels != BLANK, torch.rand(count, 9, generator=generator), -1.0).argmax(
-        1, keepdim=True
-    )
+    cell = torch.where(labels != BLANK, torch.rand(count, 9, generator=generator), -1.0).argmax(1, keepdim=True)
     place, digit = WORDS.index(POSITIONS[0]) + cell, WORDS.index("0") + labels.gather(1, cell)
     lengths = torch.ones(count, dtype=torch.long)
     return Questions(torch.cat([place, digit], 1), lengths, patches, cell, labels)
@@ -95,9 +93,7 @@ def train_pocket(
         if shuffle_questions is not None:
             order = token_ids[:, 0].argsort(stable=True)
             token_ids, image_patches = shuffle_questions(token_ids[order], image_patches[order], generator)
-        for words, patches in zip(
-            token_ids.split(POCKET_BATCH), image_patches.split(POCKET_BATCH), strict=True
-        ):
+        for words, patches in zip(token_ids.split(POCKET_BATCH), image_patches.split(POCKET_BATCH), strict=True):
             optimizer.param_groups[0]["lr"] = pocket_rate(len(losses))
             losses.append(_pocket_step(model, optimizer, words.to(device), patches.to(device)))
     return model, losses
@@ -133,9 +129,7 @@ def pocket_rate(step: int) -> float:
     return POCKET_RATE * min(1.0, (step + 1) / POCKET_WARM_UP) * (1 + cos(pi * step / steps)) / 2
 
 
-def _pocket_step(
-    model: PocketVLM, optimizer: torch.optim.Optimizer, token_ids: Tensor, patches: Tensor
-) -> float:
+def _pocket_step(model: PocketVLM, optimizer: torch.optim.Optimizer, token_ids: Tensor, patches: Tensor) -> float:
     logits, _ = model(token_ids[:, :1], patches)
     loss = F.cross_entropy(logits[:, 0], token_ids[:, 1])
     optimizer.zero_grad()

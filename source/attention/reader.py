@@ -53,9 +53,7 @@ class HalfAndHalf(TwoCellReader):
         return self.answer(output), weights.squeeze(-2)
 
 
-def draw_reading(
-    count: int, generator: torch.Generator, split: str = "train"
-) -> tuple[Tensor, Tensor, Tensor]:
+def draw_reading(count: int, generator: torch.Generator, split: str = "train") -> tuple[Tensor, Tensor, Tensor]:
     """Scenes, two different cells of each, and the digits there: (B, 9, 64), (B, 2), (B, 2)."""
     patches, labels = draw_scenes(count, generator, split)
     cells = torch.rand(count, 9, generator=generator).argsort(1)[:, :2]
@@ -75,11 +73,7 @@ def draw_parameters(model: nn.Module, seed: int) -> None:
 
 
 def train_reader(
-    num_heads: int,
-    steps: int,
-    seed: int,
-    device: torch.device | str = "cpu",
-    kind: type[TwoCellReader] = TwoCellReader,
+    num_heads: int, steps: int, seed: int, device: torch.device | str = "cpu", kind: type[TwoCellReader] = TwoCellReader
 ) -> TwoCellReader:
     """A reader after `steps` updates: Adam, 3e-3 on half a cosine down to 0, 128 fresh scenes a step."""
     reader = kind(num_heads).to(device)

@@ -30,9 +30,7 @@ def start_stage_two(model: nn.Module) -> list[nn.Parameter]:
     return list(model.parameters())
 
 
-def shuffle_questions(
-    token_ids: Tensor, image_patches: Tensor, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
+def shuffle_questions(token_ids: Tensor, image_patches: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Bring questions and their images into another order, one order for both.
 
     Args:

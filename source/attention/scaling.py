@@ -67,9 +67,7 @@ def show_scaling(costs: Mapping[str, Mapping[int, Cost]]) -> None:
         for (name, by_length), (colour, marker) in zip(costs.items(), styles, strict=False):
             values = {n: getattr(cost, what) for n, cost in by_length.items()}
             label = f"{name}: slope {slope(values):.1f}"
-            ax.plot(
-                list(values), list(values.values()), color=colour, marker=marker, markersize=5, label=label
-            )
+            ax.plot(list(values), list(values.values()), color=colour, marker=marker, markersize=5, label=label)
         ax.set(xscale="log", yscale="log", xlabel="positions n", ylabel=unit)
         ax.set_xticks(list(values), [f"{n:,}" for n in values], fontsize=9)
         ax.minorticks_off()

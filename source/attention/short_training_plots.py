@@ -29,9 +29,7 @@ def smooth(losses: Sequence[float]) -> list[float]:
     return [part.mean().item() for part in torch.tensor(losses).split(SMOOTHED)]
 
 
-def show_run(
-    training: ShortTraining, losses: Mapping[str, Sequence[float]], model: nn.Module, name: str
-) -> None:
+def show_run(training: ShortTraining, losses: Mapping[str, Sequence[float]], model: nn.Module, name: str) -> None:
     """Draw the losses of trainings by name beside three unseen scenes, a model's maps, and those of a healthy run.
 
     Args:
@@ -95,9 +93,7 @@ def _draw_scene(ax, patches: Tensor, padding: Tensor) -> None:
     for cell in padding.nonzero().flatten().tolist():
         row, column = divmod(cell, 3)
         corner = (column - 0.5, row - 0.5)
-        ax.add_patch(
-            plt.Rectangle(corner, 1, 1, facecolor="#999999", alpha=0.35, hatch="///", edgecolor="#555555")
-        )
+        ax.add_patch(plt.Rectangle(corner, 1, 1, facecolor="#999999", alpha=0.35, hatch="///", edgecolor="#555555"))
     ax.set(xticks=[], yticks=[])
 
 

@@ -41,18 +41,14 @@ class Examples(NamedTuple):
     cells: Tensor  # (B,) the patch that the answer is read from
 
     def to(self, device: torch.device | str) -> "Examples":
-        return Examples(
-            tuple(one.to(device) for one in self.asked), self.answers.to(device), self.cells.to(device)
-        )
+        return Examples(tuple(one.to(device) for one in self.asked), self.answers.to(device), self.cells.to(device))
 
 
 class ShortTraining(NamedTuple):
     """What one of the five trainings is made of."""
 
     name: str
-    build: Callable[
-        [Callable], nn.Module
-    ]  # makes the model around a piece; (words, patches, …) → logits, maps
+    build: Callable[[Callable], nn.Module]  # makes the model around a piece; (words, patches, …) → logits, maps
     start: Callable[[nn.Module, int], None]  # draws its weights from a seed
     draw: Callable[..., Examples]  # draw(count, generator, split, most and fewest digits of a scene)
     choices: int  # answers that somebody who guesses chooses from
@@ -61,11 +57,7 @@ class ShortTraining(NamedTuple):
 
 
 def train_short(
-    training: ShortTraining,
-    piece: Callable,
-    seed: int,
-    device: torch.device | str = "cpu",
-    steps: int | None = None,
+    training: ShortTraining, piece: Callable, seed: int, device: torch.device | str = "cpu", steps: int | None = None
 ) -> tuple[nn.Module, list[float]]:
     """Train with a piece, on AdamW with a warm-up and half a cosine; return the model and the loss of every step.
 
@@ -103,9 +95,7 @@ def answers_and_maps(model: nn.Module, *asked: Tensor) -> tuple[Tensor, Tensor]:
     return logits[:, 0], maps[-1][:, 0, 0]
 
 
-def short_scores(
-    training: ShortTraining, model: nn.Module, count: int = 500, seed: int = 7
-) -> dict[str, float]:
+def short_scores(training: ShortTraining, model: nn.Module, count: int = 500, seed: int = 7) -> dict[str, float]:
     """On scenes of unseen images: the share of right answers, and of maps that are largest on the right patch."""
     device = next(model.parameters()).device
     examples = training.draw(count, torch.Generator().manual_seed(seed), "test", 9, 9).to(device)
@@ -133,9 +123,7 @@ def draw_what(count: int, generator: torch.Generator, split: str, most: int = 9,
     return Examples((words, asked.image_patches), answers[:, 0], asked.cells[:, 0])
 
 
-def draw_where_padded(
-    count: int, generator: torch.Generator, split: str, most: int = 9, fewest: int = 1
-) -> Examples:
+def draw_where_padded(count: int, generator: torch.Generator, split: str, most: int = 9, fewest: int = 1) -> Examples:
     """Draw "where is the 7?" in scenes of 3 to 8 cells; the other cells are padding, left over from other scenes.
 
     So the 7 may stand in the padding, too, and only the padding's mask tells which one is meant. `most` and `fewest`
@@ -151,9 +139,7 @@ def draw_where_padded(
     return Examples((words, patches, padding), FIRST_PLACE + cells, cells)
 
 
-def draw_pointing(
-    count: int, generator: torch.Generator, split: str, most: int = 9, fewest: int = 1
-) -> Examples:
+def draw_pointing(count: int, generator: torch.Generator, split: str, most: int = 9, fewest: int = 1) -> Examples:
     """Draw "where is the 7?" in full scenes; the answer is the number of the place. `most` and `fewest` change nothing."""
     patches, labels = draw_scenes(count, generator, split)
     cells = torch.randint(9, (count,), generator=generator)
@@ -234,9 +220,5 @@ SCALE = ShortTraining(
     "scale", lambda piece: PocketVLM(look_with(piece), width=128), start_pocket, draw_what, choices=10
 )
 ALIGNER = ShortTraining("aligner", PointerOnFeatures, start_pointer, draw_pointing, choices=9)
-MIRROR = ShortTraining(
-    "mirror", lambda piece: PocketVLM(), start_pocket, draw_what, choices=10, change=mirror_examples
-)
-BONUS = ShortTraining(
-    "bonus", lambda piece: PocketVLM(), start_pocket, draw_what, choices=10, loss=fading_bonus
-)
+MIRROR = ShortTraining("mirror", lambda piece: PocketVLM(), start_pocket, draw_what, choices=10, change=mirror_examples)
+BONUS = ShortTraining("bonus", lambda piece: PocketVLM(), start_pocket, draw_what, choices=10, loss=fading_bonus)

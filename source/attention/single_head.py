@@ -38,9 +38,7 @@ class CrossAttention(nn.Module):
         self.W_K = nn.Linear(d_image, d_k, bias=False)
         self.W_V = nn.Linear(d_image, d_k, bias=False)
 
-    def forward(
-        self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """text (..., T, d_text), image (..., S, d_image), mask broadcastable to (..., T, S)
         → output (..., T, d_k), weights (..., T, S)."""
         return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)

@@ -180,9 +180,7 @@ def train_way(
     for step in progress(range(steps), way):
         warm = min(1.0, (step + 1) / WAY_WARM_UP)
         optimizer.param_groups[0]["lr"] = WAY_RATE * warm * (1 + cos(pi * step / steps)) / 2
-        asked = place_questions(WAY_BATCH, generator, fewest=1, most=min(9, 2 + 11 * step // steps)).to(
-            device
-        )
+        asked = place_questions(WAY_BATCH, generator, fewest=1, most=min(9, 2 + 11 * step // steps)).to(device)
         logits, _ = model(asked.token_ids[:, :1], asked.image_patches)
         loss = F.cross_entropy(logits[:, 0], asked.token_ids[:, 1])
         optimizer.zero_grad()
@@ -213,9 +211,7 @@ def way_scores(model: WayVLM, count: int = 2000, seed: int = 7) -> dict[str, obj
     }
 
 
-def new_layers(
-    gated: Callable, count: int, gate: float, width: int = 64, num_heads: int = 4
-) -> nn.ModuleList:
+def new_layers(gated: Callable, count: int, gate: float, width: int = 64, num_heads: int = 4) -> nn.ModuleList:
     """Layers of gated cross-attention that have learned nothing, their gates at `gate`; at 100 they are open, tanh is 1."""
     layers = nn.ModuleList(gated(width, num_heads) for _ in range(count))
     for layer in layers:
@@ -260,12 +256,7 @@ def counted_flops(model: WayVLM, words: int = 1) -> int:
 
 
 def way_flops(
-    way: str,
-    patches: int,
-    words: int = 1,
-    num_queries: int = WAY_QUERIES,
-    width: int = WAY_WIDTH,
-    blocks: int = 1,
+    way: str, patches: int, words: int = 1, num_queries: int = WAY_QUERIES, width: int = WAY_WIDTH, blocks: int = 1
 ) -> int:
     """The same by formula, for any sizes, without the aligner and the head, which all three ways share.
 

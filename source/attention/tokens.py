@@ -91,11 +91,7 @@ def draw_questions(
     shown = labels != BLANK
     cell = torch.where(shown, torch.rand(count, 9, generator=generator), -1.0).argmax(1)
     in_row = cell.unsqueeze(1) // 3 * 3 + torch.arange(3)
-    digit, position, row = (
-        _DIGIT + labels.gather(1, cell.unsqueeze(1)).squeeze(1),
-        _POSITION + cell,
-        _ROW + cell // 3,
-    )
+    digit, position, row = (_DIGIT + labels.gather(1, cell.unsqueeze(1)).squeeze(1), _POSITION + cell, _ROW + cell // 3)
     wanted, place = digit, position  # of the "where" questions
     lacks = torch.zeros(count, dtype=torch.bool)
     if absent:  # no draw without need: other questions stay as they are

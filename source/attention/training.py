@@ -8,9 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 
-def shift_targets(
-    token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100
-) -> Tensor:
+def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100) -> Tensor:
     """What each position should predict: the next token, where that token belongs to the answer.
 
     Args:
@@ -28,9 +26,7 @@ def shift_targets(
     return following.masked_fill(~answers, ignore_index)
 
 
-def train_step(
-    model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor]
-) -> float:
+def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor]) -> float:
     """One update of the model on one batch.
 
     Args:

@@ -34,9 +34,7 @@ def show_answers(
     scenes: Sequence[Tensor], questions: Sequence[str], said: Sequence[str], cells: Sequence[int | None] = ()
 ) -> None:
     """Scenes (9, 64) side by side, above each the question, below it what was said; cells in question are framed."""
-    _, axes = plt.subplots(
-        1, len(scenes), figsize=(2.4 * len(scenes), 3.0), layout="constrained", squeeze=False
-    )
+    _, axes = plt.subplots(1, len(scenes), figsize=(2.4 * len(scenes), 3.0), layout="constrained", squeeze=False)
     cells = cells or [None] * len(scenes)
     for ax, patches, question, text, cell in zip(axes[0], scenes, questions, said, cells, strict=True):
         show_scene(ax, patches, question, cell)
@@ -45,11 +43,7 @@ def show_answers(
 
 
 def show_scene_maps(
-    patches: Tensor,
-    maps: Mapping[str, Tensor],
-    cell: int | None = None,
-    largest: float = 1.0,
-    scene: str = "scene",
+    patches: Tensor, maps: Mapping[str, Tensor], cell: int | None = None, largest: float = 1.0, scene: str = "scene"
 ) -> None:
     """A scene (9, 64) beside maps (9,) of it, by title, on one scale from 0 to `largest`."""
     figure, axes = plt.subplots(1, 1 + len(maps), figsize=(1.7 * (1 + len(maps)), 2.3), layout="constrained")
@@ -59,9 +53,7 @@ def show_scene_maps(
         drawn = ax.imshow(grid.numpy(), cmap="viridis", vmin=0.0, vmax=largest)
         for place, weight in enumerate(grid.flatten().tolist()):
             colour = "black" if weight > 0.6 * largest else "white"
-            ax.text(
-                place % 3, place // 3, f"{weight:.2f}", ha="center", va="center", color=colour, fontsize=8
-            )
+            ax.text(place % 3, place // 3, f"{weight:.2f}", ha="center", va="center", color=colour, fontsize=8)
         if cell is not None and cell >= 0:
             _frame(ax, cell, 1)
         ax.set(xticks=[], yticks=[])
@@ -94,9 +86,7 @@ def _frame(ax, cell: int, size: int) -> None:
 def show_losses(record: Mapping[str, Tensor]) -> None:
     """The two stages' losses, step by step."""
     _, axes = plt.subplots(1, 2, figsize=(7, 2.4), layout="constrained")
-    for ax, name, title in zip(
-        axes, ("align losses", "losses"), ("stage 1: align", "stage 2: answer"), strict=True
-    ):
+    for ax, name, title in zip(axes, ("align losses", "losses"), ("stage 1: align", "stage 2: answer"), strict=True):
         losses = record[name].tolist()
         ax.plot(losses, color="0.75", linewidth=0.8)
         width = min(20, len(losses))
@@ -165,17 +155,11 @@ def show_spread(values: Mapping[str, Tensor], xlabel: str) -> None:
     plt.show()
 
 
-def show_map_grid(
-    maps: Mapping[str, Tensor], words: Mapping[str, Sequence[str]], across: str, down: str
-) -> None:
+def show_map_grid(maps: Mapping[str, Tensor], words: Mapping[str, Sequence[str]], across: str, down: str) -> None:
     """Rows of square maps (H, n, n) by title, a column for each head, on one scale; above each its word."""
     heads = len(next(iter(maps.values())))
     figure, axes = plt.subplots(
-        len(maps),
-        heads,
-        figsize=(1.55 * heads + 1.2, 1.55 * len(maps) + 0.5),
-        layout="constrained",
-        squeeze=False,
+        len(maps), heads, figsize=(1.55 * heads + 1.2, 1.55 * len(maps) + 0.5), layout="constrained", squeeze=False
     )
     for place, (title, grids) in enumerate(maps.items()):
         row = axes[place]
@@ -271,14 +255,6 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
 def _arrow(figure, start, at: tuple[float, float], end, to: tuple[float, float]) -> None:
     """An arrow from a point of one panel to a point of another; points in shares of the panels."""
     arrow = ConnectionPatch(
-        at,
-        to,
-        start.transAxes,
-        end.transAxes,
-        arrowstyle="->",
-        color="0.25",
-        shrinkA=2,
-        shrinkB=2,
-        mutation_scale=12,
+        at, to, start.transAxes, end.transAxes, arrowstyle="->", color="0.25", shrinkA=2, shrinkB=2, mutation_scale=12
     )
     figure.add_artist(arrow)

@@ -33,9 +33,7 @@ def show_squares(grids: Mapping[str, Tensor], label: str, largest: float = 1.0) 
 
 def show_sights(sights: Mapping[str, Tensor], patches: int) -> None:
     """Who may see whom, (n, n) bool by title; the first `patches` tokens are the image's."""
-    _, axes = plt.subplots(
-        1, len(sights), figsize=(3.0 * len(sights), 3.0), layout="constrained", squeeze=False
-    )
+    _, axes = plt.subplots(1, len(sights), figsize=(3.0 * len(sights), 3.0), layout="constrained", squeeze=False)
     for ax, (title, allowed) in zip(axes[0], sights.items(), strict=True):
         rows, columns = allowed.shape
         tokens = [f"patch {n}" if n < patches else f"word {n - patches}" for n in range(patches + rows)]
@@ -70,13 +68,9 @@ def show_costs(sizes: Sequence[int], costs: Mapping[str, Sequence[float]], here:
     plt.show()
 
 
-def show_pictures(
-    pictures: Tensor, questions: Sequence[str], said: Sequence[str], cells: Sequence[int] = ()
-) -> None:
+def show_pictures(pictures: Tensor, questions: Sequence[str], said: Sequence[str], cells: Sequence[int] = ()) -> None:
     """Coloured scenes (N, 24, 24, 3) side by side, above each the question, below it what was said; cells are framed."""
-    _, axes = plt.subplots(
-        1, len(pictures), figsize=(2.6 * len(pictures), 3.0), layout="constrained", squeeze=False
-    )
+    _, axes = plt.subplots(1, len(pictures), figsize=(2.6 * len(pictures), 3.0), layout="constrained", squeeze=False)
     for number, ax in enumerate(axes[0]):
         ax.imshow(pictures[number].clamp(0, 1).numpy())
         for line in (7.5, 15.5):
@@ -85,9 +79,7 @@ def show_pictures(
         if cells:
             row, column = divmod(cells[number], 3)
             ax.add_patch(
-                Rectangle(
-                    (column * 8 - 0.5, row * 8 - 0.5), 8, 8, fill=False, edgecolor="black", linewidth=2.5
-                )
+                Rectangle((column * 8 - 0.5, row * 8 - 0.5), 8, 8, fill=False, edgecolor="black", linewidth=2.5)
             )
         ax.set(xticks=[], yticks=[])
         ax.set_title(questions[number], fontsize=9)
@@ -102,9 +94,7 @@ def show_gap(seen: Mapping[str, float], unseen: Mapping[str, float], chance: Map
         (-0.2, 0.2), (("seen pairs", seen, _SEEN, ""), ("unseen pairs", unseen, _UNSEEN, "//")), strict=True
     ):
         places = [place + offset for place in range(len(shares))]
-        bars = ax.bar(
-            places, list(shares.values()), 0.4, label=name, color=colour, hatch=hatch, edgecolor="white"
-        )
+        bars = ax.bar(places, list(shares.values()), 0.4, label=name, color=colour, hatch=hatch, edgecolor="white")
         ax.bar_label(bars, fmt="%.2f", fontsize=8)
     for place, share in enumerate(chance.values()):
         ax.plot([place - 0.42, place + 0.42], [share, share], color="black", linestyle=":", linewidth=1.2)

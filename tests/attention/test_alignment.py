@@ -35,9 +35,7 @@ def test_explained_variance_agrees_with_sklearns_regression():
     rows, features = tokens.flatten(0, 1).double().numpy(), aligned.flatten(0, 1).double().numpy()
     residual = ((rows - LinearRegression().fit(features, rows).predict(features)) ** 2).sum()
     total = ((rows - rows.mean(0)) ** 2).sum()
-    torch.testing.assert_close(
-        explained_variance(tokens, aligned).item(), 1 - residual / total, atol=1e-5, rtol=0
-    )
+    torch.testing.assert_close(explained_variance(tokens, aligned).item(), 1 - residual / total, atol=1e-5, rtol=0)
 
 
 def test_explained_variance_of_a_truncation_by_hand():

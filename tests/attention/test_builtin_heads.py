@@ -24,9 +24,7 @@ def test_equals_the_reference(lead, cross, mask):
     if mask != "none":
         allowed = torch.rand(*(lead if mask == "for each" else ()), 4, keys) < 0.6
         allowed[..., 1, :] = False  # a query that may attend nowhere
-    for ours, theirs in zip(
-        builtin(tokens, context, allowed), reference(tokens, context, allowed), strict=True
-    ):
+    for ours, theirs in zip(builtin(tokens, context, allowed), reference(tokens, context, allowed), strict=True):
         assert torch.allclose(ours, theirs, atol=1e-6)
     ours, theirs = (layer(tokens, context, allowed)[0].square().sum() for layer in (builtin, reference))
     for one, other in zip(

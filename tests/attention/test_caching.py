@@ -47,7 +47,5 @@ def test_every_token_goes_through_the_model_once(model):
         read.append(tokens.shape[1])
         return attend_with_cache(layer, tokens, cache)
 
-    generate_with_cache(
-        model, torch.zeros(1, 3).long(), torch.zeros(1, 4, 5, dtype=torch.float64), 5, -1, counting
-    )
+    generate_with_cache(model, torch.zeros(1, 3).long(), torch.zeros(1, 4, 5, dtype=torch.float64), 5, -1, counting)
     assert read == [3, 3, 1, 1, 1, 1, 1, 1, 1, 1]  # in two blocks

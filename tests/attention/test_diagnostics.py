@@ -2,14 +2,7 @@
 
 import pytest
 import torch
-from attention.diagnostics import (
-    FINDINGS,
-    alignment_accuracy,
-    convergence,
-    diagnose,
-    gradient_reach,
-    sharpness,
-)
+from attention.diagnostics import FINDINGS, alignment_accuracy, convergence, diagnose, gradient_reach, sharpness
 
 from grader.course.lesson_3.diagnose import draw_patient, patient
 from grader.declaration.sampler import InputSampler

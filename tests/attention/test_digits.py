@@ -24,9 +24,7 @@ def test_the_splits_share_no_image() -> None:
 def test_they_are_scikit_learns_digits_read_without_importing_it() -> None:
     from sklearn.datasets import load_digits  # here alone: it takes a second
 
-    code = (
-        "import sys; from attention.digits import digits; digits('test'); sys.exit('sklearn' in sys.modules)"
-    )
+    code = "import sys; from attention.digits import digits; digits('test'); sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     pixels, labels = load_digits(return_X_y=True)
     assert (handwriting() == np.column_stack([pixels, labels])).all()

@@ -23,9 +23,7 @@ def test_scores_of_the_two_tokens_by_hand() -> None:
 @pytest.mark.parametrize("lead", LEADS)
 def test_scores_are_dot_products_one_by_one(lead: tuple[int, ...]) -> None:
     query, key = draw((*lead, 5, 3), (*lead, 7, 3))
-    one_by_one = torch.stack(
-        [torch.stack([(q * k).sum(-1) for k in key.unbind(-2)], -1) for q in query.unbind(-2)], -2
-    )
+    one_by_one = torch.stack([torch.stack([(q * k).sum(-1) for k in key.unbind(-2)], -1) for q in query.unbind(-2)], -2)
     torch.testing.assert_close(attention_scores(query, key), one_by_one)
     torch.testing.assert_close(scaled_scores(query, key), one_by_one / 1.7320508075688772)
 
@@ -51,8 +49,7 @@ def test_softmax_is_pytorchs_along_any_axis(dim: int, dtype: torch.dtype) -> Non
     got, expected = stable_softmax(scores, dim), torch.softmax(scores, dim)
     torch.testing.assert_close(got, expected)
     torch.testing.assert_close(
-        torch.autograd.grad((got * along).sum(), scores),
-        torch.autograd.grad((expected * along).sum(), scores),
+        torch.autograd.grad((got * along).sum(), scores), torch.autograd.grad((expected * along).sum(), scores)
     )
 
 

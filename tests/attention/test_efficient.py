@@ -1,13 +1,7 @@
 import pytest
 import torch
 from attention.dot_product import masked_attention
-from attention.efficient import (
-    fused_attention,
-    fused_forward,
-    linear_attention,
-    sliding_window_attention,
-    window_mask,
-)
+from attention.efficient import fused_attention, fused_forward, linear_attention, sliding_window_attention, window_mask
 from attention.multi_head import MultiHeadAttention
 from torch.nn import functional as F
 
@@ -59,9 +53,7 @@ def test_fused_equals_explicit():
     mask = torch.rand(2, 11, 11, generator=torch.Generator().manual_seed(1)) < 0.5
     mask[..., 0] = True
     mask[0, 4] = False  # a query that may attend nowhere
-    assert torch.allclose(
-        fused_attention(query, key, value, mask), masked_attention(query, key, value, mask)[0]
-    )
+    assert torch.allclose(fused_attention(query, key, value, mask), masked_attention(query, key, value, mask)[0])
 
 
 @pytest.mark.parametrize("lead", [(), (2,), (2, 3)])
@@ -73,9 +65,7 @@ def test_fused_forward_equals_the_layer(lead, cross):
     mask = torch.rand(*lead, 5, 7 if cross else 5) < 0.6
     mask[..., 0] = True
     for one in (None, mask):
-        assert torch.allclose(
-            fused_forward(layer, tokens, context, one), layer(tokens, context, one)[0], atol=1e-6
-        )
+        assert torch.allclose(fused_forward(layer, tokens, context, one), layer(tokens, context, one)[0], atol=1e-6)
 
 
 def test_fused_attention_never_reads_beyond_its_values():

@@ -3,15 +3,7 @@
 import pytest
 import torch
 from attention import recipe
-from attention.evaluation import (
-    every_map,
-    follow,
-    held_out,
-    looked,
-    maps_by_cell,
-    prompt_of,
-    where_it_points,
-)
+from attention.evaluation import every_map, follow, held_out, looked, maps_by_cell, prompt_of, where_it_points
 from attention.tokens import WORDS, encode
 from attention.vlm import MiniVLM
 

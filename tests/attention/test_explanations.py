@@ -51,9 +51,7 @@ def test_rollout_is_the_sum_over_all_paths():
     first, second, cross = softmax(2, 3, 3, seed=1), softmax(2, 3, 3, seed=2), softmax(2, 3, 5, seed=3)
     first_step, second_step = ((maps.mean(0) + torch.eye(3)) / 2 for maps in (first, second))
     expected = sum(
-        second_step[2, late] * first_step[late, early] * cross.mean(0)[early]
-        for late in range(3)
-        for early in range(3)
+        second_step[2, late] * first_step[late, early] * cross.mean(0)[early] for late in range(3) for early in range(3)
     )
     seen = attention_rollout([first, second], cross)
     assert torch.allclose(seen[2], expected)

@@ -105,10 +105,7 @@ def without_positions() -> MiniVLM:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (
-            lambda: model(d_ff=64),
-            r"'blocks\.0\.ffn\.0\.weight' is \(64, 64\), and the page computes with \(128, 64\)",
-        ),
+        (lambda: model(d_ff=64), r"'blocks\.0\.ffn\.0\.weight' is \(64, 64\), and the page computes with \(128, 64\)"),
         (lambda: model(num_layers=1), r"it has no parameter 'blocks\.1\.norm1\.weight'"),
         (lambda: model(num_layers=3), r"it has no parameter 'blocks\.1\.norm2\.weight'"),
         (without_positions, r"it has no parameter 'image_positions\.embedding'"),

@@ -42,17 +42,13 @@ def maps(*shape: int) -> torch.Tensor:
 def draw_all() -> None:
     show_heads(maps(4, 5, 7), "four heads")
     show_readers(
-        torch.rand(2, 24, 24),
-        torch.tensor([[0, 8], [3, 2]]),
-        {"untrained": maps(2, 4, 9), "trained": maps(2, 4, 9)},
+        torch.rand(2, 24, 24), torch.tensor([[0, 8], [3, 2]]), {"untrained": maps(2, 4, 9), "trained": maps(2, 4, 9)}
     )
     show_words({"first": maps(9, 2, 9), "second": maps(9, 2, 9)}, POSITIONS)
     show_similarities({"one": maps(10, 10), "two": maps(10, 10)})
     show_own_and_other({"one": maps(50, 10)}, torch.arange(50) % 10)
     show_aligners({"linear": [3, 1]}, {"random": (0.9, 0.1), "linear": (0.88, 0.96)})
-    show_seeds(
-        {"1 head": [0.1, 0.11], "2 heads": [0.1, 0.9, 0.95]}, {"1 head": 0.1, "2 heads": 0.9}, chance=1 / 9
-    )
+    show_seeds({"1 head": [0.1, 0.11], "2 heads": [0.1, 0.9, 0.95]}, {"1 head": 0.1, "2 heads": 0.9}, chance=1 / 9)
     show_growth({"twice": [1, 2, 4], "once": [1, 1, 1]})
 
 

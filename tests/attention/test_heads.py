@@ -9,9 +9,7 @@ def test_each_head_gets_its_own_features_of_every_token(lead):
     heads = split_heads(tokens, 3)
     assert heads.shape == (*lead, 3, 7, 5)
     for head in range(3):
-        torch.testing.assert_close(
-            heads[..., head, :, :], tokens[..., head * 5 : (head + 1) * 5], rtol=0, atol=0
-        )
+        torch.testing.assert_close(heads[..., head, :, :], tokens[..., head * 5 : (head + 1) * 5], rtol=0, atol=0)
 
 
 def test_merging_undoes_splitting_and_the_other_way_round():

@@ -20,9 +20,7 @@ def test_the_padding_mask_by_hand() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_lengths_of_any_integer_type(dtype: torch.dtype) -> None:
-    assert torch.equal(
-        padding_mask(torch.tensor([2, 5], dtype=dtype), 7), padding_mask(torch.tensor([2, 5]), 7)
-    )
+    assert torch.equal(padding_mask(torch.tensor([2, 5], dtype=dtype), 7), padding_mask(torch.tensor([2, 5]), 7))
 
 
 def test_masks_are_made_where_they_are_asked_for() -> None:

@@ -45,12 +45,8 @@ def test_equals_pytorchs_layer_forward_and_backward(d_context, name):
     assert fused[1] is None
     along = torch.randn(2, 7, 15)
     leaves = [tokens] if context is None else [tokens, context]
-    mine = torch.autograd.grad(
-        (got[0] * along).sum(), [*leaves, *(p for _, p in sorted(ours.named_parameters()))]
-    )
-    again = torch.autograd.grad(
-        (fused[0] * along).sum(), [*leaves, *(p for _, p in sorted(ours.named_parameters()))]
-    )
+    mine = torch.autograd.grad((got[0] * along).sum(), [*leaves, *(p for _, p in sorted(ours.named_parameters()))])
+    again = torch.autograd.grad((fused[0] * along).sum(), [*leaves, *(p for _, p in sorted(ours.named_parameters()))])
     if d_context is None:
         wanted = [theirs.in_proj_weight, theirs.out_proj.weight]
     else:
@@ -100,10 +96,7 @@ def test_a_query_that_may_attend_nowhere_gets_zeros_and_no_nan(lead, need_weight
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_one_mask_for_each_batch_holds_for_every_head(need_weights):
     torch.manual_seed(8)
-    layer, tokens = (
-        MultiHeadAttention(6, 3),
-        torch.randn(3, 7, 6),
-    )  # as many heads as batches: axes may not mix
+    layer, tokens = (MultiHeadAttention(6, 3), torch.randn(3, 7, 6))  # as many heads as batches: axes may not mix
     mask = torch.rand(3, 7, 7) < 0.6
     mask[..., 0] = True
     output, _ = layer(tokens, mask=mask, need_weights=need_weights)

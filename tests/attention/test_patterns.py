@@ -17,9 +17,7 @@ def test_entropy_agrees_with_torch_distributions():
 def band(n: int, inside: float) -> torch.Tensor:
     position = torch.arange(n)
     near = ((position[:, None] - position).abs() <= 1).float()
-    return (near * inside / near.sum(-1, keepdim=True)) + (1 - near) * (1 - inside) / (1 - near).sum(
-        -1, keepdim=True
-    )
+    return (near * inside / near.sum(-1, keepdim=True)) + (1 - near) * (1 - inside) / (1 - near).sum(-1, keepdim=True)
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[list]:
 
 
 def limits(figure) -> set:
-    return {
-        image.get_clim() for ax in figure.axes for image in ax.images if image.get_cmap().name == "viridis"
-    }
+    return {image.get_clim() for ax in figure.axes for image in ax.images if image.get_cmap().name == "viridis"}
 
 
 def test_maps_side_by_side_share_one_scale(shown: list) -> None:
@@ -67,9 +65,7 @@ def test_maps_that_need_a_gradient_can_be_shown(shown: list) -> None:
 
 def test_maps_over_scenes_share_one_scale_and_frame_the_target(shown: list) -> None:
     uniform, sharp = torch.full((2, 9), 1 / 9), torch.eye(9)[[4, 7]]
-    show_over_image(
-        torch.rand(2, 24, 24), {"chance": uniform, "sharp": sharp}, torch.tensor([4, 7]), ["four", "seven"]
-    )
+    show_over_image(torch.rand(2, 24, 24), {"chance": uniform, "sharp": sharp}, torch.tensor([4, 7]), ["four", "seven"])
     frames = [ax.patches[0].get_xy() for ax in shown[0].axes[:6]]
     assert frames == [(CELL_WIDTH, CELL_HEIGHT)] * 3 + [(CELL_WIDTH, 2 * CELL_HEIGHT)] * 3
     assert [text.get_text() for text in shown[0].axes[5].texts] == ["0.00"] * 7 + ["1.00", "0.00"]
@@ -96,9 +92,7 @@ def test_a_digit_can_be_read_whatever_its_weight(shown: list) -> None:
 
 def contrast(first: np.ndarray, second: np.ndarray) -> float:
     """The contrast ratio of two sRGB colours, from 1 to 21: https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio"""
-    linear = [
-        np.where(one <= 0.04045, one / 12.92, ((one + 0.055) / 1.055) ** 2.4) for one in (first, second)
-    ]
+    linear = [np.where(one <= 0.04045, one / 12.92, ((one + 0.055) / 1.055) ** 2.4) for one in (first, second)]
     light, dark = sorted((one @ [0.2126, 0.7152, 0.0722] for one in linear), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

@@ -47,9 +47,7 @@ def test_the_rate_warms_up_and_comes_down():
 
 def test_a_training_learns_from_its_seed_alone():
     model, losses = train_pocket(0)
-    again, same = train_pocket(
-        0, look_at_image, start_stage_two
-    )  # the mended pieces change nothing in a training
+    again, same = train_pocket(0, look_at_image, start_stage_two)  # the mended pieces change nothing in a training
     assert losses == pytest.approx(same)
     assert len(losses) == 250
     scores = pocket_scores(model)

@@ -1,14 +1,7 @@
 import pytest
 import torch
 from attention.digits import BLANK
-from attention.reader import (
-    HalfAndHalf,
-    TwoCellReader,
-    draw_parameters,
-    draw_reading,
-    shares_right,
-    train_reader,
-)
+from attention.reader import HalfAndHalf, TwoCellReader, draw_parameters, draw_reading, shares_right, train_reader
 
 
 def test_a_reading_asks_for_two_different_cells_and_knows_what_is_there():

@@ -41,9 +41,7 @@ def test_training_never_asks_for_nowhere_and_the_way_out_does():
         assert NOWHERE not in recipe.training_questions(step, 0).token_ids
     questions = [recipe.nowhere_questions(step, 0) for step in range(20)]
     answered = torch.cat([drawn.token_ids[:, 6] for drawn in questions])
-    assert (
-        0.2 < (answered == NOWHERE).float().mean() < 0.3
-    )  # half of the "where" questions, which are one half
+    assert 0.2 < (answered == NOWHERE).float().mean() < 0.3  # half of the "where" questions, which are one half
     assert all((drawn.labels < 10).all() for drawn in questions)
 
 

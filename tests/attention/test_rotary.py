@@ -45,9 +45,7 @@ def test_neighbours_and_halves_are_the_same_in_another_order():
     vectors, order = drawn(5, 6), torch.tensor([0, 2, 4, 1, 3, 5])
     first, second = vectors.chunk(2, dim=-1)
     angle = PLACES[:, None] * 10000.0 ** -(torch.arange(3) / 3)
-    halves = torch.cat(
-        [first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()], -1
-    )
+    halves = torch.cat([first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()], -1)
     neighbours = rotate(torch.empty_like(vectors).index_copy(1, order, vectors), PLACES)[:, order]
     assert torch.allclose(neighbours, halves, atol=1e-4)
     assert not torch.allclose(rotate(vectors, PLACES), halves, atol=1e-1)

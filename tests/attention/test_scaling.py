@@ -12,9 +12,7 @@ from torch.nn import functional as F
 
 def test_dense_attention_is_pytorchs():
     query, key, value = torch.randn(3, 5, 2), torch.randn(3, 7, 2), torch.randn(3, 7, 11)
-    torch.testing.assert_close(
-        dense_attention(query, key, value), F.scaled_dot_product_attention(query, key, value)
-    )
+    torch.testing.assert_close(dense_attention(query, key, value), F.scaled_dot_product_attention(query, key, value))
 
 
 def test_slope_by_hand():
@@ -38,17 +36,9 @@ def test_the_profiler_writes_nothing(capfd):
 
 def test_the_figure_says_the_slopes(monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: None)
-    show_scaling(
-        {"square": {n: Cost(n**2, n) for n in (2, 4, 8)}, "even": {n: Cost(n, 7.0) for n in (2, 4, 8)}}
-    )
+    show_scaling({"square": {n: Cost(n**2, n) for n in (2, 4, 8)}, "even": {n: Cost(n, 7.0) for n in (2, 4, 8)}})
     time, memory = plt.gcf().axes
-    assert [text.get_text() for text in time.get_legend().get_texts()] == [
-        "square: slope 2.0",
-        "even: slope 1.0",
-    ]
-    assert [text.get_text() for text in memory.get_legend().get_texts()] == [
-        "square: slope 1.0",
-        "even: slope 0.0",
-    ]
+    assert [text.get_text() for text in time.get_legend().get_texts()] == ["square: slope 2.0", "even: slope 1.0"]
+    assert [text.get_text() for text in memory.get_legend().get_texts()] == ["square: slope 1.0", "even: slope 0.0"]
     assert plt.gcf().get_facecolor() == (1, 1, 1, 1)
     plt.close("all")

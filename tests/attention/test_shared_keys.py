@@ -36,9 +36,7 @@ def test_a_group_has_the_mean_of_its_heads_and_stays_one_while_training():
 def test_only_the_words_of_the_answer_count():
     questions = draw_questions(50, torch.Generator().manual_seed(0), "test", ("what", "read"), fewest=9)
 
-    class Knows(
-        torch.nn.Linear
-    ):  # a model with parameters, that says the right digit or <eos>, and else nonsense
+    class Knows(torch.nn.Linear):  # a model with parameters, that says the right digit or <eos>, and else nonsense
         def forward(self, token_ids, image_patches):
             after = questions.token_ids[:, 1:]
             place = torch.arange(after.shape[1])

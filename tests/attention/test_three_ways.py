@@ -61,9 +61,7 @@ def test_the_map_of_learned_queries_is_a_distribution_over_patches() -> None:
 
 def test_training_is_the_same_for_the_same_seed_and_learns() -> None:
     model, losses = train_way(CONCATENATION, LAYERS, 0, steps=250)
-    assert (
-        train_way(CONCATENATION, LAYERS, 0, steps=3)[1] != losses[:3]
-    )  # another number of steps, another schedule
+    assert train_way(CONCATENATION, LAYERS, 0, steps=3)[1] != losses[:3]  # another number of steps, another schedule
     again, _ = train_way(GATED, LAYERS, 0, steps=2)
     once_more, _ = train_way(GATED, LAYERS, 0, steps=2)
     assert all(map(torch.equal, again.parameters(), once_more.parameters()))

@@ -24,11 +24,7 @@ def test_every_answer_is_true_of_its_scene():
     questions = drawn(tasks=("where", "what", "read"))
     kinds = set()
     for ids, length, labels, cells in zip(
-        questions.token_ids,
-        questions.prompt_lengths,
-        questions.labels.tolist(),
-        questions.cells.tolist(),
-        strict=True,
+        questions.token_ids, questions.prompt_lengths, questions.labels.tolist(), questions.cells.tolist(), strict=True
     ):
         prompt, answer = decode(ids[:length]).split(), decode(ids[length:]).split()
         words = ["blank" if label == BLANK else str(label) for label in labels]

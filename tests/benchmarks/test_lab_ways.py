@@ -13,18 +13,12 @@ from attention.coloured_world import COLOURS, seen_pairs
 from attention.three_ways import WAYS, way_flops
 
 ROOT = Path(__file__).parents[2]
-PROSE = re.sub(
-    r"\s+", " ", re.sub(r"^# ?", "", (ROOT / "solutions" / "4-lab.py").read_text("utf-8"), flags=re.M)
-)
+PROSE = re.sub(r"\s+", " ", re.sub(r"^# ?", "", (ROOT / "solutions" / "4-lab.py").read_text("utf-8"), flags=re.M))
 
 
 def runs(program: str, job: str) -> list[dict]:
     lines = (ROOT / "benchmarks" / "results" / f"{program}.txt").read_text("utf-8").splitlines()
-    return [
-        run
-        for run in map(json.loads, (line for line in lines if line.startswith('{"job"')))
-        if run["job"] == job
-    ]
+    return [run for run in map(json.loads, (line for line in lines if line.startswith('{"job"'))) if run["job"] == job]
 
 
 def between(shares: list[float]) -> str:
@@ -40,24 +34,17 @@ def quoted() -> Iterator[str]:
         right = [run["right"] for run in found]
         low = sum(share < 0.9 for share in right)
         yield f"| {name} | {between(right)} | {low} of {len(right)} | {found[0]['flops']:,} |"
-    means = [
-        mean(run["right"] for run in runs("three_ways", f"{count} learned queries"))
-        for count in (1, 2, 9, 16)
-    ]
+    means = [mean(run["right"] for run in runs("three_ways", f"{count} learned queries")) for count in (1, 2, 9, 16)]
     yield "{:.2f} with one query, {:.2f} with two, {:.2f} with nine, {:.2f} with sixteen".format(*means)
     best = max(run["right"] for run in runs("three_ways", "9 learned queries"))
     yield f"At none of the five seeds did training find that: the best gave {best:.2f} right answers"
     layers = runs("three_ways", "new layers in lesson 3's model")
     before, after = (between([run[name] for run in layers]) for name in ("as it was", "32 open gates"))
     yield f"{before} become {after}"
-    joined, gated, asked = (
-        between([run["where"] for run in runs("three_ways", f"lesson 3, {way}")]) for way in WAYS
-    )
+    joined, gated, asked = (between([run["where"] for run in runs("three_ways", f"lesson 3, {way}")]) for way in WAYS)
     yield f'answers "where" at {gated}, concatenation at {joined} and learned queries at {asked}'
     costs = [way_flops(way, 576, 100, 32, 768, 12) / 1e9 for way in WAYS]
-    yield "{:.1f} · 10⁹ FLOPs for a question, gated cross-attention {:.1f} and learned queries {:.1f}".format(
-        *costs
-    )
+    yield "{:.1f} · 10⁹ FLOPs for a question, gated cross-attention {:.1f} and learned queries {:.1f}".format(*costs)
     yield from quoted_pairs()
 
 
@@ -70,9 +57,7 @@ def quoted_pairs() -> Iterator[str]:
         seen, unseen = share(1, "seen pairs", task), share(1, "unseen pairs", task)
         yield f"| {seen:.3f} | {unseen:.3f} | {seen - unseen:.3f} |"
     one_missing = [run["wrong colours"] for run in runs("compositional", "1 of 5 colours missing")]
-    elsewhere, there = (
-        mean(run[name] for run in one_missing) for name in ("looked elsewhere", "looked right")
-    )
+    elsewhere, there = (mean(run[name] for run in one_missing) for name in ("looked elsewhere", "looked right"))
     yield f"({elsewhere:.3f} of all answers) the map is largest on another patch"
     yield f"In the other half ({there:.3f}) the map is on the right patch"
     left, where, place = (share(4, "unseen pairs", task) for task in ("colour", "where", "at"))

@@ -15,9 +15,7 @@ def test_a_program_that_hangs_is_stopped_with_all_that_it_started(tmp_path):
         run([sys.executable, "-c", child], tmp_path, seconds=2)
     for _ in range(50):
         left = [
-            one
-            for one in psutil.process_iter(["cmdline"])
-            if "time.sleep(600)" in (one.info["cmdline"] or [""])[-1]
+            one for one in psutil.process_iter(["cmdline"]) if "time.sleep(600)" in (one.info["cmdline"] or [""])[-1]
         ]
         if not left:
             return

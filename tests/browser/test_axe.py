@@ -16,17 +16,7 @@ from grader.report.class_page import class_page
 from grader.report.page import feedback_page
 from grader.report.similar_page import similar_page
 from tests.browser.chromium import FLAGS, chromium_or_skip
-from tests.report.class_of_grades import (
-    CLASS,
-    FAULT,
-    FULL,
-    MISTAKEN,
-    PARTLY,
-    STOPPED,
-    UNREADABLE,
-    entries,
-    grade,
-)
+from tests.report.class_of_grades import CLASS, FAULT, FULL, MISTAKEN, PARTLY, STOPPED, UNREADABLE, entries, grade
 from tests.report.test_items import graded_class
 from tests.report.test_similar_page import compared, pair
 
@@ -61,12 +51,7 @@ def large_class() -> list[GradebookEntry]:
 
 
 STOPPED_GRADE = grade(
-    "s9",
-    (
-        *FULL.verdicts[:3],
-        replace(STOPPED, excerpt=f"{STOPPED.excerpt}\n  4 │ {LONG_LINE}"),
-        *FULL.verdicts[4:],
-    ),
+    "s9", (*FULL.verdicts[:3], replace(STOPPED, excerpt=f"{STOPPED.excerpt}\n  4 │ {LONG_LINE}"), *FULL.verdicts[4:])
 )
 SOLUTIONS = {verdict.id: f"def f(query, key):\n{LONG_LINE}" for verdict in FULL.verdicts}
 ANSWERS = {"1.4": f"# @exercise 1.4\ndef attention(query, (key):\n    return query\n{LONG_LINE}"}
@@ -127,11 +112,7 @@ def test_axe_finds_nothing(browser: Browser, name: str, scheme: str, width: int,
 
 
 def test_axe_would_find_something(browser: Browser, tmp_path: Path) -> None:
-    html = (
-        PAGES["feedback"]()
-        .replace('<html lang="en">', "<html>")
-        .replace("--soft: #5c6570", "--soft: #cccccc")
-    )
+    html = PAGES["feedback"]().replace('<html lang="en">', "<html>").replace("--soft: #5c6570", "--soft: #cccccc")
     page = opened(browser, html, "light", 1_200, tmp_path)
     found = {violation["id"] for violation in Axe().run(page).response["violations"]}
     page.close()
@@ -140,9 +121,7 @@ def test_axe_would_find_something(browser: Browser, tmp_path: Path) -> None:
 
 @pytest.mark.fast_cases("feedback with the answer", "class", "similar")
 @pytest.mark.parametrize("name", PAGES)
-def test_on_paper_all_is_dark_on_white_and_nothing_is_cut_off(
-    browser: Browser, name: str, tmp_path: Path
-) -> None:
+def test_on_paper_all_is_dark_on_white_and_nothing_is_cut_off(browser: Browser, name: str, tmp_path: Path) -> None:
     page = opened(browser, PAGES[name](), "dark", 700, tmp_path)
     page.emulate_media(media="print", color_scheme="dark")
     found = Axe().run(page, options={"runOnly": ["color-contrast"]})

@@ -35,9 +35,7 @@ def in_pytorch(model: MiniVLM, prompt: Tensor, tokens: Tensor, patches: Tensor) 
     """Logits, all maps and the value-weighted map of one question, and the words of the answer."""
     met: dict[str, Tensor] = {}
     handles = [
-        model.get_submodule(name).register_forward_hook(
-            lambda *given, name=name: met.update({name: given[-1][1][0]})
-        )
+        model.get_submodule(name).register_forward_hook(lambda *given, name=name: met.update({name: given[-1][1][0]}))
         for name in LAYERS
     ]
     with torch.no_grad():

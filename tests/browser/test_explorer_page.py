@@ -132,9 +132,7 @@ def test_every_control_has_a_name_and_the_focus_goes_as_the_eye_does(explorer: P
     assert names[-1] == "Block 2, head 4 on"
     palette = [f"Put in a {label}" for label in range(10)]
     assert [name for name in names if name.startswith("Put")] == palette
-    assert [name for name in names if re.fullmatch(r"Head \d on", name)] == [
-        f"Head {head} on" for head in (1, 2, 3, 4)
-    ]
+    assert [name for name in names if re.fullmatch(r"Head \d on", name)] == [f"Head {head} on" for head in (1, 2, 3, 4)]
 
 
 def test_a_map_can_be_read_without_seeing_it(explorer: Page) -> None:
@@ -198,11 +196,7 @@ def test_a_digit_of_ones_own(explorer: Page) -> None:
 
 
 def test_strokes_become_pixels_as_the_data_set_was_made(explorer: Page) -> None:
-    line = [
-        [10, 5],
-        [60, 5],
-        [110, 5],
-    ]  # it fills the width, and is 4 of 32 points high: half of two rows of blocks
+    line = [[10, 5], [60, 5], [110, 5]]  # it fills the width, and is 4 of 32 points high: half of two rows of blocks
     pixels = torch.tensor(explorer.evaluate("line => Array.from(pixelsOf([line]))", line)).reshape(8, 8)
     assert (pixels[3:5, 1:7] == 8).all()
     assert pixels[3:5].sum() == pixels.sum()
@@ -241,9 +235,7 @@ def test_a_click_on_the_pad_is_seen_there(explorer: Page) -> None:
         const image = pad.getContext("2d").getImageData(0, 0, pad.width, pad.height).data;
         return image.filter((value, place) => place % 4 === 3 && value > 127).length / (pad.width * pad.height);
     }"""
-    assert (
-        0.005 < explorer.locator("#pad").evaluate(ink) < 0.02
-    )  # a disc, a ninth of the pad wide: π / 18² of it
+    assert 0.005 < explorer.locator("#pad").evaluate(ink) < 0.02  # a disc, a ninth of the pad wide: π / 18² of it
 
 
 def test_reading_a_row_gives_three_words_and_the_maps_of_each(explorer: Page) -> None:
@@ -272,18 +264,13 @@ def test_what_is_not_there(explorer: Page) -> None:
     assert explorer.locator(".asked").count() == 0
 
 
-def test_the_page_says_whether_it_computes_what_the_model_computes(
-    offline_page: Page, tmp_path: Path
-) -> None:
+def test_the_page_says_whether_it_computes_what_the_model_computes(offline_page: Page, tmp_path: Path) -> None:
     class Doubled(MiniVLM):
         def forward(self, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, list[Tensor]]:
             logits, maps = super().forward(token_ids, image_patches)
             return 2 * logits, maps
 
-    for kind, words in (
-        (MiniVLM, "Compared with PyTorch on 12 questions"),
-        (Doubled, "does not compute what"),
-    ):
+    for kind, words in ((MiniVLM, "Compared with PyTorch on 12 questions"), (Doubled, "does not compute what")):
         model = kind(**MODEL)
         draw_start(model, 3)
         offline_page.goto(export_explorer(model, tmp_path / "explorer.html").as_uri())

@@ -121,9 +121,7 @@ class Notebook:
 
     def select(self, cell: str) -> None:
         """Make a cell the active one, in sight."""
-        script = (
-            "notebook.activeCellIndex = place(argument); notebook.deselectAll(); notebook.mode = 'command';"
-        )
+        script = "notebook.activeCellIndex = place(argument); notebook.deselectAll(); notebook.mode = 'command';"
         self._in_notebook(script + "await notebook.scrollToItem(place(argument), 'start');", cell)
         self.page.locator(".jp-Notebook .jp-mod-active").scroll_into_view_if_needed()
 
@@ -262,9 +260,7 @@ def test_lesson_3_solved_in_the_browser_and_a_head_is_picked(page: Page, lab: st
     notebook = Notebook(page, lab, "3-vlm")
     notebook.screenshot("opened")
     solve(notebook, "3.1")
-    exercises = [
-        one.id.replace(".", "-") for one in lessons()["3-vlm"].exercises if one.id.split(".")[1] in "2345678"
-    ]
+    exercises = [one.id.replace(".", "-") for one in lessons()["3-vlm"].exercises if one.id.split(".")[1] in "2345678"]
     notebook.fill(*(f"exercise-{slug}" for slug in exercises))
     notebook._in_notebook(
         "const setup = notebook.widgets[place('setup')].model.sharedModel;"

@@ -35,9 +35,7 @@ def test_without_playwright_the_message_says_how_to_get_it(monkeypatch: pytest.M
         pass
 
 
-def test_without_chromium_the_message_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_chromium_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(pdf, "SYSTEM", ("no-such-browser",))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     with pytest.raises(NoPdf, match="playwright install --with-deps chromium"), pdf_printer():

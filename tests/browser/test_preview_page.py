@@ -30,12 +30,7 @@ def picture(width: int, height: int) -> str:
 
     rows = (b"\0" + b"\xff" * width) * height
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    made = (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(rows))
-        + chunk(b"IEND", b"")
-    )
+    made = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return base64.b64encode(made).decode()
 
 
@@ -68,7 +63,5 @@ def test_code_outputs_and_tables_are_scrolled_to_and_not_cut_off(on_a_phone: Pag
 def test_a_figure_shrinks_to_the_page_if_its_letters_can_still_be_read(on_a_phone: Page) -> None:
     widths = on_a_phone.evaluate("[...document.images].map(one => one.getBoundingClientRect().width)")
     assert widths[0] == pytest.approx(0.62 * 1030, abs=1)
-    assert widths[1] == pytest.approx(
-        on_a_phone.evaluate("document.images[1].parentElement.clientWidth"), abs=1
-    )
+    assert widths[1] == pytest.approx(on_a_phone.evaluate("document.images[1].parentElement.clientWidth"), abs=1)
     assert widths[2] == pytest.approx(200, abs=1)

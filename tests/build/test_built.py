@@ -34,9 +34,7 @@ def built(course: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lessons that were built; their notebooks stay as they are."""
     names: list[str] = []
 
-    def lessons_built(
-        root: Path, some: list[str], _: object, check: bool = False
-    ) -> tuple[dict[Path, str], list[str]]:
+    def lessons_built(root: Path, some: list[str], _: object, check: bool = False) -> tuple[dict[Path, str], list[str]]:
         names.extend(some)
         return {}, []
 
@@ -75,9 +73,7 @@ def test_the_digest_depends_on_the_explorers_page(course: Path, monkeypatch: pyt
     copy = course / "attention"
     shutil.copytree(ROOT / "source" / "attention", copy)
     folder = built_module.package_folder
-    monkeypatch.setattr(
-        built_module, "package_folder", lambda name: copy if name == "attention" else folder(name)
-    )
+    monkeypatch.setattr(built_module, "package_folder", lambda name: copy if name == "attention" else folder(name))
     digests = {digest(course, "3-vlm", None)}
     for part in ("page.html", "style.css", "model.js"):
         with open(copy / "explorer_page" / part, "a") as file:
@@ -86,15 +82,11 @@ def test_the_digest_depends_on_the_explorers_page(course: Path, monkeypatch: pyt
     assert len(digests) == 4
 
 
-def test_the_digest_depends_on_the_lessons_own_declarations(
-    course: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_digest_depends_on_the_lessons_own_declarations(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = course / "grader"
     shutil.copytree(ROOT / "grader", copy, ignore=shutil.ignore_patterns("__pycache__"))
     folder = built_module.package_folder
-    monkeypatch.setattr(
-        built_module, "package_folder", lambda name: copy if name == "grader" else folder(name)
-    )
+    monkeypatch.setattr(built_module, "package_folder", lambda name: copy if name == "grader" else folder(name))
     before = {name: digest(course, name, None) for name in LESSONS}
     with open(copy / "course" / "lesson_2" / "__init__.py", "a") as file:
         file.write("\n")
@@ -108,9 +100,7 @@ def test_no_lesson_uses_another_lessons_declarations() -> None:
     graph = read_graph()
     own = {name: match[0] for name in graph if (match := re.match(r"grader\.course\.lesson_\d", name))}
     assert len(set(own.values())) == len(LESSONS)
-    assert [
-        (name, other) for name in own for other in graph[name] if own.get(other, own[name]) != own[name]
-    ] == []
+    assert [(name, other) for name in own for other in graph[name] if own.get(other, own[name]) != own[name]] == []
 
 
 def test_the_check_builds_everything(course: Path, built: list[str]) -> None:
@@ -120,10 +110,7 @@ def test_the_check_builds_everything(course: Path, built: list[str]) -> None:
 
 def test_all_that_the_build_imports_is_part_of_the_digest() -> None:
     graph = read_graph()
-    reached, left = (
-        set(),
-        ["grader.build.build", *(name for name in graph if name.startswith("grader.course."))],
-    )
+    reached, left = (set(), ["grader.build.build", *(name for name in graph if name.startswith("grader.course."))])
     while left:
         module = left.pop()
         if module not in reached:

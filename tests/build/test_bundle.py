@@ -41,12 +41,12 @@ def test_a_missing_name_is_told() -> None:
 def test_nothing_is_carried_that_a_notebook_lacks() -> None:
     """All that the self-check needs runs with torch and the standard library."""
     for part in bundle("grader.build.self_check"):
-        assert "attention" not in {
-            line.split()[1] for line in part.source.splitlines() if line.startswith("from ")
-        }
+        assert "attention" not in {line.split()[1] for line in part.source.splitlines() if line.startswith("from ")}
     assert "make_check" in run(bundle("grader.build.self_check"))["grader.build.self_check"]
 
 
 def test_docstrings_comments_and_annotations_are_left_out() -> None:
-    source = 'def double(x: int) -> int:\n    """Double it."""\n    return 2 * x  # so\n\n\nclass A:\n    """Empty."""\n'
+    source = (
+        'def double(x: int) -> int:\n    """Double it."""\n    return 2 * x  # so\n\n\nclass A:\n    """Empty."""\n'
+    )
     assert slim(source) == "def double(x):\n    return 2 * x\n\nclass A:\n    pass"

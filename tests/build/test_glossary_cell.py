@@ -7,9 +7,7 @@ import pytest
 from grader.build.errors import BuildError
 from grader.build.glossary import with_glossary
 
-PAGE = (
-    "# Glossary\n\nThe words.\n\n## Attention\n\n| word | what it is |\n|---|---|\n| key | Found by it. |\n"
-)
+PAGE = "# Glossary\n\nThe words.\n\n## Attention\n\n| word | what it is |\n|---|---|\n| key | Found by it. |\n"
 
 
 def test_the_page_stands_folded_in_the_place_of_its_line(tmp_path: Path) -> None:

@@ -46,9 +46,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     root = unpacked(tmp_path_factory.mktemp("autograder"))
     packages = root / "packages"
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(packages)]
-    ran = subprocess.run(
-        [*command, str(root / "source" / "course")], capture_output=True, text=True, check=False
-    )
+    ran = subprocess.run([*command, str(root / "source" / "course")], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return root, packages
 
@@ -70,9 +68,7 @@ def run(root: Path, packages: Path, python: str = sys.executable) -> tuple[subpr
 @pytest.mark.slow(held_by="tests/build/test_gradescope_zip.py::test_the_zip_is_what_gradescope_asks_for")
 def test_a_real_submission_is_graded_from_the_zip_alone(installed: tuple[Path, Path]) -> None:
     root, packages = installed
-    shutil.copy(
-        ROOT / "examples/submitted/keys-from-text" / NAME / f"{NAME}.ipynb", root / "submission" / "hw.ipynb"
-    )
+    shutil.copy(ROOT / "examples/submitted/keys-from-text" / NAME / f"{NAME}.ipynb", root / "submission" / "hw.ipynb")
     ran, results = run(root, packages)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert results["score"] == lessons()[NAME].max_score - 15, results
@@ -82,10 +78,7 @@ def test_a_real_submission_is_graded_from_the_zip_alone(installed: tuple[Path, P
         checks.setdefault(".".join(test["number"].split(".")[:2]), []).append(test)
         assert test["visibility"] == "after_published"
     assert list(checks) == [one.id for one in lessons()[NAME].exercises]
-    points = {
-        id: (sum(one["score"] for one in of), sum(one["max_score"] for one in of))
-        for id, of in checks.items()
-    }
+    points = {id: (sum(one["score"] for one in of), sum(one["max_score"] for one in of)) for id, of in checks.items()}
     assert (points["1.8"], points["1.4"]) == ((0.0, 15.0), (15.0, 15.0))
     assert {one["status"] for one in checks["1.8"]} == {"failed"}
     assert {one["status"] for one in checks["1.4"]} == {"passed"}
@@ -106,9 +99,7 @@ def test_a_grader_that_cannot_start_gives_no_score(installed: tuple[Path, Path])
     assert "costs you nothing" in results["output"]
 
 
-def test_a_fault_gives_no_score_and_tells_the_instructor(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_fault_gives_no_score_and_tells_the_instructor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     root = unpacked(tmp_path, isolation="of another world")
     shutil.copy(ROOT / "notebooks" / NAME / f"{NAME}.ipynb", root / "submission")
     assert main(root) == 1
@@ -159,9 +150,7 @@ def test_the_zip_is_what_gradescope_asks_for() -> None:
         (("canvas", "--assignment", NAME), "--autograder is for gradescope"),
     ],
 )
-def test_wrong_use_is_named_and_nothing_is_written(
-    tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_wrong_use_is_named_and_nothing_is_written(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     target = tmp_path / "a.zip"
     ran = CliRunner().invoke(app, ["export", *arguments, "--autograder", str(target)])
     assert ran.exit_code == 2

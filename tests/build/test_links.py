@@ -24,9 +24,7 @@ from grader.course import lessons
 
 ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = Repository("a-school/course", "spring/24")
-LINK = (
-    "https://colab.research.google.com/github/a-school/course/blob/spring/24/notebooks/2-heads/2-heads.ipynb"
-)
+LINK = "https://colab.research.google.com/github/a-school/course/blob/spring/24/notebooks/2-heads/2-heads.ipynb"
 
 
 def setting(folder: Path, text: str) -> Path:
@@ -64,9 +62,7 @@ def with_remote(root: Path, url: str) -> Path:
         ("/srv/course", None),
     ],
 )
-def test_in_the_place_of_the_placeholder_stands_gits_remote(
-    tmp_path: Path, url: str, name: str | None
-) -> None:
+def test_in_the_place_of_the_placeholder_stands_gits_remote(tmp_path: Path, url: str, name: str | None) -> None:
     root = setting(tmp_path, PLACEHOLDER)
     assert repository_of(root) is None  # no git
     assert repository_of(with_remote(root, url)) == (Repository(name, "main") if name else None)

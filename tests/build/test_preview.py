@@ -78,9 +78,7 @@ def test_a_figure_is_read_out_by_its_caption(pages: tuple[str, str]) -> None:
     for text in pages:
         reader = Pictures(text)
         assert reader.texts == ['A line over d_k, from 1 to "2".']
-    bare = nbformat.v4.new_notebook(
-        cells=[code("", "a"), nbformat.v4.new_markdown_cell("**No** caption.", id="b")]
-    )
+    bare = nbformat.v4.new_notebook(cells=[code("", "a"), nbformat.v4.new_markdown_cell("**No** caption.", id="b")])
     assert with_alternative_texts(bare) == bare
 
 

@@ -80,14 +80,14 @@ def test_an_inlined_module_runs_alone_and_does_the_same() -> None:
     assert torch.equal(ours.labels, theirs.labels)
 
 
-@pytest.mark.parametrize(
-    "text", ["plain\n<b>\\n</b>\n", "it holds ''' quotes", "it ends in a quote '", "and in \\"]
-)
+@pytest.mark.parametrize("text", ["plain\n<b>\\n</b>\n", "it holds ''' quotes", "it ends in a quote '", "and in \\"])
 def test_a_text_that_is_read_from_a_file_stands_in_the_cell(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "texts.txt").write_text(text)
-    source = 'from pathlib import Path\n\nA = 1\nTEXT = (\n    Path(__file__).with_name("texts.txt").read_text()\n)\nB = 2\n'
+    source = (
+        'from pathlib import Path\n\nA = 1\nTEXT = (\n    Path(__file__).with_name("texts.txt").read_text()\n)\nB = 2\n'
+    )
     (tmp_path / "reads_a_text.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "reads_a_text", raising=False)

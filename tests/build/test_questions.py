@@ -36,13 +36,7 @@ def test_the_solution_notebook_asks_and_holds_the_mark_scheme() -> None:
     assert without_marks(written.source) == f"**Mark scheme.**\n\n{SCHEME}"
     assert question_title(written) == "Why three?"
     marks = written.metadata.nbgrader
-    assert (marks.grade, marks.solution, marks.task, marks.locked, marks.points) == (
-        True,
-        True,
-        False,
-        False,
-        0,
-    )
+    assert (marks.grade, marks.solution, marks.task, marks.locked, marks.points) == (True, True, False, False, 0)
 
 
 def test_the_student_notebook_has_a_line_to_write_over_and_no_mark_scheme() -> None:

@@ -76,8 +76,7 @@ def test_a_declaration_that_fits_is_accepted() -> None:
 
 def test_a_review_that_is_no_heading_is_refused_with_the_heading_that_was_meant() -> None:
     assert problem_of(small(review="Weighst")) == (
-        "solutions/9-small.py: exercise 9.1, review: 'Weighst' is no heading of the lesson; "
-        "did you mean 'Weights'?"
+        "solutions/9-small.py: exercise 9.1, review: 'Weighst' is no heading of the lesson; did you mean 'Weights'?"
     )
     assert problem_of(small(review="Queries")) == (
         "solutions/9-small.py: exercise 9.1, review: 'Queries' is no heading of the lesson; "
@@ -93,19 +92,13 @@ def test_a_solution_that_uses_an_exercise_which_builds_on_lacks_is_refused() -> 
 
 def test_a_name_that_a_solution_only_mentions_is_no_use() -> None:
     script = SCRIPT.replace("weighed = weigh(x)", "weighed = x")
-    check_against_script(
-        "solutions/9-small.py", small(builds_on=()), jupytext.reads(script, fmt="py:percent").cells
-    )
+    check_against_script("solutions/9-small.py", small(builds_on=()), jupytext.reads(script, fmt="py:percent").cells)
 
 
 @pytest.mark.parametrize("field", [{"review": "Weighst"}, {"builds_on": ()}])
 def test_the_builder_refuses_both_in_the_course_itself(field: dict) -> None:
     lesson = lessons()["1-attention"]
-    exercises = tuple(
-        replace(exercise, **field) if exercise.id == "1.8" else exercise for exercise in lesson.exercises
-    )
+    exercises = tuple(replace(exercise, **field) if exercise.id == "1.8" else exercise for exercise in lesson.exercises)
     script = ROOT / "solutions" / "1-attention.py"
-    with pytest.raises(
-        BuildError, match=rf"^solutions/1-attention\.py: exercise 1\.8, {next(iter(field))}: "
-    ):
+    with pytest.raises(BuildError, match=rf"^solutions/1-attention\.py: exercise 1\.8, {next(iter(field))}: "):
         solution_notebook(script, replace(lesson, exercises=exercises), ROOT, "pass")

@@ -155,12 +155,7 @@ def test_the_self_check_says_what_is_off_without_a_traceback(notebook_names) -> 
 
 def test_a_students_name_does_not_collide_with_one_of_the_self_checks(notebook_names) -> None:
     notebook_names.update(
-        attention_scores=lambda query, key: query @ key.mT,
-        shape=3,
-        flatten=None,
-        pack=0,
-        fingerprint=1,
-        math="mine",
+        attention_scores=lambda query, key: query @ key.mT, shape=3, flatten=None, pack=0, fingerprint=1, math="mine"
     )
     notebook_names["check"]("1.1")
 

@@ -14,9 +14,7 @@ from grader.course.lesson_1 import LESSON
 from tests.build.computed_self_check import computed_self_checks
 
 TRIED = ("1.2", "1.3", "1.9")
-SOME = replace(
-    LESSON, exercises=tuple(replace(one, builds_on=()) for one in LESSON.exercises if one.id in TRIED)
-)
+SOME = replace(LESSON, exercises=tuple(replace(one, builds_on=()) for one in LESSON.exercises if one.id in TRIED))
 FILES = count()
 
 
@@ -83,9 +81,7 @@ def test_a_mistake_that_nobody_declared_names_its_line(said) -> None:
 
 def test_a_gradient_that_is_cut_off_costs_the_tick(said) -> None:
     text = said("1.2", SCALED.format("query @ key.mT.detach() / d_k ** 0.5"))
-    assert text.startswith(
-        "✘ 1.2 scaled_scores — 5 queries, 7 keys, d_k = 3, float64: no gradient reaches key"
-    )
+    assert text.startswith("✘ 1.2 scaled_scores — 5 queries, 7 keys, d_k = 3, float64: no gradient reaches key")
     assert ".detach()" in text
 
 
@@ -102,9 +98,7 @@ def test_a_built_in_that_is_to_be_written_is_refused(said) -> None:
 
 
 def test_what_the_notebook_cannot_check_is_said(said) -> None:
-    cell = (
-        "def pointer_loss(weights, target):\n    return -weights.gather(-1, target[..., None]).log().mean()\n"
-    )
+    cell = "def pointer_loss(weights, target):\n    return -weights.gather(-1, target[..., None]).log().mean()\n"
     assert said("1.9", cell) == (
         "✔ 1.9 pointer_loss: right on 9 small examples. The grade also looks at this: "
         "the pointer that you trained looks at the right patch of scenes it has never seen.\n"
@@ -130,9 +124,7 @@ def stable_softmax(scores, dim={}):
 def test_what_only_a_hidden_trial_of_the_grade_shows_is_seen(said) -> None:
     assert said("1.3", SOFTMAX.format(-1, "")).startswith("✔")
     text = said("1.3", SOFTMAX.format(-1, ".clamp(min=0)"))
-    assert text.startswith(
-        "✘ 1.3 stable_softmax — 5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64"
-    )
+    assert text.startswith("✘ 1.3 stable_softmax — 5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64")
     assert "It comes out as if the maximum were never below 0." in text
 
 

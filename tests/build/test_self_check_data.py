@@ -34,11 +34,7 @@ def test_expected_numbers_are_rounded_far_below_the_tolerance(dtype: torch.dtype
 def test_a_few_expected_numbers_come_back_as_they_are() -> None:
     want = torch.tensor([0.7, 3e-7, 1e-20, inf, nan])
     torch.testing.assert_close(
-        there_and_back({"x": want})["x"],
-        want * torch.tensor([1.0, 1, 0, 1, 1]),
-        rtol=0,
-        atol=0,
-        equal_nan=True,
+        there_and_back({"x": want})["x"], want * torch.tensor([1.0, 1, 0, 1, 1]), rtol=0, atol=0, equal_nan=True
     )
     assert not is_rounded({"x": want})
     assert is_rounded({"x": torch.rand(5, 11)})
@@ -102,9 +98,7 @@ def test_briefs_tell_wrong_answers_apart_as_fingerprints_do() -> None:
 
 
 def test_after_the_first_wrong_trial_one_number_is_enough() -> None:
-    right, first, second, third = (
-        fingerprint({"y": torch.tensor([1.0, 2.0, number])}) for number in range(4)
-    )
+    right, first, second, third = (fingerprint({"y": torch.tensor([1.0, 2.0, number])}) for number in range(4))
     answers = [[right, first, second], [first, right, None]]
     writer = Writer()
     forms = writer.briefs(answers, [right] * 3)
@@ -141,10 +135,7 @@ def test_results_have_the_digits_of_float64_in_the_dtype_of_the_first_run() -> N
     plain, exact = torch.tensor([1.0, inf]), torch.tensor([1.000001, 5.0], dtype=torch.float64)
     assert results._prefer_exact(plain, exact).tolist() == [pytest.approx(1.000001, abs=1e-7), inf]
     assert not results.unsure
-    assert (
-        results._prefer_exact({"a": torch.tensor([1.0])}, {"a": torch.tensor([2.0]).double()})["a"].item()
-        == 1
-    )
+    assert results._prefer_exact({"a": torch.tensor([1.0])}, {"a": torch.tensor([2.0]).double()})["a"].item() == 1
     assert results.unsure
 
 

@@ -113,14 +113,10 @@ def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed:
     assert not decided_alike(packed, fewer)
 
 
-def test_what_another_processor_left_out_stays_out_and_nothing_else(
-    draft: Draft, packed: PackedExercise
-) -> None:
+def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft, packed: PackedExercise) -> None:
     """A processor without the best kernels cannot see what they see otherwise."""
     one = next(
-        one
-        for one in draft.wrong
-        if sum(own != right for own, right in zip(one.prints, draft.right, strict=True)) > 1
+        one for one in draft.wrong if sum(own != right for own, right in zip(one.prints, draft.right, strict=True)) > 1
     )
     shown = next(index for index, own in enumerate(one.prints) if own != draft.right[index])
     knows_less = settled(draft, {(one.number, shown)})
@@ -149,11 +145,7 @@ def test_a_sample_runs_all_declared_mistakes_and_some_of_the_others(packed: Pack
 @pytest.mark.fast_cases("1.2", "4.8")
 @pytest.mark.parametrize(
     ("lesson", "exercise"),
-    [
-        pytest.param(lesson, exercise, id=exercise.id)
-        for lesson in lessons().values()
-        for exercise in lesson.exercises
-    ],
+    [pytest.param(lesson, exercise, id=exercise.id) for lesson in lessons().values() for exercise in lesson.exercises],
 )
 def test_every_number_of_a_committed_notebook_holds(lesson: Lesson, exercise: Exercise) -> None:
     stored = committed(lesson.assignment).exercises[exercise.id]
@@ -176,9 +168,7 @@ def committed(assignment: str) -> SelfChecks:
 def test_what_other_kernels_see_otherwise_is_left_out(draft: Draft) -> None:
     first = draft.wrong[0]
     shown = next(index for index, one in enumerate(first.prints) if one is not None and one.numbers)
-    doubled = first.prints[shown]._replace(
-        numbers=tuple(2 * number for number in first.prints[shown].numbers)
-    )
+    doubled = first.prints[shown]._replace(numbers=tuple(2 * number for number in first.prints[shown].numbers))
     prints = (*first.prints[:shown], doubled, *first.prints[shown + 1 :])
     changed = draft._replace(wrong=(first._replace(prints=prints), *draft.wrong[1:]))
     environment = dict(os.environ)
@@ -230,9 +220,7 @@ def test_only_what_changed_is_computed(course: Path, computed: list[str]) -> Non
     assert (again, lines) == (sources, [])
 
 
-def test_numbers_that_do_not_hold_are_named_by_the_check(
-    course: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_that_do_not_hold_are_named_by_the_check(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[str] = []
 
     def off(lesson, exercise, stored, every) -> str:

@@ -56,15 +56,11 @@ def copy(to: Path) -> Path:
 
 
 def test_it_holds_what_students_need_and_nothing_else() -> None:
-    figures = {
-        f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.suffix in (".svg", ".png")
-    }
+    figures = {f"assets/{path.name}" for path in (ROOT / "assets").iterdir() if path.suffix in (".svg", ".png")}
     pages = {"README.md", "LICENSE", "requirements.txt", "environment.yml"}
     notebooks = {f"{name}.ipynb" for name, lesson in LESSONS.items() if not lesson.optional}
     assert len(notebooks) == 3 < len(LESSONS)  # the lab is handed out later
-    linked = {
-        name for lesson in LESSONS for name in linked_pages(notebook_path(ROOT, lesson).read_text("utf-8"))
-    }
+    linked = {name for lesson in LESSONS for name in linked_pages(notebook_path(ROOT, lesson).read_text("utf-8"))}
     assert set(members()) == {f"{NAME}/{path}" for path in figures | pages | notebooks | linked}
     assert len(figures) > 3
 
@@ -142,9 +138,7 @@ def test_the_placeholder_is_refused_in_one_line(
     if not status:
         main()
     else:
-        with pytest.raises(
-            SystemExit, match=r'set repository = "account/name" under \[tool\.course\]'
-        ) as refused:
+        with pytest.raises(SystemExit, match=r'set repository = "account/name" under \[tool\.course\]') as refused:
             main()
         assert "\n" not in str(refused.value)
     assert (tmp_path / "dist" / f"{NAME}.zip").is_file() == (not status)
@@ -178,9 +172,7 @@ def bodies(code: str) -> Iterator[str]:
 def code_of(notebook: bytes) -> str:
     cells = nbformat.reads(notebook.decode(), as_version=4).cells
     return "\n".join(
-        re.sub(r"^([%!?].*)$", "", cell.source, flags=re.MULTILINE).replace(
-            "from __future__ import annotations", ""
-        )
+        re.sub(r"^([%!?].*)$", "", cell.source, flags=re.MULTILINE).replace("from __future__ import annotations", "")
         for cell in cells
         if cell.cell_type == "code"
     )
@@ -256,10 +248,7 @@ def test_no_reference_and_no_mistake_is_in_it(assignment: str) -> None:
     asked = {name for exercise in lesson.exercises for name in exercise.defines}
     references = [definition for name, definition in lesson.reference.items() if name in asked]
     mistakes = [
-        wrong
-        for exercise in lesson.exercises
-        for mistake in exercise.mistakes
-        for wrong in mistake.replaces.values()
+        wrong for exercise in lesson.exercises for mistake in exercise.mistakes for wrong in mistake.replaces.values()
     ]
     secret = [body for source in sources(*references, *mistakes) for body in bodies(source)]
     assert len(secret) > 20
@@ -276,16 +265,12 @@ def test_no_reference_and_no_mistake_is_in_it(assignment: str) -> None:
 def test_no_function_that_draws_hidden_inputs_is_in_it(assignment: str) -> None:
     """The self-check tries what the grader tries, on numbers of its own; how the grader's are drawn stays here."""
     package = import_module(f"grader.course.lesson_{assignment[0]}")
-    modules = [
-        import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)
-    ]
+    modules = [import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)]
     drawing = [
         value
         for module in (package, *modules)
         for name, value in vars(module).items()
-        if name.startswith("draw")
-        and inspect.isfunction(value)
-        and value.__module__.startswith("grader.course")
+        if name.startswith("draw") and inspect.isfunction(value) and value.__module__.startswith("grader.course")
     ]
     assert drawing
     assert leaks([body for source in sources(*drawing) for body in bodies(source)], given()) == []
@@ -293,11 +278,5 @@ def test_no_function_that_draws_hidden_inputs_is_in_it(assignment: str) -> None:
 
 def test_no_secret_and_no_path_of_the_grader_is_in_it() -> None:
     for name, content in members().items():
-        for word in (
-            b"BEGIN SOLUTION",
-            b"grader.course",
-            b"GRADER_SECRET",
-            b"import grader",
-            b"from attention",
-        ):
+        for word in (b"BEGIN SOLUTION", b"grader.course", b"GRADER_SECRET", b"import grader", b"from attention"):
             assert word not in content, f"{word} in {name}"

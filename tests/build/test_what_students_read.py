@@ -80,7 +80,4 @@ def test_the_table_stands_in_the_place_of_its_line_only() -> None:
     made = with_points_table("above\n\n<!-- table of points -->\n\nbelow", LESSON, {})
     assert made == f"above\n\n{points_table(LESSON, {})}\n\nbelow"
     assert "**100** | **78**" in made
-    assert (
-        with_points_table("no <!-- table of points --> here", LESSON, {})
-        == "no <!-- table of points --> here"
-    )
+    assert with_points_table("no <!-- table of points --> here", LESSON, {}) == "no <!-- table of points --> here"

@@ -26,12 +26,9 @@ def tensors(draw: st.DrawFn) -> Tensor:
 
 
 numbers = st.sampled_from([0.0, -2.5, 1e300, float("nan"), float("-inf")])
-leaves = st.one_of(
-    tensors(), st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), numbers, st.text(max_size=5)
-)
+leaves = st.one_of(tensors(), st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), numbers, st.text(max_size=5))
 trees = st.recursive(
-    leaves,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
 )
 
 
@@ -40,15 +37,7 @@ def like(draw: st.DrawFn, tensor: Tensor) -> Value:
     """Draw what looks like a tensor, and is of another shape, dtype or form."""
     flip = ~tensor if tensor.dtype == torch.bool else -tensor.to(tensor.dtype)
     empty = tensor[..., :0] if tensor.ndim else tensor.new_empty(0)
-    forms = (
-        tensor.to(draw(dtypes)),
-        tensor.unsqueeze(0),
-        tensor.flatten(),
-        tensor.tolist(),
-        tensor.sum(),
-        flip,
-        empty,
-    )
+    forms = (tensor.to(draw(dtypes)), tensor.unsqueeze(0), tensor.flatten(), tensor.tolist(), tensor.sum(), flip, empty)
     return forms[draw(st.integers(0, len(forms) - 1))]
 
 

@@ -34,9 +34,7 @@ def right(lesson: int, id: str) -> tuple:
     lesson = LESSONS[lesson]
     exercise, results = lesson.exercise(id), ReferenceResults(lesson.reference)
     trained = {name for name, value in lesson.given.items() if value is None}
-    kept = {
-        trial.check.name for trial in plan_exercise(exercise, "secret", "sha") if not trial.takes & trained
-    }
+    kept = {trial.check.name for trial in plan_exercise(exercise, "secret", "sha") if not trial.takes & trained}
     checks = tuple(replace(check, needs=()) for check in exercise.checks if check.name in kept)
     exercise = replace(exercise, checks=checks, points=sum(check.points for check in checks))
     planned = plan_exercise(exercise, "secret", "sha")
@@ -52,9 +50,7 @@ def kind(lesson: Lesson) -> str:
 # Of each form some: what lesson 3 and the readers of lesson 2 return takes longest.
 @pytest.mark.fast_cases("1-attention", "1-attention verified", "2-heads", "4-lab")
 @pytest.mark.parametrize("lesson", LESSONS, ids=kind)
-@settings(
-    max_examples=15, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=15, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_evidence_is_judged_and_explained(lesson: Lesson, data: st.DataObject) -> None:
     # Of the verified form only the exercises that differ: those with a training.

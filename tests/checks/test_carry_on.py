@@ -20,9 +20,7 @@ CARRY_ON = {
     for cell in jupytext.read(ROOT / "solutions" / f"{assignment}.py", fmt="py:percent").cells
     if "stuck" in cell.metadata
 }
-LONG = {
-    key: source for key, source in CARRY_ON.items() if shapes_of_source(source).total() >= LEAST_STATEMENTS
-}
+LONG = {key: source for key, source in CARRY_ON.items() if shapes_of_source(source).total() >= LEAST_STATEMENTS}
 HEADS = """
 def split(tokens, count):
     parts = tokens.chunk(count, dim=-1)
@@ -84,10 +82,7 @@ def test_no_answer_that_somebody_wrote_is_taken_for_one() -> None:
     """The solutions, the variants and 800 answers that were written without sight of the carry-on cells' purpose."""
     taken = []
     for (assignment, id), source in LONG.items():
-        written = [
-            solutions(assignment)[id],
-            *(one.source for one in variants(assignment) if one.exercise == id),
-        ]
+        written = [solutions(assignment)[id], *(one.source for one in variants(assignment) if one.exercise == id)]
         written += [one.source for one in answers() if one.exercise == id]
         taken += [(id, text) for text in written if is_carry_on(text, carry_on_source(source))]
     assert not taken

@@ -59,10 +59,7 @@ def test_json_values_are_compared_by_value_and_kind() -> None:
     assert difference("names", ["a"], ["a", "b"]) == "names: ['a'], expected ['a', 'b']"
     assert difference("refused", False, True) == "refused: no, expected yes"
     assert difference("refused", 1, True) != ""
-    assert (
-        difference("inputs unchanged", False, True)
-        == "the inputs were changed: work on new tensors, not in place"
-    )
+    assert difference("inputs unchanged", False, True) == "the inputs were changed: work on new tensors, not in place"
     assert difference("loss", 0.7000001, 0.7) == ""
     assert difference("loss", torch.tensor(0.9), 0.7) == "loss: 0.9, off by 0.2"
 
@@ -102,7 +99,4 @@ def test_a_gradient_of_nearly_zero_is_as_exact_as_those_that_cancel_in_it() -> N
     assert not compare({**want, "gradient of W_Q": None}, want).passed
     found = first_difference({**want, "gradient of W_Q": torch.full((2,), 1e-4)}, want)
     assert found is not None
-    assert (found.name, found.message) == (
-        "gradient of W_Q",
-        "gradient of W_Q: off by 9.9e-05, allowed 3e-05",
-    )
+    assert (found.name, found.message) == ("gradient of W_Q", "gradient of W_Q: off by 9.9e-05, allowed 3e-05")

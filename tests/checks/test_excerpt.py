@@ -5,9 +5,7 @@ from grader.checks.excerpt import excerpt, line_of
 
 def test_a_line_with_its_neighbours_and_a_caret() -> None:
     source = "one\ntwo\ndef f(x, (y):\n    return x\nfive"
-    assert excerpt(source, 3, 10) == (
-        "  1 │ one\n  2 │ two\n→ 3 │ def f(x, (y):\n    │          ^\n  4 │     return x"
-    )
+    assert excerpt(source, 3, 10) == ("  1 │ one\n  2 │ two\n→ 3 │ def f(x, (y):\n    │          ^\n  4 │     return x")
 
 
 def test_numbers_of_two_digits_keep_the_lines_in_one_column() -> None:
@@ -44,13 +42,5 @@ def test_control_characters_are_removed() -> None:
 
 
 def test_a_line_that_does_not_exist_is_none() -> None:
-    assert [line_of("a\r\nb\rc\n", line) for line in (0, 1, 2, 3, 4, 5, -1)] == [
-        None,
-        "a",
-        "b",
-        "c",
-        "",
-        None,
-        None,
-    ]
+    assert [line_of("a\r\nb\rc\n", line) for line in (0, 1, 2, 3, 4, 5, -1)] == [None, "a", "b", "c", "", None, None]
     assert line_of("", 1) is None

@@ -12,14 +12,7 @@ def f(x: object) -> object:
 
 
 SOFTMAX = Exercise(
-    id="9.3",
-    title="",
-    reference=(f,),
-    points=0,
-    difficulty=1,
-    minutes=1,
-    checks=(),
-    bans=frozenset({"softmax"}),
+    id="9.3", title="", reference=(f,), points=0, difficulty=1, minutes=1, checks=(), bans=frozenset({"softmax"})
 )
 FREE = Exercise(id="9.4", title="", reference=(f,), points=0, difficulty=1, minutes=1, checks=())
 
@@ -51,9 +44,7 @@ def test_the_builtin_is_found_however_it_is_called(answer: str) -> None:
         "def f(x):\n    # like torch.softmax\n    return x.exp() / x.exp().sum(-1, keepdim=True)",
         'def f(x):\n    """As torch.softmax does."""\n    return x',
         "def stable_softmax(x): return x.exp()",
-        "def f(x): raise ValueError('softmax of nothing')".replace(
-            "softmax of nothing", "use softmax elsewhere"
-        ),
+        "def f(x): raise ValueError('softmax of nothing')".replace("softmax of nothing", "use softmax elsewhere"),
         "def f(x:",
     ],
 )
@@ -97,12 +88,7 @@ def test_what_ran_is_named_as_the_student_knows_it() -> None:
         ("quantized::softmax", ""),
         ("call logsumexp", ""),
     ]
-    assert ran_builtins(SOFTMAX, trips, {}) == (
-        "scaled_dot_product_attention",
-        "log_softmax",
-        "softmax",
-        "logsumexp",
-    )
+    assert ran_builtins(SOFTMAX, trips, {}) == ("scaled_dot_product_attention", "log_softmax", "softmax", "logsumexp")
     assert ran_builtins(FREE, trips, {}) == ()
     assert "aten::_softmax" in operators(SOFTMAX.bans)
     assert operators(FREE.bans) == ()
@@ -114,9 +100,7 @@ def test_what_ran_in_an_answer_that_paid_is_not_paid_for_twice() -> None:
     assert ran_builtins(SOFTMAX, trips, {"9.2": SOFTMAX.bans}) == ("softmax",)
     # Who gave up a softmax has not paid for fused attention.
     assert ran_builtins(SOFTMAX, [("aten::_safe_softmax", "9.1")], {"9.1": frozenset({"softmax"})}) != ()
-    assert (
-        ran_builtins(SOFTMAX, [("aten::_safe_softmax", "9.1")], {"9.1": frozenset({"fused attention"})}) == ()
-    )
+    assert ran_builtins(SOFTMAX, [("aten::_safe_softmax", "9.1")], {"9.1": frozenset({"fused attention"})}) == ()
 
 
 def test_whoever_hides_is_told_so() -> None:

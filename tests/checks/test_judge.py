@@ -79,9 +79,7 @@ REFERENCE = ReferenceResults(LESSON.reference)
 
 
 def verdict(answer, lesson: Lesson = LESSON, **changes):
-    evidence = {
-        trial.key: run_here(trial.check, {"double": answer}, trial.inputs, trial.key) for trial in PLANNED
-    }
+    evidence = {trial.key: run_here(trial.check, {"double": answer}, trial.inputs, trial.key) for trial in PLANNED}
     evidence |= {key: replace(evidence[key], **change) for key, change in changes.items()}
     return judge(EXERCISE, PLANNED, evidence, ReferenceResults(lesson.reference))
 
@@ -99,9 +97,7 @@ def test_a_right_answer_has_full_points_and_its_map_beside_the_reference() -> No
 
 
 def test_a_check_says_what_its_trials_took() -> None:
-    evidence = {
-        trial.key: Evidence(key=trial.key, status=Status.OK, values={}, seconds=0.25) for trial in PLANNED
-    }
+    evidence = {trial.key: Evidence(key=trial.key, status=Status.OK, values={}, seconds=0.25) for trial in PLANNED}
     found = judge(EXERCISE, PLANNED, evidence, REFERENCE)
     assert [check.seconds for check in found.checks] == [0.25 * check.trials for check in found.checks]
     assert [check.trials for check in found.checks] == [3, 1]
@@ -166,30 +162,15 @@ def test_a_reference_or_judge_that_fails_is_our_fault_and_not_the_students() -> 
     def judges_badly(case) -> Finding:
         return 1 / 0
 
-    exercise = replace(
-        EXERCISE, checks=tuple(replace(check, judge=judges_badly) for check in EXERCISE.checks)
-    )
+    exercise = replace(EXERCISE, checks=tuple(replace(check, judge=judges_badly) for check in EXERCISE.checks))
     planned = plan(replace(LESSON, exercises=(exercise,)), "secret", "sha")
-    evidence = {
-        trial.key: run_here(trial.check, {"double": double}, trial.inputs, trial.key) for trial in planned
-    }
+    evidence = {trial.key: run_here(trial.check, {"double": double}, trial.inputs, trial.key) for trial in planned}
     assert judge(exercise, planned, evidence, REFERENCE).outcome is Outcome.FAULT
 
 
 def test_hostile_evidence_is_a_verdict_and_not_an_exception() -> None:
-    for got in (
-        None,
-        "x" * 10_000,
-        {"a": 1},
-        [1],
-        torch.empty(0),
-        torch.zeros(1, 2, 3),
-        float("nan"),
-        10**400,
-    ):
-        evidence = {
-            trial.key: Evidence(key=trial.key, status=Status.OK, values={"y": got}) for trial in PLANNED
-        }
+    for got in (None, "x" * 10_000, {"a": 1}, [1], torch.empty(0), torch.zeros(1, 2, 3), float("nan"), 10**400):
+        evidence = {trial.key: Evidence(key=trial.key, status=Status.OK, values={"y": got}) for trial in PLANNED}
         assert judge(EXERCISE, PLANNED, evidence, REFERENCE).outcome is Outcome.FAILED
 
 
@@ -221,11 +202,7 @@ def needs_a_matrix(double, x: Tensor):
 
 def judged_with(probe, answer, right=double, **changes):
     exercise = replace(
-        EXERCISE,
-        points=3,
-        reference=(right,),
-        mistakes=(),
-        checks=(replace(EXERCISE.checks[0], probe=probe),),
+        EXERCISE, points=3, reference=(right,), mistakes=(), checks=(replace(EXERCISE.checks[0], probe=probe),)
     )
     lesson = replace(LESSON, exercises=(exercise,))
     planned = plan(lesson, "secret", "sha")
@@ -256,12 +233,7 @@ def test_an_exception_of_the_students_with_the_name_of_ours_keeps_its_line() -> 
     evidence = Evidence(key="", status=Status.RAISED, error="WrongForm", message="no", place=place)
     planned = PLANNED[:2]
     got = judge(
-        EXERCISE,
-        planned,
-        {one.key: replace(evidence, key=one.key) for one in planned},
-        REFERENCE,
-        "cpu",
-        cells,
+        EXERCISE, planned, {one.key: replace(evidence, key=one.key) for one in planned}, REFERENCE, "cpu", cells
     )
     assert got.message == "2 rows: line 1: `raise WrongForm`: WrongForm: no"
 

@@ -59,9 +59,7 @@ def test_a_forged_place_is_no_place(place: Place) -> None:
 
 def test_paths_files_and_further_lines_are_left_out() -> None:
     place = Place(cell=HERE, line=3)
-    assert said(place, message="cannot import 'a' (/opt/lib/torch/a.py)\nmore").endswith(
-        "cannot import 'a' (…)"
-    )
+    assert said(place, message="cannot import 'a' (/opt/lib/torch/a.py)\nmore").endswith("cannot import 'a' (…)")
     assert said(place, "SyntaxError", "bad (<string>, line 7)").endswith("`: SyntaxError: bad")
     assert said(place, message="\n\n").endswith("`: ValueError")
 

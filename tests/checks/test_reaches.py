@@ -23,10 +23,7 @@ ROOT = Path(__file__).parents[2]
     [
         ("import gc\nfound = gc.get_objects()", "get_objects"),
         ("import ctypes", "ctypes"),
-        (
-            "at = lambda o, s: next(getattr(o, n) for n in dir(o) if n.startswith(s))",
-            "a name that is put together",
-        ),
+        ("at = lambda o, s: next(getattr(o, n) for n in dir(o) if n.startswith(s))", "a name that is put together"),
         ("import json\njson.loads = mine", "a part of a library is replaced"),
         ("torch._C._push = mine", "a part of a library is replaced"),
         ("setattr(torch, 'softmax', mine)", "a part of a library is replaced"),

@@ -24,11 +24,7 @@ def by_name(query, key, value):
 @pytest.mark.parametrize("attend", [in_order, by_name])
 @pytest.mark.parametrize(("keys", "values"), [(7, 5), (5, 7)])
 def test_keys_without_values_are_refused(attend, keys, values):
-    inputs = {
-        "query": torch.randn(3, 5, 4),
-        "key": torch.randn(3, keys, 4),
-        "value": torch.randn(3, values, 4),
-    }
+    inputs = {"query": torch.randn(3, 5, 4), "key": torch.randn(3, keys, 4), "value": torch.randn(3, values, 4)}
     evidence = run_here(
         Check(name="values", title="Values.", points=1, probe=probe, trials=()), {"attend": attend}, inputs
     )

@@ -65,9 +65,7 @@ EXERCISE = Exercise(
             points=1,
             probe=judged_by_hand,
             trials=trials(draw_x, dict(rows=2)),
-            judge=lambda case: Finding(
-                passed="second" in case.got and case.got["second"].dtype == torch.bool
-            ),
+            judge=lambda case: Finding(passed="second" in case.got and case.got["second"].dtype == torch.bool),
         ),
     ),
     mistakes=mistakes_in(globals(), "share"),
@@ -111,9 +109,7 @@ def test_one_slip_keeps_half_of_what_it_breaks(answer: Callable, points: list[fl
     [
         then(lambda first, second: (first.half(), second)),
         then(lambda first, second: (first.double() + 1e-3, second)),
-        then(
-            lambda first, second: (first * (1 + 5e-5), second)
-        ),  # nearly right is not a slip that changes nothing
+        then(lambda first, second: (first * (1 + 5e-5), second)),  # nearly right is not a slip that changes nothing
         then(lambda first, second: (first.double() + 1, second)),
         then(lambda first, second: (2 * first, second)),
         then(lambda first, second: first),

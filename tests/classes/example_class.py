@@ -130,9 +130,7 @@ def test_the_json_keeps_its_contract(graded: Graded) -> None:
         assert [one["id"] for one in got["exercises"]] == [one.id for one in lessons()[assignment].exercises]
         for one in got["exercises"]:
             assert one["outcome"] in ("PASSED", "FAILED", "MISSING", "TIMEOUT", "FAULT")
-            assert (one["outcome"] == "PASSED") == (one["points"] == one["max_points"]) or one[
-                "max_points"
-            ] == 0
+            assert (one["outcome"] == "PASSED") == (one["points"] == one["max_points"]) or one["max_points"] == 0
             assert one["outcome"] == "PASSED" or one["message"]
 
 
@@ -155,8 +153,6 @@ def test_an_unchanged_class_is_recognised(graded: Graded) -> None:
     arguments = (str(graded.submitted), "--assignment", graded.assignment)
     again_code, again, output = graded.grade(graded.folder, *arguments)
     assert again_code == graded.code, output
-    assert {line["student"]: line["score"] for line in again} == {
-        name: one["score"] for name, one in grades.items()
-    }
+    assert {line["student"]: line["score"] for line in again} == {name: one["score"] for name, one in grades.items()}
     same = {line["student"]: line["seconds"] for line in again if line["status"] == "graded"}
     assert same == {name: one["seconds"] for name, one in grades.items() if one["status"] == "graded"}

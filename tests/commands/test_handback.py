@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from tests.commands.platforms import (
-    CANVAS,
-    MOODLE,
-    MOODLE_WITHOUT_FOLDERS,
-    canvas_takes,
-    download,
-    moodle_takes,
-)
+from tests.commands.platforms import CANVAS, MOODLE, MOODLE_WITHOUT_FOLDERS, canvas_takes, download, moodle_takes
 from tests.gradebook.small_course import COURSE, NAME, SmallCourse
 
 CANVAS_EXPORT = '''\
@@ -97,8 +90,7 @@ def test_canvas_s_own_export_gives_names_sections_and_the_column(
     own.write_text(CANVAS_EXPORT, encoding="utf-8")
     out = tmp_path / "canvas.csv"
     said = course.grader(
-        *("export", "canvas", "--gradebook", canvas[1], "--out", str(out)),
-        *("--column", "Lab 1", "--fill", str(own)),
+        *("export", "canvas", "--gradebook", canvas[1], "--out", str(out)), *("--column", "Lab 1", "--fill", str(own))
     )
     with out.open(encoding="utf-8", newline="") as lines:
         head, _, *rows = csv.reader(lines)
@@ -141,28 +133,19 @@ def test_moodle_gets_each_page_where_it_looks_for_it(
     assert "not a notebook" in by_id["Participant 4714"]["Feedback comments"]
 
 
-def test_a_download_of_moodle_without_folders_goes_back_without_folders(
-    course: SmallCourse, tmp_path: Path
-) -> None:
+def test_a_download_of_moodle_without_folders_goes_back_without_folders(course: SmallCourse, tmp_path: Path) -> None:
     zipped, url = graded(course, "flat", MOODLE_WITHOUT_FOLDERS)
     back = tmp_path / "back.zip"
     course.grader(
         *("export", "moodle", "--gradebook", url, "--out", str(tmp_path / "m.csv")),
         *("--feedback", str(back), "--submissions", str(zipped)),
     )
-    assert {moodle_takes(name) for name in contents(back)} == {
-        ("4711", f"{NAME}.html"),
-        ("4713", f"{NAME}.html"),
-    }
+    assert {moodle_takes(name) for name in contents(back)} == {("4711", f"{NAME}.html"), ("4713", f"{NAME}.html")}
 
 
-def test_the_names_of_the_download_are_in_the_gradebook(
-    moodle: tuple[Path, str], canvas: tuple[Path, str]
-) -> None:
+def test_the_names_of_the_download_are_in_the_gradebook(moodle: tuple[Path, str], canvas: tuple[Path, str]) -> None:
     with Gradebook(moodle[1], COURSE) as gradebook:
-        names = {
-            one.id: f"{one.first_name or ''} {one.last_name or ''}".strip() for one in gradebook.students
-        }
+        names = {one.id: f"{one.first_name or ''} {one.last_name or ''}".strip() for one in gradebook.students}
         assert {one.id: one.lms_user_id for one in gradebook.students} == {id: id for id in MOODLE}
     assert names == {"4711": "Ada Lovelace", "4712": "Ünal Özge 曉", "4713": "=1+1, Inc", "4714": "Gauß Carl"}
 
@@ -184,9 +167,7 @@ def test_a_newer_file_and_one_that_is_not_graded_are_named(
     assert set(contents(tmp_path / "back.zip")) == {CANVAS["12"]}
 
 
-def test_the_same_feedback_gives_the_same_bytes(
-    course: SmallCourse, moodle: tuple[Path, str], tmp_path: Path
-) -> None:
+def test_the_same_feedback_gives_the_same_bytes(course: SmallCourse, moodle: tuple[Path, str], tmp_path: Path) -> None:
     for name in ("one.zip", "two.zip"):
         course.grader(
             *("export", "moodle", "--gradebook", moodle[1], "--out", str(tmp_path / "m.csv")),

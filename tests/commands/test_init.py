@@ -185,17 +185,13 @@ def test_nothing_is_overwritten(tmp_path: Path, there: str) -> None:
         (("--lesson", "1-attention", "--empty"), "give one of them"),
     ],
 )
-def test_wrong_use_is_named_and_nothing_is_made(
-    tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_wrong_use_is_named_and_nothing_is_made(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     assert said in init(tmp_path / "new", *arguments, status=2)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_what_goes_wrong_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
-) -> None:
+def test_what_goes_wrong_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     def fails(*_: object) -> None:
         raise RecordError("the disk is full")
 
@@ -212,9 +208,7 @@ def test_the_version_is_that_of_the_package() -> None:
     assert ran.output == f"grader {version('attention-course')}\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "completed"), [("grader ex", "export"), ("grader grade --sch", "--scheduler")]
-)
+@pytest.mark.parametrize(("words", "completed"), [("grader ex", "export"), ("grader grade --sch", "--scheduler")])
 def test_the_shell_completes_commands_and_options(words: str, completed: str) -> None:
     environment = {
         **os.environ,
@@ -224,9 +218,7 @@ def test_the_shell_completes_commands_and_options(words: str, completed: str) ->
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "source")]),
     }
     program = "import sys; sys.argv = ['grader']; from grader.__main__ import main; main()"
-    ran = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
-    )
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert ran.stdout.split() == [completed], ran.stderr
 
 

@@ -50,9 +50,7 @@ def test_report_has_the_grade_and_what_the_gradebook_says(course: SmallCourse, t
 
 
 @pytest.mark.parametrize("command", [("report",), ("export", "csv", "--out", "{tmp}/scores.csv")])
-def test_standard_output_holds_the_lines_alone(
-    course: SmallCourse, tmp_path: Path, command: tuple[str, ...]
-) -> None:
+def test_standard_output_holds_the_lines_alone(course: SmallCourse, tmp_path: Path, command: tuple[str, ...]) -> None:
     words = [word.format(tmp=tmp_path) for word in command]
     ran = run_python("grader", *words, "--json", "-", folder=course.root, environment=course.environment)
     assert ran.returncode == 0, ran.err

@@ -101,9 +101,7 @@ def test_a_private_file_is_never_readable_by_others(tmp_path: Path, monkeypatch:
     path.chmod(0o644)
     seen = []
     replace = os.replace
-    monkeypatch.setattr(
-        os, "replace", lambda one, other: (seen.append(os.stat(one).st_mode), replace(one, other))
-    )
+    monkeypatch.setattr(os, "replace", lambda one, other: (seen.append(os.stat(one).st_mode), replace(one, other)))
     write_result(path, b"secret", private=True)
     assert stat.S_IMODE(seen[0]) == stat.S_IMODE(path.stat().st_mode) == 0o600
 

@@ -29,10 +29,7 @@ def git(folder: Path, *arguments: str) -> None:
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     when = {"GIT_AUTHOR_DATE": f"{DATE} +0000", "GIT_COMMITTER_DATE": f"{DATE} +0000"}
     subprocess.run(
-        ["git", "-C", str(folder), *who, *arguments],
-        env={**os.environ, **when},
-        capture_output=True,
-        check=True,
+        ["git", "-C", str(folder), *who, *arguments], env={**os.environ, **when}, capture_output=True, check=True
     )
 
 
@@ -103,9 +100,7 @@ def test_what_the_build_changed_is_refused(tmp_path: Path, monkeypatch: pytest.M
     course = commit(sources(tmp_path, ""), TAG)
     # The build itself takes minutes; what counts here is that it wrote.
     monkeypatch.setattr("grader.commands.release.build", lambda root: (root / "README.md").write_text("new"))
-    with pytest.raises(
-        CannotRelease, match=r"README\.md; commit what `grader build` wrote, and move the tag"
-    ):
+    with pytest.raises(CannotRelease, match=r"README\.md; commit what `grader build` wrote, and move the tag"):
         release(course, course / "dist")
 
 
@@ -147,9 +142,7 @@ def test_why_pip_built_no_wheel_is_said(tmp_path: Path) -> None:
         wheel(tmp_path, tmp_path / "dist", str(DATE))
 
 
-def test_the_version_stands_in_one_place_and_the_changelog_begins_with_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_version_stands_in_one_place_and_the_changelog_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     versions = re.findall(r"(?m)^## (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"))
     assert versions[0] == __version__
     found = subprocess.run(

@@ -65,9 +65,7 @@ def test_canvas_gives_the_names_that_its_zip_does_not_tell(course: SmallCourse, 
     assert stored(url) == before
 
 
-def test_where_the_gradebook_goes_by_logins_so_do_those_who_are_added(
-    course: SmallCourse, tmp_path: Path
-) -> None:
+def test_where_the_gradebook_goes_by_logins_so_do_those_who_are_added(course: SmallCourse, tmp_path: Path) -> None:
     # 16 is a number of the school's here, and nobody's in Canvas.
     url = started(course, tmp_path, ["ada", "s-13", "16"], lms=False)
     said = named(course, tmp_path, CANVAS_EXPORT, url)
@@ -106,9 +104,7 @@ def test_who_handed_in_nothing_is_on_the_page_of_the_class(course: SmallCourse, 
 
 
 def test_a_name_in_two_columns_is_read() -> None:
-    assert read_roster(TWO_COLUMNS) == [
-        Listed(number="12", logins=("oez",), first_name="Özge", last_name="=1+1")
-    ]
+    assert read_roster(TWO_COLUMNS) == [Listed(number="12", logins=("oez",), first_name="Özge", last_name="=1+1")]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +125,7 @@ def test_canvas_s_test_student_is_nobody(person: str, kept: bool) -> None:
     assert [one.number for one in listed] == ["12", "13", "14", "15", "16", *["99"] * kept]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"), [("a,b\n1,2\n", "it is no list of a class"), ("\n", "it is empty")]
-)
+@pytest.mark.parametrize(("text", "message"), [("a,b\n1,2\n", "it is no list of a class"), ("\n", "it is empty")])
 def test_another_file_is_refused(course: SmallCourse, tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(WrongOwnFile, match=message):
         read_roster(text)

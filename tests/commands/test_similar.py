@@ -71,11 +71,7 @@ def test_a_disguised_copy_is_found_and_nobody_else(recorded: Path, tmp_path: Pat
     result = call(recorded, "--json", str(lines), "--html", str(page))
     assert result.exit_code == 0, result.output
     (found,) = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
-    assert (found["assignment"], found["exercise"], found["students"]) == (
-        "1-attention",
-        "1.5",
-        ["adam", "zoë"],
-    )
+    assert (found["assignment"], found["exercise"], found["students"]) == ("1-attention", "1.5", ["adam", "zoë"])
     assert found["share"] > 0.75
     assert "adam and zoë" in result.output
     assert "1.1" in result.output

@@ -104,9 +104,7 @@ def left_over(session: int) -> list[str]:
 
 
 @BOTH
-def test_a_stop_during_an_import_waits_until_nothing_can_swallow_it(
-    number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_stop_during_an_import_waits_until_nothing_can_swallow_it(number: signal.Signals, tmp_path: Path) -> None:
     (tmp_path / "catches_all.py").write_text(CATCHES_ALL)
     process = start("-c", IMPORTS_IT, PYTHONPATH=f"{tmp_path}:{ROOT}:{ROOT / 'source'}")
     assert process.stdout is not None
@@ -141,9 +139,7 @@ def test_ctrl_c_ends_a_check_with_one_line(after: float) -> None:
 @pytest.mark.fast_cases("4.0-15")  # Ctrl-C ends the check above
 @BOTH
 @pytest.mark.parametrize("after", [1.0, 4.0])
-def test_a_class_that_is_stopped_says_that_in_one_line(
-    number: signal.Signals, after: float, tmp_path: Path
-) -> None:
+def test_a_class_that_is_stopped_says_that_in_one_line(number: signal.Signals, after: float, tmp_path: Path) -> None:
     gradebook = f"sqlite:///{tmp_path / 'gradebook.db'}"
     arguments = ("grade", EXAMPLE, EXAMPLE.replace("endless-loop", "untouched"), "--gradebook", gradebook)
     process = start("-m", "grader", *arguments, "--html", str(tmp_path), "--jobs", "2", "--force")

@@ -27,9 +27,7 @@ from grader.records import Evidence, Outcome, Status
 from tests import second_device
 from tests.few_steps import FEW_BY_DEFAULT, FEW_STEPS
 
-pytestmark = pytest.mark.skipif(
-    not second_device.available(), reason="this PyTorch cannot be given a device in Python"
-)
+pytestmark = pytest.mark.skipif(not second_device.available(), reason="this PyTorch cannot be given a device in Python")
 EXERCISES = [(lesson, exercise) for lesson in lessons().values() for exercise in lesson.exercises]
 IDS = [exercise.id for _, exercise in EXERCISES]
 # Right answers that make something on the CPU and mix it in. A GPU refuses them, so the CPU decides: see execution.gpu_trouble.
@@ -53,9 +51,7 @@ def device() -> Iterator[str]:
         yield second_device.register()
 
 
-def evidence_there(
-    planned: Sequence[PlannedTrial], names: Mapping[str, object], device: str
-) -> Iterator[Evidence]:
+def evidence_there(planned: Sequence[PlannedTrial], names: Mapping[str, object], device: str) -> Iterator[Evidence]:
     """As the sandbox does it: inputs moved to the device, what comes back moved to the CPU."""
     for one in planned:
         inputs = second_device.moved(one.inputs, device)
@@ -67,9 +63,7 @@ def evidence_there(
 def needs_training(lesson: Lesson, check: Check) -> bool:
     """Whether it asks for something that only the notebook's training cell makes."""
     names = {check.names.get(name, name) for name in signature(check.probe).parameters}
-    return check.at is not None or any(
-        lesson.reference[name] is None for name in names & lesson.reference.keys()
-    )
+    return check.at is not None or any(lesson.reference[name] is None for name in names & lesson.reference.keys())
 
 
 @pytest.mark.fast_cases("1.4", "3.P1", "3.6")

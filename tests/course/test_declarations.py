@@ -37,11 +37,7 @@ def test_no_two_definitions_of_the_course_have_one_name() -> None:
 
 
 def test_a_homonym_is_seen() -> None:
-    sources = {
-        "a": "def f(): ...\nX = 1\nLESSON = 1",
-        "b": "class f: ...\nX: int = 2\nLESSON = 2",
-        "c": "g = 3",
-    }
+    sources = {"a": "def f(): ...\nX = 1\nLESSON = 1", "b": "class f: ...\nX: int = 2\nLESSON = 2", "c": "g = 3"}
     assert homonyms(sources) == {"f": ["a", "b"], "X": ["a", "b"]}
 
 
@@ -51,16 +47,11 @@ def declaration_lines(tree: ast.Module) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Exercise":
             fields = {field.arg: field for field in node.keywords}
             lines = {name: field.end_lineno - field.lineno + 1 for name, field in fields.items()}
-            yield (
-                ast.literal_eval(fields["id"].value),
-                node.end_lineno - node.lineno + 1 - lines.get("mistakes", 0),
-            )
+            yield (ast.literal_eval(fields["id"].value), node.end_lineno - node.lineno + 1 - lines.get("mistakes", 0))
 
 
 def test_a_declaration_has_at_most_thirty_lines() -> None:
-    lengths = dict(
-        length for path in MODULES for length in declaration_lines(ast.parse(path.read_text("utf-8")))
-    )
+    lengths = dict(length for path in MODULES for length in declaration_lines(ast.parse(path.read_text("utf-8"))))
     assert {"1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "1.7", "1.8", "1.9"} <= lengths.keys()
     assert {id: lines for id, lines in lengths.items() if lines > 30} == {}
 

@@ -30,9 +30,7 @@ from grader.records import Outcome, Verdict
 
 ROOT = Path(__file__).parents[2]
 EVERY = [
-    pytest.param(lesson, exercise, id=exercise.id)
-    for lesson in lessons().values()
-    for exercise in lesson.exercises
+    pytest.param(lesson, exercise, id=exercise.id) for lesson in lessons().values() for exercise in lesson.exercises
 ]
 # The course's own; an exercise that somebody adds may begin with less.
 GRADED = [one for one in EVERY if re.fullmatch(r"1\.[1-9]|2\.[1-8]|3\.[1-9]", one.id)]
@@ -80,9 +78,7 @@ def told(assignment: str, id: str, name: str) -> Verdict:
 def explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `measure` take its explanations of declared mistakes, which are under the first secret, from `told`."""
 
-    def remembered(
-        lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str, *, explained: bool
-    ) -> Verdict:
+    def remembered(lesson: Lesson, exercise: Exercise, wrong: Mistake, secret: str, *, explained: bool) -> Verdict:
         if explained:
             assert secret == "one"
             return told(lesson.assignment, exercise.id, wrong.name)
@@ -92,9 +88,7 @@ def explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # On a busy machine the time limit of repairs rings, maybe within Hypothesis's callback for garbage: it rings again then.
-@pytest.mark.filterwarnings(
-    "ignore:Exception ignored in.*gc_callback:pytest.PytestUnraisableExceptionWarning"
-)
+@pytest.mark.filterwarnings("ignore:Exception ignored in.*gc_callback:pytest.PytestUnraisableExceptionWarning")
 @FEW
 @pytest.mark.usefixtures("explained_once")
 @pytest.mark.parametrize(("lesson", "exercise"), EVERY)
@@ -144,9 +138,7 @@ def test_the_self_check_shows_every_mistake(lesson: Lesson, exercise: Exercise) 
         if wrong.name in NOT_IN_THE_SELF_CHECK or "drop" in wrong.name:
             continue
         pairs = [(on.ours.right(one), on.ours.wrong(one, wrong)) for one in on.planned if one.public]
-        assert any(
-            got.error or not compare(got.values, want.values, rtol=30).passed for want, got in pairs
-        ), wrong.name
+        assert any(got.error or not compare(got.values, want.values, rtol=30).passed for want, got in pairs), wrong.name
 
 
 @pytest.mark.parametrize(("lesson", "exercise"), EVERY)

@@ -145,9 +145,7 @@ def test_an_untrained_pointer_does_not_hit() -> None:
     assert "looks at the right patch" in found.message
 
 
-def test_a_pointer_that_was_trained_for_a_tenth_of_the_steps_is_refused_even_where_it_hits(
-    monkeypatch,
-) -> None:
+def test_a_pointer_that_was_trained_for_a_tenth_of_the_steps_is_refused_even_where_it_hits(monkeypatch) -> None:
     monkeypatch.setattr(trained_pointer, "LEAST_HIT_RATE", 0.8)
     found = judged(train(start(), pointer_loss, steps=30))
     assert not found.passed
@@ -181,10 +179,7 @@ def test_weights_from_elsewhere_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [
-        ({"state": None}, "does not have the parameters"),
-        ({"state": {}}, "does not have the parameters"),
-    ],
+    [({"state": None}, "does not have the parameters"), ({"state": {}}, "does not have the parameters")],
 )
 def test_a_broken_record_is_refused_in_words(trained: nn.Module, change: dict, said: str) -> None:
     found = judged(trained, **change)

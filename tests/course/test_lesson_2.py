@@ -60,9 +60,7 @@ def trained() -> dict:
 
 def case(id: str, check: str, namespace: dict, **changes) -> Case:
     (trial,) = [
-        trial
-        for trial in plan(LESSON, "secret", "sha")
-        if trial.exercise.id == id and trial.check.name == check
+        trial for trial in plan(LESSON, "secret", "sha") if trial.exercise.id == id and trial.check.name == check
     ]
     got = run_here(trial.check, namespace, trial.inputs)
     assert got.error == "", got.message
@@ -112,17 +110,12 @@ def test_what_comes_back_must_be_tensors_of_the_right_form(trained):
     assert "did not come back" in reads_unseen(reader_case(trained, state=None)).message
     assert (
         "positions is"
-        in reads_unseen(
-            reader_case(trained, state={**reader_case(trained).got["state"], "positions": 0})
-        ).message
+        in reads_unseen(reader_case(trained, state={**reader_case(trained).got["state"], "positions": 0})).message
     )
 
 
 def test_an_untrained_reader_is_refused(trained):
-    assert (
-        "both digits are right"
-        in reads_unseen(reader_case({**trained, "reader": train_reader(4, 0, 0)})).message
-    )
+    assert "both digits are right" in reads_unseen(reader_case({**trained, "reader": train_reader(4, 0, 0)})).message
 
 
 def test_maps_that_the_weights_do_not_give_are_refused(trained):

@@ -161,9 +161,7 @@ def test_without_their_mistake_they_would_pass():
         assert verdict(LESSON, LESSON.exercise(exercise), source).outcome is Outcome.PASSED
 
 
-@pytest.mark.fast_cases(
-    *(name for name in REFUSED if name != "maps from a generator")
-)  # that one takes seconds
+@pytest.mark.fast_cases(*(name for name in REFUSED if name != "maps from a generator"))  # that one takes seconds
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_wrong_answer_is_refused(name):
     exercise, finding, source = REFUSED[name]
@@ -381,9 +379,7 @@ def test_the_start_depends_on_the_seed_alone():
 
 @pytest.mark.parametrize("name", ["answers", "logits", "maps", "value-weighted", "state", "path"])
 @pytest.mark.parametrize(
-    "value",
-    [None, 1, "x", [], {"where": 1}, torch.zeros(3, dtype=torch.int8), {"where": torch.zeros(0)}],
-    ids=repr,
+    "value", [None, 1, "x", [], {"where": 1}, torch.zeros(3, dtype=torch.int8), {"where": torch.zeros(0)}], ids=repr
 )
 def test_a_model_in_another_form_is_refused_and_is_no_fault(trained, inputs, name, value):
     for judge, case in ((judge_answers, answers_of), (judge_maps, maps_of)):

@@ -79,7 +79,5 @@ def test_weights_that_do_not_come_back_are_named(id: str, state: object) -> None
 def test_weights_that_are_put_in_place_of_the_models_are_no_other_models_explanation() -> None:
     evidence, other = evidence_of("4.2", OpenVLM(**MODEL)), evidence_of("4.2", OpenVLM(**MODEL))
     key = f"4.2/{CHECK}/hidden/0"
-    evidence[key] = replace(
-        evidence[key], values={**evidence[key].values, "state": other[key].values["state"]}
-    )
+    evidence[key] = replace(evidence[key], values={**evidence[key].values, "state": other[key].values["state"]})
     assert outcome_of(verdict_on("4.2", evidence))[0] is Outcome.FAILED

@@ -48,9 +48,7 @@ def test_a_whole_training_is_judged_by_its_weights():
     invented = torch.zeros(500, 9)
     assert "against the same weights" in judged("4.7", model, maps=invented).message
     state = {name: value.detach() for name, value in model.named_parameters()}
-    assert (
-        "NaN" in judged("4.7", model, state={**state, "W_Q.weight": state["W_Q.weight"] * torch.nan}).message
-    )
+    assert "NaN" in judged("4.7", model, state={**state, "W_Q.weight": state["W_Q.weight"] * torch.nan}).message
     assert "shape" in judged("4.7", model, state={**state, "W_Q.weight": torch.ones(3, 3)}).message
     assert "did not come back" in judged("4.7", model, state={"W_Q.weight": state["W_Q.weight"]}).message
 

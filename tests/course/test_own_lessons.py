@@ -81,11 +81,7 @@ def make_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made: list[Path] = []
 
     def make(
-        name: str = "1-double",
-        points: int = 7,
-        probe: str = "probe",
-        judge: str = "None",
-        lesson: str = LESSON,
+        name: str = "1-double", points: int = 7, probe: str = "probe", judge: str = "None", lesson: str = LESSON
     ) -> Path:
         root = tmp_path / f"course-{len(made)}"
         made.append(root)
@@ -94,12 +90,7 @@ def make_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         package.mkdir(parents=True)
         (root / "lessons" / "__init__.py").touch()
         (root / "lessons" / "shared.py").write_text(SHARED)
-        for placeholder, value in {
-            "NAME": name,
-            "POINTS": str(points),
-            "PROBE": probe,
-            "JUDGE": judge,
-        }.items():
+        for placeholder, value in {"NAME": name, "POINTS": str(points), "PROBE": probe, "JUDGE": judge}.items():
             lesson = lesson.replace(placeholder, value)
         (package / "__init__.py").write_text(lesson)
         monkeypatch.setenv("GRADER_COURSE", str(root))

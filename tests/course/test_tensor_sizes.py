@@ -13,9 +13,7 @@ def in_a_list(query, key, value):
     return sum(part.softmax(-1)[..., :1] for part in parts)
 
 
-@pytest.mark.parametrize(
-    "attend", [dense_attention, lambda *tensors: tiled_attention(*tensors, 16), in_a_list]
-)
+@pytest.mark.parametrize("attend", [dense_attention, lambda *tensors: tiled_attention(*tensors, 16), in_a_list])
 def test_the_peak_is_the_profilers(attend):
     tensors = torch.randn(3, 1, 128, 64)
     _, peak = watch_peak(attend, *tensors.unbind())

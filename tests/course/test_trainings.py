@@ -28,9 +28,7 @@ LINE = {"weight": torch.tensor([[1.0, 2.0]]), "bias": torch.tensor([3.0])}
 def train_line() -> nn.Linear:
     model = nn.Linear(2, 1)
     model.load_state_dict(LINE)
-    other = torch.optim.Adam(
-        [torch.zeros(1, requires_grad=True)]
-    )  # another optimizer before it, as in stage 1
+    other = torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # another optimizer before it, as in stage 1
     other.step()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
     for _ in range(6):
@@ -129,9 +127,7 @@ def test_a_start_that_differs_in_its_last_bits_is_no_move_of_what_does_not_learn
 
     assert judged_off(3e-7).passed
     assert "still is off" in judged_off(1e-5).message
-    alone = compare_training(
-        {"losses": [1.0], "moved": {**right["moved"], "still": start["still"] * 3e-7}}, right, {}
-    )
+    alone = compare_training({"losses": [1.0], "moved": {**right["moved"], "still": start["still"] * 3e-7}}, right, {})
     assert not alone.passed, "the start is the grader's own: nothing of it is rounding"
 
 
@@ -142,9 +138,7 @@ def test_steps_are_long_enough_for_the_numbers_that_they_change(monkeypatch) -> 
     monkeypatch.setattr(verified_model.MODEL_TRAINING.__class__, "states", lambda self: ())
     rates = verified_model.draw_segment(InputSampler("late"), early=False)["rates"]
     assert min(rates) == verified_model.SLOWEST_RATE
-    assert (
-        recipe.learning_rate(795) < 1e-6 < 1e3 * torch.finfo(torch.float32).eps < verified_model.SLOWEST_RATE
-    )
+    assert recipe.learning_rate(795) < 1e-6 < 1e3 * torch.finfo(torch.float32).eps < verified_model.SLOWEST_RATE
 
 
 # ---------------------------------------------------------------- attacks: right at first, and something else later
@@ -164,9 +158,7 @@ def judged(trial, **names):
 
 
 def trial_lesson(trial) -> str:
-    return next(
-        name for name, lesson in lessons().items() if any(e.id == trial.exercise.id for e in lesson.exercises)
-    )
+    return next(name for name, lesson in lessons().items() if any(e.id == trial.exercise.id for e in lesson.exercises))
 
 
 @pytest.mark.parametrize(
@@ -241,9 +233,7 @@ def test_a_loss_that_looks_at_the_size_of_the_batch_is_caught() -> None:
         return loss.detach() + 0 * loss if len(weights) == 128 else loss  # of 128 scenes is the training
 
     right = lessons()["1-attention"].reference["pointer_loss"]
-    assert not any(
-        judged(trial, pointer_loss=pointer_loss).passed for trial in segments("1-attention", "1.9")
-    )
+    assert not any(judged(trial, pointer_loss=pointer_loss).passed for trial in segments("1-attention", "1.9"))
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,7 @@ def test_half_of_every_check_that_fails_for_it(
     lesson: Lesson, exercise: Exercise, change: Callable[[Any], Any]
 ) -> None:
     got = verdict(lesson.assignment, exercise.id, change)
-    alone = {
-        check.name
-        for check in sheet(lesson.assignment, exercise.id, "truth").exercise.checks
-        if not check.judge
-    }
+    alone = {check.name for check in sheet(lesson.assignment, exercise.id, "truth").exercise.checks if not check.judge}
     for check in got.checks:
         if check.name in alone:
             share = 1.0 if check.outcome is Outcome.PASSED else 0.5

@@ -55,9 +55,9 @@ def test_a_change_does_what_it_says(lines, comes_out):
 
 def test_a_method_is_changed_and_what_forward_gives():
     x = torch.eye(3)
-    made = wrong(
-        Layer, ["+ __init__: width = 2 * width", "proj(x)  →  proj(torch.cat([x, x], -1))", "= result.sum()"]
-    )(3)
+    made = wrong(Layer, ["+ __init__: width = 2 * width", "proj(x)  →  proj(torch.cat([x, x], -1))", "= result.sum()"])(
+        3
+    )
     assert made.proj.weight.shape == (6, 6)
     assert made(x).ndim == 0
 

@@ -233,9 +233,7 @@ def changes_both(query: Tensor, key: Tensor) -> Tensor:
 def test_the_inputs_that_were_changed_are_named(answer: Callable, changed: list[str]) -> None:
     inputs = {"query": torch.ones(2, 3), "key": torch.ones(2, 3)}
     found = effects_of(answer, inputs)
-    assert found == (
-        {"inputs unchanged": False, "changed": changed} if changed else {"inputs unchanged": True}
-    )
+    assert found == ({"inputs unchanged": False, "changed": changed} if changed else {"inputs unchanged": True})
     assert torch.equal(inputs["key"], torch.ones(2, 3))
     along = {"sum": torch.ones(2, 3)}
     assert function_gradients(answer, inputs, ["sum"], along).get("changed", []) == changed

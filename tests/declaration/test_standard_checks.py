@@ -114,9 +114,7 @@ def test_drawing_leaves_the_callers_random_numbers_alone() -> None:
             super().__init__(width)
             nn.init.normal_(self.factors)
 
-    check = StandardChecks(reference=Random, returns=("scaled",), draw=draw_scaling).conduct(
-        1, trials=[dict(width=3)]
-    )
+    check = StandardChecks(reference=Random, returns=("scaled",), draw=draw_scaling).conduct(1, trials=[dict(width=3)])
     before = torch.random.get_rng_state()
     drawn(check)
     assert torch.equal(torch.random.get_rng_state(), before)
@@ -132,12 +130,7 @@ def test_a_parameter_without_weights_is_set_to_zero_where_that_is_wanted() -> No
     assert torch.equal(report(zeroed, wrong)["scaled"], right)
     assert torch.equal(report(kept, wrong)["scaled"], right + 1)
     conduct = SCALING.conduct(1, trials=[dict(width=3)])
-    assert list(report(conduct, wrong)) == [
-        "inputs unchanged",
-        "scaled",
-        "gradient of x",
-        "gradient of factors",
-    ]
+    assert list(report(conduct, wrong)) == ["inputs unchanged", "scaled", "gradient of x", "gradient of factors"]
 
 
 def test_a_mistake_is_named_after_its_definition_or_as_it_says() -> None:

@@ -46,9 +46,7 @@ def not_doubled(x: Tensor) -> Tensor:
     return x
 
 
-CHECK = Check(
-    name="values", title="", points=1, probe=double_values, trials=trials(draw_numbers, dict(numbers=3))
-)
+CHECK = Check(name="values", title="", points=1, probe=double_values, trials=trials(draw_numbers, dict(numbers=3)))
 FIELDS: dict[str, Any] = dict(title="", points=1, difficulty=1, minutes=1, checks=(CHECK,))
 EXERCISE = Exercise(id="9.1", reference=(double,), **FIELDS)
 
@@ -71,22 +69,13 @@ def test_a_right_lesson_is_accepted() -> None:
 def test_builds_on_must_name_an_earlier_exercise() -> None:
     with pytest.raises(DeclarationError) as error:
         lesson(EXERCISE, Exercise(id="9.2", reference=(triple,), builds_on=("9.11",), **FIELDS))
-    assert message(error) == (
-        "9-doubling: exercise 9.2, builds_on: '9.11' is no earlier exercise; there are 9.1"
-    )
+    assert message(error) == ("9-doubling: exercise 9.2, builds_on: '9.11' is no earlier exercise; there are 9.1")
 
 
 def test_a_mistake_must_replace_a_name_that_the_exercise_defines() -> None:
     with pytest.raises(DeclarationError) as error:
-        Exercise(
-            id="9.2",
-            reference=(triple,),
-            mistakes=mistakes_in({"not_doubled": not_doubled}, "double"),
-            **FIELDS,
-        )
-    assert message(error) == (
-        "exercise 9.2, mistakes: not_doubled replaces double; the exercise defines triple"
-    )
+        Exercise(id="9.2", reference=(triple,), mistakes=mistakes_in({"not_doubled": not_doubled}, "double"), **FIELDS)
+    assert message(error) == ("exercise 9.2, mistakes: not_doubled replaces double; the exercise defines triple")
 
 
 @pytest.mark.parametrize("forgotten", [{}, {"reference": ()}, {"reference": double}])
@@ -111,9 +100,7 @@ def test_a_probe_must_ask_for_inputs_and_known_names() -> None:
 def test_a_mistake_must_be_listed_by_an_exercise() -> None:
     with pytest.raises(DeclarationError) as error:
         validate(lesson(EXERCISE), {"doubling": {"not_doubled": not_doubled}})
-    assert message(error) == (
-        "9-doubling: doubling: mistake not_doubled replaces double, but no exercise lists it"
-    )
+    assert message(error) == ("9-doubling: doubling: mistake not_doubled replaces double, but no exercise lists it")
 
 
 def forget_lessons() -> None:
@@ -198,9 +185,7 @@ def test_an_unknown_name_in_a_probe_is_one_line_when_notebooks_are_built_or_tria
 ) -> None:
     path = copied_lesson / "softmax.py"
     text = path.read_text("utf-8")
-    path.write_text(
-        text.replace("def softmax_along_dim(function,", "def softmax_along_dim(fuction,"), "utf-8"
-    )
+    path.write_text(text.replace("def softmax_along_dim(function,", "def softmax_along_dim(fuction,"), "utf-8")
     typo = grader.course.lessons()["1-attention"]
     for refuse in (validate_probes, lambda lesson: plan(lesson, "secret", "sha")):
         with pytest.raises(DeclarationError) as error:

@@ -35,9 +35,7 @@ def test_the_first_of_a_batch_may_serve_for_all():
     assert torch.equal(changed["value"], batch["value"])
 
 
-@pytest.mark.parametrize(
-    ("exercise", "meets"), [("2.8", True), ("3.P3", True), ("3.4", True), ("4.3", False)]
-)
+@pytest.mark.parametrize(("exercise", "meets"), [("2.8", True), ("3.P3", True), ("3.4", True), ("4.3", False)])
 def test_weights_are_mixed_up_only_by_who_meets_a_layer(exercise, meets):
     """In 4.3 a curve is given a function that scores: whose weights are turned around there, it cannot know."""
     weights = {name: torch.randn(3, 3) for name in ("W_Q.weight", "W_K.weight")}

@@ -29,10 +29,7 @@ def test_no_two_answers_of_an_exercise_have_one_name():
 @pytest.mark.parametrize("answer", [answer for answer in ANSWERS if answer.right], ids=lambda one: one.name)
 def test_a_right_answer_defines_what_is_asked(answer: Answer):
     exercise = next(
-        exercise
-        for lesson in lessons().values()
-        for exercise in lesson.exercises
-        if exercise.id == answer.exercise
+        exercise for lesson in lessons().values() for exercise in lesson.exercises if exercise.id == answer.exercise
     )
     tree = ast.parse(answer.source)
     bound = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}

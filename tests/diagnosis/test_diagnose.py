@@ -47,9 +47,7 @@ EXERCISE = Exercise(
     minutes=1,
     checks=(
         CHECKS.values("weights", 1, trials=[dict(queries=3, keys=5, d_k=2), dict(queries=4, keys=4, d_k=3)]),
-        CHECKS.further_values(
-            "masked", "masked", 1, needs=(), trials=[dict(queries=3, keys=5, d_k=2, masked=True)]
-        ),
+        CHECKS.further_values("masked", "masked", 1, needs=(), trials=[dict(queries=3, keys=5, d_k=2, masked=True)]),
         CHECKS.conduct(1, trials=[dict(queries=3, keys=5, d_k=2)]),
     ),
     mistakes=mistakes_in(globals(), "weigh"),
@@ -60,9 +58,7 @@ PLANNED = plan(LESSON, "secret", "sha")
 
 def explained(answer):
     """The verdict on an answer, with its explanation."""
-    evidence = {
-        trial.key: run_here(trial.check, {"weigh": answer}, trial.inputs, trial.key) for trial in PLANNED
-    }
+    evidence = {trial.key: run_here(trial.check, {"weigh": answer}, trial.inputs, trial.key) for trial in PLANNED}
     return of_evidence(evidence)
 
 
@@ -95,18 +91,10 @@ def test_a_mistake_that_raises_is_named_by_its_message_and_not_by_its_class_alon
     [
         (lambda query, key, mask=None: weigh(query, key), "`mask` were not used"),
         (lambda query, key, mask=None: weigh(query, key, None if mask is None else ~mask), "turned around"),
+        (lambda query, key, mask=None: weigh(query * query.shape[-1] ** 0.5, key, mask), "√d_k times too large"),
+        (lambda query, key, mask=None: weigh(query / query.shape[-1] ** 0.5, key, mask), "√d_k times too small"),
         (
-            lambda query, key, mask=None: weigh(query * query.shape[-1] ** 0.5, key, mask),
-            "√d_k times too large",
-        ),
-        (
-            lambda query, key, mask=None: weigh(query / query.shape[-1] ** 0.5, key, mask),
-            "√d_k times too small",
-        ),
-        (
-            lambda query, key, mask=None: weigh(
-                query * query.shape[-1] ** 0.5 / key.shape[-2] ** 0.5, key, mask
-            ),
+            lambda query, key, mask=None: weigh(query * query.shape[-1] ** 0.5 / key.shape[-2] ** 0.5, key, mask),
             "root of the number of keys",
         ),
         (lambda query, key, mask=None: weigh(key[: len(query)], key, mask), None),

@@ -121,9 +121,7 @@ BLOCK = "class Layer(nn.Module):\n    def __init__(self):\n        self.W_K = nn
 
 def test_zeros_are_explained_by_a_parameter_that_the_grader_does_not_know():
     zeros = torch.zeros(2, 3)
-    more = Seen(
-        "parameters", False, {"parameters": ["W_K.weight", "W_O.weight"]}, {"parameters": ["W_K.weight"]}
-    )
+    more = Seen("parameters", False, {"parameters": ["W_K.weight", "W_O.weight"]}, {"parameters": ["W_K.weight"]})
     assert "W_O.weight" in explain([trial(zeros), more], []).says
     other = explain([trial(2 * EXPECTED), more], [])
     assert "W_O.weight" not in other.says
@@ -139,18 +137,7 @@ def test_a_careless_line_is_added_to_what_names_none(line, added):
 
 
 def test_a_layer_that_is_never_used_explains_an_exception_that_nothing_else_does():
-    seen = [
-        Seen(
-            "values",
-            False,
-            {},
-            {"y": EXPECTED},
-            error="RuntimeError",
-            message="odd",
-            line="return x",
-            shapes={},
-        )
-    ]
+    seen = [Seen("values", False, {}, {"y": EXPECTED}, error="RuntimeError", message="odd", line="return x", shapes={})]
     unused = BLOCK + "    def forward(self, x):\n        return x\n"
     assert "`self.W_K` is made and never used" in explain(seen, [], unused).says
     assert explain(seen, [], unused.replace("return x", "return self.W_K(x)")) is None

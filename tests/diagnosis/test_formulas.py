@@ -198,9 +198,7 @@ def test_a_sentence_is_true_of_the_answer_that_it_describes_alone(reference, arg
 
 
 def test_steps_side_by_side():
-    found = [
-        one for one in mutants([Steps], public_names([Steps])) if "all steps read what comes in" in one.says
-    ]
+    found = [one for one in mutants([Steps], public_names([Steps])) if "all steps read what comes in" in one.says]
     layer, changed = Steps(3), found[0].replaces["Steps"](3)
     changed.load_state_dict(layer.state_dict())
     assert same(changed(Q), Q + layer.one(Q) + layer.two(Q))

@@ -19,9 +19,7 @@ from grader.diagnosis.mutants.mutants import MOST, ONE_PLACE, Mutant, mutants, p
 from tests.import_graph import ROOT
 
 EXERCISES = [
-    pytest.param(lesson, exercise, id=exercise.id)
-    for lesson in lessons().values()
-    for exercise in lesson.exercises
+    pytest.param(lesson, exercise, id=exercise.id) for lesson in lessons().values() for exercise in lesson.exercises
 ]
 
 # ---------------------------------------------------------------- a small reference
@@ -34,9 +32,7 @@ def product(query: Tensor, key: Tensor) -> Tensor:
     return query @ key.transpose(-2, -1)
 
 
-def small_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+def small_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Attention, with a helper."""
     scores = product(query, key) / sqrt(query.shape[-1])
     if mask is not None:
@@ -107,8 +103,8 @@ ATTENTION = {
         weighted(F.normalize(QUERY, dim=-1) @ F.normalize(KEY, dim=-1).T / sqrt(5))
     ),
     "the size of axis −2 of key stood where a size of query is due": lambda: weighted(QUERY @ KEY.T / 2),
-    "it were halved where a root is due: `x ** 1/2` means (x ** 1) / 2, so put 1/2 in brackets": lambda: (
-        weighted(QUERY @ KEY.T / 2.5)
+    "it were halved where a root is due: `x ** 1/2` means (x ** 1) / 2, so put 1/2 in brackets": lambda: weighted(
+        QUERY @ KEY.T / 2.5
     ),
     "the scores were divided by their sum, without the exponential": lambda: (
         SCORES / SCORES.sum(-1, keepdim=True) @ VALUE,
@@ -116,14 +112,10 @@ ATTENTION = {
     ),
 }
 MASKED = {
-    "mask were turned around: True where it should be False": lambda: weighted(
-        SCORES.masked_fill(MASK, -torch.inf)
-    ),
+    "mask were turned around: True where it should be False": lambda: weighted(SCORES.masked_fill(MASK, -torch.inf)),
     "0 were put in where −∞ is due": lambda: weighted(SCORES.masked_fill(~MASK, 0.0)),
     "the step with the masking were left out": lambda: weighted(SCORES),
-    "the division by the root were left out": lambda: weighted(
-        (QUERY @ KEY.T).masked_fill(~MASK, -torch.inf)
-    ),
+    "the division by the root were left out": lambda: weighted((QUERY @ KEY.T).masked_fill(~MASK, -torch.inf)),
 }
 
 
@@ -202,9 +194,7 @@ def test_a_layer_is_left_out_moved_and_made_one_with_another():
     torch.testing.assert_close(
         out("norm2 came after the addition and not before the step"), right.norm2(first + right.ffn(first))
     )
-    torch.testing.assert_close(
-        out("tokens were not added to what ffn returns"), right.ffn(right.norm2(first))
-    )
+    torch.testing.assert_close(out("tokens were not added to what ffn returns"), right.ffn(right.norm2(first)))
     swapped = TOKENS + right.W_K(right.norm1(TOKENS)) * right.W_V(TOKENS)
     torch.testing.assert_close(out("W_K and W_V were exchanged"), swapped + right.ffn(right.norm2(swapped)))
     both = right.norm1(TOKENS + right.W_V(TOKENS) * right.W_K(TOKENS))
@@ -249,9 +239,7 @@ def test_the_reference_stays_as_it_is():
     before = small_attention(QUERY, KEY, VALUE)
     for mutant in made(small_attention).values():
         assert mutant.replaces["small_attention"] is not small_attention
-    assert all(
-        torch.equal(one, other) for one, other in zip(before, small_attention(QUERY, KEY, VALUE), strict=True)
-    )
+    assert all(torch.equal(one, other) for one, other in zip(before, small_attention(QUERY, KEY, VALUE), strict=True))
     assert inspect.getsource(product).count("transpose") == 1
 
 
@@ -260,9 +248,7 @@ def test_a_helper_of_another_module_is_changed_for_the_mutant_alone():
 
     layer = multi_head.MultiHeadAttention
     found = mutants([layer], public_names([layer, heads.split_heads, heads.merge_heads]))
-    dealt = next(mutant for mutant in found if "dealt out one by one" in mutant.says).replaces[
-        "MultiHeadAttention"
-    ]
+    dealt = next(mutant for mutant in found if "dealt out one by one" in mutant.says).replaces["MultiHeadAttention"]
     torch.manual_seed(0)
     wrong, right = dealt(6, 2), layer(6, 2)
     wrong.load_state_dict(right.state_dict())
@@ -418,9 +404,7 @@ SLIPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("definition", "inputs", "says", "wrong"), [pytest.param(*slip, id=slip[2]) for slip in SLIPS]
-)
+@pytest.mark.parametrize(("definition", "inputs", "says", "wrong"), [pytest.param(*slip, id=slip[2]) for slip in SLIPS])
 def test_a_slip_does_what_it_says(definition, inputs, says, wrong):
     torch.testing.assert_close(made(definition)[says].replaces[definition.__name__](*inputs), wrong())
 

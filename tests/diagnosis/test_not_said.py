@@ -46,9 +46,7 @@ def shuffle_questions(token_ids, image_patches, generator):
     ],
 )
 def test_a_right_line_is_not_blamed(exercise: str, answer: str, not_said: str) -> None:
-    lesson = next(
-        lesson for lesson in lessons().values() if any(one.id == exercise for one in lesson.exercises)
-    )
+    lesson = next(lesson for lesson in lessons().values() if any(one.id == exercise for one in lesson.exercises))
     judged = verdict(lesson, lesson.exercise(exercise), answer)
     assert judged.outcome is Outcome.FAILED
     assert judged.hint

@@ -12,22 +12,14 @@ def seen(passed, got=0.0, want=1.0, **more):
 
 
 def test_a_default_that_is_another():
-    trials = [
-        seen(True, inputs={"arguments.x": 1, "arguments.t": 2}),
-        seen(False, inputs={"arguments.x": 1}),
-    ]
+    trials = [seen(True, inputs={"arguments.x": 1, "arguments.t": 2}), seen(False, inputs={"arguments.x": 1})]
     found = of_arguments([trials[1]], trials)
     assert found is not None
-    assert (
-        found.says == "It is right where `t` is given, and wrong where it is left out: look at its default."
-    )
+    assert found.says == "It is right where `t` is given, and wrong where it is left out: look at its default."
 
 
 def test_an_argument_that_does_harm():
-    trials = [
-        seen(True, inputs={"arguments.x": 1}),
-        seen(False, inputs={"arguments.x": 1, "arguments.mask": 2}),
-    ]
+    trials = [seen(True, inputs={"arguments.x": 1}), seen(False, inputs={"arguments.x": 1, "arguments.mask": 2})]
     found = of_arguments([trials[1]], trials)
     assert found is not None
     assert found.says == "It is right where `mask` is left out, and wrong where it is given."
@@ -58,9 +50,7 @@ def test_the_line_that_counts_axes_from_the_front():
     )
     assert found.line == 2
     assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
-    without = seen(
-        True, sizes={"batch_shape": ()}
-    )  # right without a batch, too: the axes are not what is wrong
+    without = seen(True, sizes={"batch_shape": ()})  # right without a batch, too: the axes are not what is wrong
     assert of_batch([trials[1]], [*trials, without], source) is None
 
 
@@ -74,9 +64,7 @@ def test_trials_of_another_function_say_nothing_about_axes():
 
 
 def test_an_input_that_was_changed_and_the_line_that_did_it():
-    wrong = [
-        Seen("conduct", False, {"inputs unchanged": False, "changed": ["x"]}, {"inputs unchanged": True})
-    ]
+    wrong = [Seen("conduct", False, {"inputs unchanged": False, "changed": ["x"]}, {"inputs unchanged": True})]
     found = of_conduct(wrong, "def f(x):\n    x += 1\n    return x")
     assert found is not None
     assert found.says.startswith("The call changes `x` in place. Line 2: `x += …` changes")
@@ -109,12 +97,7 @@ def test_nothing_is_said_of_the_form_of_an_exception():
 
 def test_an_input_that_had_to_be_refused_and_raises_something_else():
     first = Seen(
-        "refuses",
-        False,
-        {},
-        {"a ValueError came": True},
-        error="RuntimeError",
-        message="shape '[1, 4]' is invalid",
+        "refuses", False, {}, {"a ValueError came": True}, error="RuntimeError", message="shape '[1, 4]' is invalid"
     )
     found = of_exception([first], "def f(x): return x")
     assert found is not None
@@ -125,23 +108,15 @@ def test_an_input_that_had_to_be_refused_and_raises_something_else():
 
 @pytest.mark.parametrize(
     ("wrong", "right", "words"),
-    [
-        ((0,), (1, 2), "wrong with none."),
-        ((2,), (1,), "wrong with two."),
-        ((0, 2), (1,), "wrong with none or two."),
-    ],
+    [((0,), (1, 2), "wrong with none."), ((2,), (1,), "wrong with two."), ((0, 2), (1,), "wrong with none or two.")],
 )
 def test_axes_counted_from_the_front_are_right_for_one_batch_axis(wrong, right, words):
     source = "def f(x):\n    return x.transpose(1, 2)"
     trials = {
-        axes: Seen("values", axes in right, {}, {}, sizes={"batch_shape": (2,) * axes})
-        for axes in (*wrong, *right)
+        axes: Seen("values", axes in right, {}, {}, sizes={"batch_shape": (2,) * axes}) for axes in (*wrong, *right)
     }
     found = of_batch([trials[axes] for axes in wrong], list(trials.values()), source)
     assert found is not None
     assert words in found.says
     both = {**trials, 0: trials[wrong[0]]._replace(passed=True, sizes={})}
-    assert (
-        of_batch([trials[wrong[-1]]], list(both.values()), "def f(x):\n    return x.transpose(-1, -2)")
-        is None
-    )
+    assert of_batch([trials[wrong[-1]]], list(both.values()), "def f(x):\n    return x.transpose(-1, -2)") is None

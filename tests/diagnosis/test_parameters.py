@@ -11,17 +11,11 @@ ASKED = ["W_K.weight (3, 7)", "W_Q.weight (3, 5)"]
     ("has", "says"),
     [
         (ASKED, ""),
-        (
-            ["query.weight (3, 5)", "key.weight (3, 7)"],
-            "Your layer has `key.weight`, `query.weight`; the task asks",
-        ),
+        (["query.weight (3, 5)", "key.weight (3, 7)"], "Your layer has `key.weight`, `query.weight`; the task asks"),
         ([*ASKED, "W_K.bias (3,)"], "`W_K.bias`, which the task does not ask for: bias=False."),
         ([*ASKED, "W_O.weight (3, 3)"], "`W_O.weight`, which the task does not ask for."),
         (ASKED[:1], "lacks the parameter `W_Q.weight`"),
-        (
-            ["W_K.weight (7, 3)", "W_Q.weight (3, 5)"],
-            "`W_K.weight` has the shape (7, 3), expected (3, 7): its two",
-        ),
+        (["W_K.weight (7, 3)", "W_Q.weight (3, 5)"], "`W_K.weight` has the shape (7, 3), expected (3, 7): its two"),
         (["W_K.weight (3, 2)", "W_Q.weight (3, 5)"], "`W_K.weight` has the shape (3, 2), expected (3, 7)."),
     ],
 )

@@ -29,10 +29,7 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
         (lambda x: x / 3**0.5, "Every number of the scores is √d_k times too small."),
         (lambda x: x / 1.37, "Every number of the scores is 1.37 times too small."),
         (lambda x: -x, "Every number of the scores has the wrong sign."),
-        (
-            lambda x: -x / 3**0.5,
-            "Every number of the scores has the wrong sign, and is √d_k times too small.",
-        ),
+        (lambda x: -x / 3**0.5, "Every number of the scores has the wrong sign, and is √d_k times too small."),
         (lambda x: x + 2.5, "Every number of the scores is 2.5 too large."),
         (
             lambda x: x + SCORES[0, 0],
@@ -41,10 +38,7 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
         (lambda x: x - 2.5, "Every number of the scores is 2.5 too small."),
         (lambda x: 1 - x, "Every number of the scores is 1 minus what is due."),
         (lambda x: 4.5 - x, "Every number of the scores is a constant minus what is due."),
-        (
-            torch.exp,
-            "Every number of the scores is the exp of what is due: a log is missing, or an exp too many.",
-        ),
+        (torch.exp, "Every number of the scores is the exp of what is due: a log is missing, or an exp too many."),
         (torch.square, "Every number of the scores is the square of what is due: a root is missing."),
         (lambda x: 1 / x, "1 divided by what is due"),
         (torch.abs, "negative numbers came out positive"),
@@ -132,9 +126,7 @@ def test_rounding_errors_are_no_relation():
 
 
 def trials(name, *pairs):
-    return [
-        Seen("values", passed, {name: got}, {name: want}, sizes=sizes) for got, want, sizes, passed in pairs
-    ]
+    return [Seen("values", passed, {name: got}, {name: want}, sizes=sizes) for got, want, sizes, passed in pairs]
 
 
 def random_pairs(change, sizes, passed=()):
@@ -154,21 +146,9 @@ SEVERAL = [{"keys": 7, "d_k": d_k} for d_k in (4, 5, 3)]
         (lambda x, s: x / s["d_k"] ** 0.5, (), "Every number of the scores is √d_k times too small."),
         (lambda x, s: x * 2, (), "Every number of the scores is 2 times too large."),
         (lambda x, s: x * (s["d_k"] / 3) ** 0.5, (2,), "off as if d_k were 3 in every trial"),
-        (
-            lambda x, s: x * (s["d_k"] / 7) ** 0.5,
-            (),
-            "divided by the root of the number of keys in the place of √d_k.",
-        ),
-        (
-            lambda x, s: x * s["d_k"] ** 0.5 / (s["d_k"] / 2),
-            (),
-            "divided by half of d_k in the place of √d_k.",
-        ),
-        (
-            lambda x, s: x * (1 + s["d_k"] / 11),
-            (),
-            "All numbers of the scores are off by one and the same factor",
-        ),
+        (lambda x, s: x * (s["d_k"] / 7) ** 0.5, (), "divided by the root of the number of keys in the place of √d_k."),
+        (lambda x, s: x * s["d_k"] ** 0.5 / (s["d_k"] / 2), (), "divided by half of d_k in the place of √d_k."),
+        (lambda x, s: x * (1 + s["d_k"] / 11), (), "All numbers of the scores are off by one and the same factor"),
     ],
 )
 def test_constant_of_several_trials(change, passed, says):
@@ -194,10 +174,7 @@ def test_scalars_need_two_trials():
     assert relation_of(trials("share", *pairs)) == "The share is 1 minus what is due."
     plain = [(1 - x, x, {}, False) for x in (0.3, 0.85)]
     assert relation_of(trials("share", *plain)) == "The share is 1 minus what is due."
-    other = [
-        (got, torch.tensor(want), {}, False)
-        for got, want in ((torch.tensor(0.4), 0.7), (torch.tensor(0.5), 0.3))
-    ]
+    other = [(got, torch.tensor(want), {}, False) for got, want in ((torch.tensor(0.4), 0.7), (torch.tensor(0.5), 0.3))]
     assert relation_of(trials("share", *other)) == ""
 
 
@@ -229,10 +206,7 @@ def test_what_is_vague_comes_last_and_is_not_sure():
     mask = torch.ones(5, 7).tril(1).bool()
     got, want = masked(SCORES, mask.roll(1, 1)), masked(SCORES, mask)
     assert relation_of(trials("weights", (got, want, {}, False)), sure=True) == ""
-    assert (
-        relation_of(trials("weights", (got, want, {}, False)))
-        == "In the weights, some get weight where 0 is due."
-    )
+    assert relation_of(trials("weights", (got, want, {}, False))) == "In the weights, some get weight where 0 is due."
 
 
 def test_nothing_is_said_of_what_raised_or_has_another_form():

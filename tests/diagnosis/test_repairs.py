@@ -145,9 +145,7 @@ def test_a_stop_that_python_drops_is_tried_again_and_says_nothing():
 
 def test_waiting_for_a_processor_is_not_held_against_a_change():
     # A sleep stands for a busy machine: the clock runs, the CPU time does not.
-    assert tried("import time\ndef f(a, b):\n    time.sleep(0.7)\n    return a / b", (6.0, 3.0)) == [
-        {"y": 2.0}
-    ]
+    assert tried("import time\ndef f(a, b):\n    time.sleep(0.7)\n    return a / b", (6.0, 3.0)) == [{"y": 2.0}]
 
 
 def test_changes_for_which_no_time_is_left_are_not_known(monkeypatch):
@@ -228,29 +226,16 @@ def test_a_change_that_spoils_what_was_right_is_none():
 
 def test_where_another_check_fails_all_the_same_less_is_claimed():
     source = "def f(a, b):\n    return a // b + 0.1"
-    whole, _ = search(
-        source, lambda text, trial: "a / b" in text, ["values", "other"], [False, False], "values"
-    )
+    whole, _ = search(source, lambda text, trial: "a / b" in text, ["values", "other"], [False, False], "values")
     part, _ = search(
-        source,
-        lambda text, trial: "a / b" in text and not trial,
-        ["values", "other"],
-        [False, False],
-        "values",
+        source, lambda text, trial: "a / b" in text and not trial, ["values", "other"], [False, False], "values"
     )
     assert whole.what == "look at the operation in `a // b`; all else is right."
     assert part.what == "look at the operation in `a // b`. Another check fails all the same."
     part, _ = search(
-        source,
-        lambda text, trial: "0.1" not in text and not trial,
-        ["values", "other"],
-        [False, False],
-        "values",
+        source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert (
-        part.what
-        == "without `0.1` after `a // b` this check comes out right. Another check fails all the same."
-    )
+    assert part.what == "without `0.1` after `a // b` this check comes out right. Another check fails all the same."
 
 
 def test_the_names_in_a_condition_stay():
@@ -262,6 +247,8 @@ def test_the_names_in_a_condition_stay():
 
 
 def test_another_text_may_be_the_default():
-    source = 'def f(a, kind="mlp"):\n    if kind == "linear":\n        return a\n    return 2 * a if kind == "mlp" else None'
+    source = (
+        'def f(a, kind="mlp"):\n    if kind == "linear":\n        return a\n    return 2 * a if kind == "mlp" else None'
+    )
     found = [one for one in repairs(source) if one.what == "look at the default `'mlp'`; all else is right."]
     assert [value(one.source, (3,)) for one in found] == [3]

@@ -29,10 +29,7 @@ FLAT = torch.randn(5, 7, generator=torch.Generator().manual_seed(2))
         (lambda x: x.amax(-1), "The heads came reduced to the largest number over the axis of d_head."),
         (lambda x: x[:, 0], "The heads came reduced to the first entry over the axis of heads."),
         (lambda x: x[:, -1], "The heads came reduced to the last entry over the axis of heads."),
-        (
-            lambda x: x[:, 1],
-            "The heads came without the axis of heads: was something summed or picked along it?",
-        ),
+        (lambda x: x[:, 1], "The heads came without the axis of heads: was something summed or picked along it?"),
         (lambda x: x.mean(1, keepdim=True), "The heads came with length 1 along the axis of heads"),
         (lambda x: x.mean(), "The heads came as one number, the mean of all that are due."),
         (lambda x: x.sum(), "The heads came as one number, the sum of all that are due."),
@@ -48,10 +45,7 @@ FLAT = torch.randn(5, 7, generator=torch.Generator().manual_seed(2))
         (lambda x: x.flatten(0, 1), "The first axes of the heads came joined to one."),
         (lambda x: x.flatten(2), "The last axes of the heads came joined to one."),
         (lambda x: x.flatten(1, 2), "Some axes of the heads came joined to one."),
-        (
-            lambda x: torch.cat([x, x], 2),
-            "The heads came right, but with more behind it along the axis of tokens.",
-        ),
+        (lambda x: torch.cat([x, x], 2), "The heads came right, but with more behind it along the axis of tokens."),
         (
             lambda x: torch.cat([x + 1, x], 2),
             "The heads came right, but with more in front of it along the axis of tokens.",
@@ -72,19 +66,13 @@ FLAT = torch.randn(5, 7, generator=torch.Generator().manual_seed(2))
         (lambda x: torch.randn(2, 3, 5, 21), "The heads came too long along the axis of d_head."),
         (lambda x: torch.randn(2, 4, 8, 7), ""),
         (lambda x: torch.randn(2, 7, 5, 3), "Axis −3 of the heads came as long as d_head;"),
-        (
-            lambda x: x[:, :, -1:],
-            "Only the last of the heads along the axis of tokens came back; all are due.",
-        ),
+        (lambda x: x[:, :, -1:], "Only the last of the heads along the axis of tokens came back; all are due."),
         (lambda x: x[:, :1], "Only the first of the heads along the axis of heads came back; all are due."),
         (
             lambda x: torch.randn(5, 7, 5, 7),
             "Axis −4 of the heads came as long as the number of tokens; the size of the batch is due.",
         ),
-        (
-            lambda x: torch.randn(2, 7, 7, 7),
-            "Axis −3 of the heads came as long as d_head; the number of heads is due.",
-        ),
+        (lambda x: torch.randn(2, 7, 7, 7), "Axis −3 of the heads came as long as d_head; the number of heads is due."),
         (lambda x: x.double(), "The heads came as float64. Bring it back to the dtype of the inputs."),
         (lambda x: x.half(), "The heads came as float16. The inputs are float32, and so should this be."),
         (lambda x: x.long(), "The heads came as whole numbers (int64). float32 is due, as in the inputs."),
@@ -197,13 +185,9 @@ def test_a_list_in_the_place_of_a_tensor():
     got = {"heads (number)": 3, **parts}
     says = "A list or tuple of tensors came back for the heads, where one tensor is due"
     assert of_all(got, {"heads": WANT}) == [f"{says}: stack them along axis −3.", f"{says}."]
-    assert (
-        of_all(got, {"heads": WANT.transpose(0, 1).flatten(0, 1)})[0] == f"{says}: join them along axis −3."
-    )
+    assert of_all(got, {"heads": WANT.transpose(0, 1).flatten(0, 1)})[0] == f"{says}: join them along axis −3."
     assert of_all(got, {"heads": WANT + 1})[0] == f"{says}: torch.stack or torch.cat makes one of its parts."
-    assert of_all({"heads": WANT}, got) == [
-        "One tensor came back for the heads, where a list of tensors is due."
-    ]
+    assert of_all({"heads": WANT}, got) == ["One tensor came back for the heads, where a list of tensors is due."]
 
 
 def test_a_list_of_another_length():
@@ -212,9 +196,7 @@ def test_a_list_of_another_length():
     assert holds == ["The list of maps holds None; leave such entries out."]
     many = of_all({"maps (number)": 2, "maps[0]": FLAT, "maps[1]": FLAT}, want)
     assert many == ["Too many came back in the list of maps."]
-    few = of_all(
-        {"maps (number)": 1, "maps[0]": FLAT}, {"maps (number)": 2, "maps[0]": FLAT, "maps[1]": FLAT}
-    )
+    few = of_all({"maps (number)": 1, "maps[0]": FLAT}, {"maps (number)": 2, "maps[0]": FLAT, "maps[1]": FLAT})
     assert few[0] == "Too few came back in the list of maps."
 
 

@@ -40,41 +40,26 @@ def raise_of(names: dict, call: str, here: str) -> tuple[Raise, Exception]:
 @pytest.mark.parametrize(
     ("call", "here", "place", "where"),
     [
-        (
-            "double(torch.rand(2, 3))",
-            "9.1",
-            Place(cell="exercise-9-1", line=3, shapes=(("x", (2, 3)),)),
-            "line 3",
-        ),
+        ("double(torch.rand(2, 3))", "9.1", Place(cell="exercise-9-1", line=3, shapes=(("x", (2, 3)),)), "line 3"),
         (
             "Layer().forward(torch.rand(2, 3))",
             "9.2",
             Place(cell="exercise-9-1", line=3, shapes=(("x", (2, 3)),)),
             "in your exercise 9.1, line 3",
         ),
-        (
-            "draws(torch.tensor(1.0))",
-            "9.3",
-            Place(cell="exercise-9-3", line=3, shapes=(("x", ()),)),
-            "line 3",
-        ),
+        ("draws(torch.tensor(1.0))", "9.3", Place(cell="exercise-9-3", line=3, shapes=(("x", ()),)), "line 3"),
         ("double()", "9.1", Place(), "line 2"),
         ("Layer().forward()", "9.2", Place(), "line 2"),
         ("Layer().backward()", "9.2", Place(), ""),
         ("1 / 0", "9.2", Place(), ""),
     ],
 )
-def test_the_words_are_those_of_the_grade(
-    names: dict, call: str, here: str, place: Place, where: str
-) -> None:
+def test_the_words_are_those_of_the_grade(names: dict, call: str, here: str, place: Place, where: str) -> None:
     found, error = raise_of(names, call, here)
     cells = NotebookCells(
-        sources={ID[name]: source for name, source in CELLS.items()},
-        student=[ID[name] for name in CELLS if name],
+        sources={ID[name]: source for name, source in CELLS.items()}, student=[ID[name] for name in CELLS if name]
     )
-    report = Evidence(
-        key="", status=Status.RAISED, error=type(error).__name__, message=str(error), place=place
-    )
+    report = Evidence(key="", status=Status.RAISED, error=type(error).__name__, message=str(error), place=place)
     assert found.says == raised(report, ID[here], cells).in_a_call
     assert found.where == where
     assert found.line in CELLS["9.1"] + CELLS["9.2"] + CELLS["9.3"]
@@ -85,12 +70,8 @@ def test_a_function_of_the_lesson_is_named(names: dict) -> None:
     names["missing"] = torch.tensor([1.0, 2.0])
     found, error = raise_of(names, "draws(torch.rand(2))", "9.3")
     place = Place(cell="exercise-9-3", line=2, shapes=(("x", (2,)),), given_cell="given", given_line=3)
-    cells = NotebookCells(
-        sources={ID[name]: source for name, source in CELLS.items()}, student=["exercise-9-3"]
-    )
-    report = Evidence(
-        key="", status=Status.RAISED, error=type(error).__name__, message=str(error), place=place
-    )
+    cells = NotebookCells(sources={ID[name]: source for name, source in CELLS.items()}, student=["exercise-9-3"])
+    report = Evidence(key="", status=Status.RAISED, error=type(error).__name__, message=str(error), place=place)
     assert found.says == raised(report, "exercise-9-3", cells).in_a_call
     assert "in the lesson's draw (x: 2)" in found.says
 

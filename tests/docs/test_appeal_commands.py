@@ -11,9 +11,7 @@ from tests.gradebook.read_exports import score_on
 from tests.gradebook.small_course import COURSE, SmallCourse
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "instructors.md"
-BLOCK = re.compile(
-    r"^<!-- not run: tests/docs/test_appeal_commands.py [^\n]*-->\n```sh\n(.*?)^```", re.M | re.S
-)
+BLOCK = re.compile(r"^<!-- not run: tests/docs/test_appeal_commands.py [^\n]*-->\n```sh\n(.*?)^```", re.M | re.S)
 
 
 def test_an_appeal_as_the_page_describes_it(tmp_path: Path) -> None:

@@ -21,8 +21,7 @@ PAGE = ROOT / "docs" / "authors.md"
 NAME = "1-convolution"
 # A block of the page; before one in Python stands the file that it is.
 STEP = re.compile(
-    r"(?:A new\s+file, `(?P<file>[^`]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
+    r"(?:A new\s+file, `(?P<file>[^`]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if name != "GRADER_COURSE"},
@@ -144,20 +143,14 @@ def test_the_page_ends_with_a_course_that_checks_its_notebooks(reader: Reader) -
     assert reader.run("grader build --check") == ""
 
 
-@pytest.mark.slow(
-    held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks"
-)
+@pytest.mark.slow(held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks")
 def test_the_solution_has_all_points_and_the_untouched_notebook_none(grades: dict[str, dict]) -> None:
-    scores = {
-        student: (grade["status"], grade["score"], grade["max_score"]) for student, grade in grades.items()
-    }
+    scores = {student: (grade["status"], grade["score"], grade["max_score"]) for student, grade in grades.items()}
     assert scores["solved"] == ("graded", 100.0, 100.0)
     assert scores["untouched"] == ("graded", 0.0, 100.0)
 
 
-@pytest.mark.slow(
-    held_by="tests/course/test_every_exercise.py::test_no_wrong_answer_passes_and_no_right_one_fails"
-)
+@pytest.mark.slow(held_by="tests/course/test_every_exercise.py::test_no_wrong_answer_passes_and_no_right_one_fails")
 def test_a_declared_mistake_is_named_and_costs_its_exercise_alone(grades: dict[str, dict]) -> None:
     verdict = of_convolve(grades["turned"])
     assert verdict["mistake"] == "kernel_turned"
@@ -165,19 +158,13 @@ def test_a_declared_mistake_is_named_and_costs_its_exercise_alone(grades: dict[s
     assert grades["turned"]["score"] == 40.0
 
 
-@pytest.mark.slow(
-    held_by="tests/hostile/test_submissions.py::test_no_submission_gets_more_or_less_than_it_earned"
-)
+@pytest.mark.slow(held_by="tests/hostile/test_submissions.py::test_no_submission_gets_more_or_less_than_it_earned")
 def test_a_built_in_of_the_lessons_own_is_refused_under_any_name(grades: dict[str, dict]) -> None:
     assert of_convolve(grades["borrowed"])["points"] == 0.0
-    assert ("uses-builtin", "1.1") in {
-        (flag["kind"], flag["exercise"]) for flag in grades["borrowed"]["flags"]
-    }
+    assert ("uses-builtin", "1.1") in {(flag["kind"], flag["exercise"]) for flag in grades["borrowed"]["flags"]}
 
 
-@pytest.mark.slow(
-    held_by="tests/hostile/test_submissions.py::test_no_submission_gets_more_or_less_than_it_earned"
-)
+@pytest.mark.slow(held_by="tests/hostile/test_submissions.py::test_no_submission_gets_more_or_less_than_it_earned")
 def test_the_sandbox_shows_nothing_of_the_course(grades: dict[str, dict]) -> None:
     assert "found nothing" in of_convolve(grades["thief"])["message"], of_convolve(grades["thief"])
 
@@ -188,9 +175,7 @@ def test_the_sandbox_shows_nothing_of_the_course(grades: dict[str, dict]) -> Non
 def test_nbgrader_collects_and_grades_it_from_another_folder(
     reader: Reader, grades: dict[str, dict], tmp_path: Path
 ) -> None:
-    (tmp_path / "nbgrader_config.py").write_text(
-        f"load_subconfig('nbgrader_config.py', path={str(reader.folder)!r})\n"
-    )
+    (tmp_path / "nbgrader_config.py").write_text(f"load_subconfig('nbgrader_config.py', path={str(reader.folder)!r})\n")
     archive = reader.folder / "downloaded" / NAME / "archive" / "canvas.zip"
     archive.parent.mkdir(parents=True)
     with zipfile.ZipFile(archive, "w") as file:

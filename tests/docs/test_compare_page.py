@@ -75,13 +75,11 @@ def test_the_page_on_scale_says_what_throughput_found() -> None:
         times = [(beside[name][f"vs_{program}"], each[name] / ours[name]) for name in both]
         assert f"| {label} | " + " | ".join(f"{few:.1f} | {many:.0f}" for few, many in times) + " |" in SCALE
     second = beside["2-heads"]
-    seconds = (
-        f"{second[f'{name}_s']:.{digits}f}" for name, digits in (("grader", 1), ("nbgrader", 0), ("otter", 0))
-    )
+    seconds = (f"{second[f'{name}_s']:.{digits}f}" for name, digits in (("grader", 1), ("nbgrader", 0), ("otter", 0)))
     took = "{} submissions took {} seconds, `nbgrader autograde` {} and `otter run` {}: {:.1f} and {:.1f} times as long"
-    assert took.format(
-        second["submissions"], *seconds, second["vs_nbgrader"], second["vs_otter"]
-    ) in " ".join(SCALE.split())
+    assert took.format(second["submissions"], *seconds, second["vs_nbgrader"], second["vs_otter"]) in " ".join(
+        SCALE.split()
+    )
     small = [beside[name]["grader_s"] / beside[name]["submissions"] for name in both]
     assert row("this grader, `--jobs 2`", small, 2) in SCALE
     assert row("this grader, a class of 30", ours.values(), 2) in SCALE

@@ -19,11 +19,7 @@ STEP = re.compile(
     re.DOTALL,
 )
 NEW_FILE = re.compile(r"A new file, `(?P<file>[^`]+)`:\n\n```python\n(?P<code>.*?)```", re.DOTALL)
-EDITED = {
-    "grader/course/lesson_1/keep_largest.py",
-    "grader/course/lesson_1/__init__.py",
-    "solutions/1-attention.py",
-}
+EDITED = {"grader/course/lesson_1/keep_largest.py", "grader/course/lesson_1/__init__.py", "solutions/1-attention.py"}
 GENERATED = {
     "solutions/1-attention/1-attention.ipynb",
     "notebooks/1-attention/1-attention.ipynb",
@@ -113,9 +109,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     return Course(root, changes(before, edited), changes(edited, contents(root)))
 
 
-@pytest.mark.slow(
-    held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks"
-)
+@pytest.mark.slow(held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks")
 def test_it_adds_one_file_touches_two_and_the_build_makes_the_rest(course: Course) -> None:
     assert course.edited == EDITED
     assert course.changed_by_the_build == GENERATED
@@ -133,9 +127,7 @@ def test_the_student_gets_the_task_and_not_the_answer(course: Course) -> None:
     assert "threshold =" not in "".join(cell.source for cell in book.cells if cell.cell_type == "code")
 
 
-@pytest.mark.slow(
-    held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks"
-)
+@pytest.mark.slow(held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks")
 def test_the_solution_gets_full_points_and_the_untouched_notebook_none(course: Course) -> None:
     shutil.copy(course.root / "solutions/1-attention/1-attention.ipynb", course.root / "solved.ipynb")
     shutil.copy(course.root / "notebooks/1-attention/1-attention.ipynb", course.root / "untouched.ipynb")
@@ -153,9 +145,7 @@ def test_the_solution_gets_full_points_and_the_untouched_notebook_none(course: C
     assert grades["untouched"]["score"] == 0.0
 
 
-@pytest.mark.slow(
-    held_by="tests/course/test_every_exercise.py::test_the_solution_passes_and_a_mistake_is_refused"
-)
+@pytest.mark.slow(held_by="tests/course/test_every_exercise.py::test_the_solution_passes_and_a_mistake_is_refused")
 def test_the_courses_own_tests_hold_for_it(course: Course) -> None:
     """Its reference passes, its mistakes are refused and named, its probe stands alone, its sizes are distinct."""
     files = ("tests/course/test_every_exercise.py", "tests/course/test_lesson_1.py")

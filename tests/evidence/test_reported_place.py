@@ -7,13 +7,7 @@ from grader.records import Place
 
 
 def test_a_place_is_read() -> None:
-    reported = {
-        "cell": "own-001",
-        "line": 3,
-        "column": 7,
-        "shapes": [["q", [2, 3]], ["s", []]],
-        "given": ["a", 5],
-    }
+    reported = {"cell": "own-001", "line": 3, "column": 7, "shapes": [["q", [2, 3]], ["s", []]], "given": ["a", 5]}
     assert place(reported) == Place(
         cell="own-001", line=3, column=7, shapes=(("q", (2, 3)), ("s", ())), given_cell="a", given_line=5
     )
@@ -26,9 +20,7 @@ def test_what_is_no_object_is_no_place(reported) -> None:
 
 @pytest.mark.parametrize("line", [0, -1, 10**6 + 1, 10**400, True, 2.0, "2", None, [2]])
 def test_an_impossible_line_is_none(line) -> None:
-    assert place({"cell": "c", "line": line, "column": line, "given": ["g", line]}) == Place(
-        cell="c", given_cell="g"
-    )
+    assert place({"cell": "c", "line": line, "column": line, "given": ["g", line]}) == Place(cell="c", given_cell="g")
 
 
 def test_names_are_cut_and_cleaned() -> None:

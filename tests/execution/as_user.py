@@ -47,9 +47,7 @@ def command_as(user: int, folder: Path, python: Path, *arguments: str) -> list[s
     return [str(python), *arguments]
 
 
-def run_as(
-    user: int, folder: Path, program: Path, *arguments: str, python: Path = Path(sys.executable)
-) -> dict:
+def run_as(user: int, folder: Path, program: Path, *arguments: str, python: Path = Path(sys.executable)) -> dict:
     """Run a Python program as a user, and return the JSON object that it prints last.
 
     Skip the test if this process is not root and `user` is another one, or if the program prints {"skip": reason}.

@@ -55,7 +55,5 @@ def displayed(sandbox: Sandbox, source: str, *, seconds: float = 30.0) -> str:
     result = sandbox.run_cell(source, seconds=seconds)
     parts = []
     for output in result.outputs:
-        parts.append(
-            output.get("text") or output.get("evalue") or output.get("data", {}).get("text/plain", "")
-        )
+        parts.append(output.get("text") or output.get("evalue") or output.get("data", {}).get("text/plain", ""))
     return "".join(parts)

@@ -29,9 +29,7 @@ def notebook(*cells: tuple[str, str]) -> nbformat.NotebookNode:
 def ask(name: str, *, trial: int = 0, seconds: float = 20.0) -> Request:
     source = f"def probe({name}, t):\n    return {{'y': {name}(t)}}"
     inputs = {"t": torch.tensor([2.0, 3.0, 5.0])}
-    return Request(
-        key=f"{name}/values/hidden/{trial}", source=source, function="probe", inputs=inputs, seconds=seconds
-    )
+    return Request(key=f"{name}/values/hidden/{trial}", source=source, function="probe", inputs=inputs, seconds=seconds)
 
 
 def run(server, book, requests=None, **more):
@@ -40,9 +38,7 @@ def run(server, book, requests=None, **more):
 
 
 def test_parameters_outputs_and_evidence(server):
-    book = notebook(
-        ("a", "def double(t):\n    return 2 * t"), ("b", "print(device, seed)\n1/0"), ("c", "40 + 2")
-    )
+    book = notebook(("a", "def double(t):\n    return 2 * t"), ("b", "print(device, seed)\n1/0"), ("c", "40 + 2"))
     execution = run(server, book, {"a": [ask("double")]})
     assert execution.evidence["double/values/hidden/0"].values["y"].tolist() == [4.0, 6.0, 10.0]
     by_id = {cell.id: cell for cell in execution.notebook.cells}
@@ -73,9 +69,7 @@ def test_each_exercise_is_probed_in_the_state_right_after_its_cell(server):
 
 
 def test_a_helper_further_down_counts(server):
-    book = notebook(
-        ("one", "def one(t):\n    return helper(t)"), ("late", "def helper(t):\n    return 7 * t")
-    )
+    book = notebook(("one", "def one(t):\n    return helper(t)"), ("late", "def helper(t):\n    return 7 * t"))
     execution = run(server, book, {"one": [ask("one")]})
     assert execution.evidence["one/values/hidden/0"].values["y"].tolist() == [14.0, 21.0, 35.0]
 
@@ -100,28 +94,21 @@ def test_a_hundred_cells_that_use_up_their_time(server):
 
 
 def test_cells_may_have_a_time_of_their_own(server):
-    book = notebook(
-        ("slow", "import time\ntime.sleep(0.6)\nx = 1"), ("quick", "import time\ntime.sleep(0.6)")
-    )
+    book = notebook(("slow", "import time\ntime.sleep(0.6)\nx = 1"), ("quick", "import time\ntime.sleep(0.6)"))
     execution = run(server, book, limits=Limits(cell_seconds=0.2), cell_seconds={"slow": 20.0})
     assert execution.cells["slow"].status is Status.OK
     assert execution.cells["quick"].status is Status.TIMEOUT
 
 
 @pytest.mark.parametrize(
-    "source",
-    ["# papermill_description=", "%%no_such_magic", "\ud800".encode("utf-8", "replace").decode(), "", " \n"],
+    "source", ["# papermill_description=", "%%no_such_magic", "\ud800".encode("utf-8", "replace").decode(), "", " \n"]
 )
 def test_odd_sources_do_no_harm(source, server):
-    execution = run(
-        server, notebook(("odd", source), ("one", "def one(t):\n    return t")), {"one": [ask("one")]}
-    )
+    execution = run(server, notebook(("odd", source), ("one", "def one(t):\n    return t")), {"one": [ask("one")]})
     assert execution.evidence["one/values/hidden/0"].status is Status.OK
 
 
-@pytest.mark.slow(
-    held_by="tests/execution/test_sandbox.py::test_a_cell_that_strikes_the_checkpoint_too_is_skipped"
-)
+@pytest.mark.slow(held_by="tests/execution/test_sandbox.py::test_a_cell_that_strikes_the_checkpoint_too_is_skipped")
 def test_ten_replays_at_most(server):
     """Each of these probes kills nothing but itself, and each cell the checkpoint too: the run still ends."""
     cells = [(f"c{n}", "import os\nos.kill(os.getppid(), 9)\nos._exit(1)") for n in range(9)]

@@ -142,9 +142,7 @@ def test_what_may_be_the_gpus_doing(result):
 
 def test_what_is_not():
     unsolved = Result(Status.RAISED, "NotImplementedError", "TODO 1.4")
-    wrong = Result(
-        Status.RAISED, "RuntimeError", "The size of tensor a (3) must match the size of tensor b (5)"
-    )
+    wrong = Result(Status.RAISED, "RuntimeError", "The size of tensor a (3) must match the size of tensor b (5)")
     assert gpu_trouble({"a": unsolved, "b": wrong}, {"c": Result(Status.REFUSED, message="too large")}) == ""
 
 

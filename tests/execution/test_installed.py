@@ -60,9 +60,7 @@ else:
     1 / 0""",
 }
 # What a submission needs of the same folder works all the same.
-WORKS = (
-    "import torch, numpy, matplotlib.pyplot, sklearn.metrics, ipywidgets, tqdm, IPython, os; os.listdir(SITE)"
-)
+WORKS = "import torch, numpy, matplotlib.pyplot, sklearn.metrics, ipywidgets, tqdm, IPython, os; os.listdir(SITE)"
 # How a way is closed: what is in these lists of errors is not a mistake of the attempt.
 CLOSED = """
 ModuleNotFoundError ImportError PermissionError FileNotFoundError OSError IndexError CalledProcessError ZeroDivisionError
@@ -97,9 +95,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("user", [0, USER], ids=["root", "ordinary user"])
 @pytest.mark.parametrize("tier", ["full", "partial"])
-def test_no_submission_reads_the_installed_course(
-    tier: str, user: int, environment: Path, tmp_path: Path
-) -> None:
+def test_no_submission_reads_the_installed_course(tier: str, user: int, environment: Path, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
     (tmp_path / "attempts.json").write_text(json.dumps({**ATTEMPTS, "works": WORKS}))
     told = run_as(

@@ -157,9 +157,7 @@ def test_there_are_26_probes():
 def test_closed_in_tier_full(probe, planted, python):
     result = python.run_cell(cell(probe, planted), seconds=20)
     assert result.status is Status.RAISED, f"{probe}: {result}"
-    assert result.error not in ("SyntaxError", "NameError", "TypeError", "AttributeError"), (
-        f"{probe}: {result}"
-    )
+    assert result.error not in ("SyntaxError", "NameError", "TypeError", "AttributeError"), f"{probe}: {result}"
     assert SECRET not in str(result)
     assert not list(planted.outside.iterdir())
     with closing(sqlite3.connect(planted.gradebook)) as book:
@@ -169,9 +167,7 @@ def test_closed_in_tier_full(probe, planted, python):
         planted.datagrams.recv(99)
 
 
-@pytest.mark.parametrize(
-    "probe", ["read a secret file", "TCP to loopback", "UNIX path socket", "write outside"]
-)
+@pytest.mark.parametrize("probe", ["read a secret file", "TCP to loopback", "UNIX path socket", "write outside"])
 def test_the_probe_itself_can_succeed(probe, planted):
     """Run here, beside the secrets, it gets what it is after: a probe that never could would prove nothing."""
     space: dict = {"print": lambda *_: None}
@@ -215,15 +211,7 @@ def test_no_kernel_user_zero_and_no_capabilities(python, said):
 
 def test_the_environment_is_ours(python, said):
     names = set(said(python, "import os\nprint(*os.environ)").split())
-    assert not names & {
-        "PLANTED_SECRET",
-        "GRADER_SECRET",
-        "SSH_AUTH_SOCK",
-        "HISTFILE",
-        "PYTHONPATH",
-        "PWD",
-        "OLDPWD",
-    }
+    assert not names & {"PLANTED_SECRET", "GRADER_SECRET", "SSH_AUTH_SOCK", "HISTFILE", "PYTHONPATH", "PWD", "OLDPWD"}
 
 
 def test_two_submissions_do_not_see_each_other(spawn, said):

@@ -70,10 +70,7 @@ WORKS = {
         "['0', '1', '2']",
     ),
     "digits": ("from sklearn.datasets import load_digits\nprint(load_digits().data.shape)", "(1797, 64)"),
-    "hidden temporary files": (
-        "import tempfile\nwith tempfile.NamedTemporaryFile() as f:\n    print(f.name)",
-        "/tmp/",
-    ),
+    "hidden temporary files": ("import tempfile\nwith tempfile.NamedTemporaryFile() as f:\n    print(f.name)", "/tmp/"),
     "input() without anybody": ("try:\n    input()\nexcept EOFError:\n    print('nobody')", "nobody"),
     "%%capture": ("%%capture kept\nprint('kept')", ""),
     "compiled regions": (
@@ -171,9 +168,7 @@ def test_random_numbers_go_on_from_cell_to_cell(python, said):
     """Python's own generator is seeded anew in every fork, and every cell is one."""
     python.run_cell("import random\nrandom.seed(3)", seconds=20)
     generator = random.Random(3)
-    assert [float(said(python, "print(random.random())")) for _ in range(3)] == [
-        generator.random() for _ in range(3)
-    ]
+    assert [float(said(python, "print(random.random())")) for _ in range(3)] == [generator.random() for _ in range(3)]
 
 
 def test_a_task_outlives_its_cell(python, said):
@@ -188,8 +183,7 @@ def test_figures_come_back_as_pictures(python):
 
 def test_clear_output_and_updates(python, said):
     assert (
-        said(python, "from IPython.display import clear_output\nprint('old')\nclear_output()\nprint('new')")
-        == "new\n"
+        said(python, "from IPython.display import clear_output\nprint('old')\nclear_output()\nprint('new')") == "new\n"
     )
     source = "from IPython.display import display\nshown = display('before', display_id=True)\nshown.update('after')"
     assert "after" in said(python, source)
@@ -220,9 +214,7 @@ def test_what_a_cell_switched_off_does_not_reach_the_lesson(python, said):
 
 
 def test_what_a_program_prints_is_kept(python, said):
-    assert "from a program" in said(
-        python, "import subprocess\n_ = subprocess.run(['echo', 'from a program'])"
-    )
+    assert "from a program" in said(python, "import subprocess\n_ = subprocess.run(['echo', 'from a program'])")
 
 
 def test_every_run_draws_the_same_numbers(spawn, said):

@@ -93,8 +93,7 @@ def test_processes_and_threads(bomb, spawn, said):
 def test_a_crowd_left_behind_does_not_cost_the_next_cell(spawn, said):
     python = spawn(processes=40)
     python.run_cell(
-        "import subprocess\ntry:\n    while True: subprocess.Popen(['sleep', '60'])\nexcept OSError: pass",
-        seconds=20,
+        "import subprocess\ntry:\n    while True: subprocess.Popen(['sleep', '60'])\nexcept OSError: pass", seconds=20
     )
     assert said(python, "1 + 1", seconds=30) == "2"
 
@@ -154,8 +153,7 @@ def test_outputs_of_a_cell(name, spawn):
 def test_outputs_of_a_submission(spawn):
     python = spawn(cell_output_bytes=100_000, output_bytes=250_000)
     results = [
-        python.run_cell("print('x' * 90_000)\nimport os\n_ = os.write(1, b'y' * 9000)", seconds=20)
-        for _ in range(6)
+        python.run_cell("print('x' * 90_000)\nimport os\n_ = os.write(1, b'y' * 9000)", seconds=20) for _ in range(6)
     ]
     assert sum(len(str(result.outputs)) for result in results) < 300_000
     assert "cut" in str(results[-1].outputs) or not results[-1].outputs

@@ -20,9 +20,7 @@ LIMITS = {"memory_bytes": 1 << 30, "scratch_bytes": 1 << 30, "scratch_files": 10
         (4 << 20, 200 << 10, True),
     ],
 )
-def test_memory_is_short_below_a_share_and_a_size(
-    total: int, available: int, short: bool, tmp_path: Path
-) -> None:
+def test_memory_is_short_below_a_share_and_a_size(total: int, available: int, short: bool, tmp_path: Path) -> None:
     path = tmp_path / "meminfo"
     path.write_text(f"MemTotal:       {total} kB\nMemFree:   1 kB\nMemAvailable:   {available} kB\n")
     assert memory_is_short(str(path)) is short

@@ -37,12 +37,9 @@ def test_what_one_leaves_in_its_queues_and_sockets_no_other_finds(told):
 
 def test_no_file_system_of_one_can_be_seen_by_another(told):
     if told["tier"] == "partial":
-        pytest.skip(
-            "Landlock alone: all mounts are seen, and none can be written outside of the sandbox's home"
-        )
+        pytest.skip("Landlock alone: all mounts are seen, and none can be written outside of the sandbox's home")
     first, second = (
-        {device for device, kind in json.loads(found).values() if kind != "devtmpfs"}
-        for found in told["mounts"]
+        {device for device, kind in json.loads(found).values() if kind != "devtmpfs"} for found in told["mounts"]
     )
     assert len(first) == len(second) == 3  # proc, devpts, scratch
     assert first.isdisjoint(second)

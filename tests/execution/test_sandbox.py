@@ -21,9 +21,7 @@ from grader.workers.affinity import reserve_core
 def request(
     source: str, inputs=None, *, key: str = "1.1/values/hidden/0", seconds: float = 20.0, group: str = ""
 ) -> Request:
-    return Request(
-        key=key, source=source, function="probe", inputs=inputs or {}, seconds=seconds, group=group
-    )
+    return Request(key=key, source=source, function="probe", inputs=inputs or {}, seconds=seconds, group=group)
 
 
 ENDS = {
@@ -103,9 +101,7 @@ def test_a_cell_that_strikes_the_checkpoint_too_is_skipped(strike, python, said)
 
 def test_what_strikes_after_its_cell_costs_that_cell(python, said):
     python.run_cell("x = 5", seconds=20)
-    python.run_cell(
-        "x = 6\nimport os, threading\nthreading.Timer(0.2, lambda: os._exit(1)).start()", seconds=20
-    )
+    python.run_cell("x = 6\nimport os, threading\nthreading.Timer(0.2, lambda: os._exit(1)).start()", seconds=20)
     assert all_ended(python.pid)
     assert said(python, "x") == "5"
 
@@ -221,17 +217,11 @@ def test_given_cells_and_answers_share_a_process_and_the_students_own_have_a_che
 def test_what_hangs_or_dies_without_a_checkpoint_costs_no_other_cell(python, said, source):
     python.run_cell("x = 1", seconds=20, origin=GIVEN)
     python.run_cell("x += 1", seconds=20, origin=GIVEN)
-    assert python.run_cell(f"x = 77\n{source}", seconds=1, origin=GIVEN).status in (
-        Status.TIMEOUT,
-        Status.DIED,
-    )
+    assert python.run_cell(f"x = 77\n{source}", seconds=1, origin=GIVEN).status in (Status.TIMEOUT, Status.DIED)
     assert said(python, "x") == "2"
     pids = {python.run_cell(PROCESS, seconds=20, origin=GIVEN).outputs[0]["text"] for _ in range(3)}
     assert len(pids) == 3  # it has learnt: from now on each cell has its checkpoint
-    assert python.run_cell(f"x = 77\n{source}", seconds=1, origin=GIVEN).status in (
-        Status.TIMEOUT,
-        Status.DIED,
-    )
+    assert python.run_cell(f"x = 77\n{source}", seconds=1, origin=GIVEN).status in (Status.TIMEOUT, Status.DIED)
     assert said(python, "x") == "2"
 
 
@@ -296,9 +286,7 @@ def test_a_subclass_that_lies_is_only_its_numbers(python):
         "        return True\ndef lie(t): return t.as_subclass(Liar)"
     )
     python.run_cell(cell, seconds=20)
-    evidence = python.call(
-        request("def probe(lie, t):\n    return {'t': lie(t)}", {"t": torch.tensor([2.0, 3.0])})
-    )
+    evidence = python.call(request("def probe(lie, t):\n    return {'t': lie(t)}", {"t": torch.tensor([2.0, 3.0])}))
     assert evidence.values["t"].tolist() == [2.0, 3.0]
 
 

@@ -92,10 +92,9 @@ def test_a_second_copy_is_hidden_and_all_beside_it_can_be_read(tmp_path: Path, m
     boot, _ = describe_sandbox("full", "cpu", "/home/student")
     assert {*ours} <= {*boot["masks"]}
     _, server = describe_sandbox("partial", "cpu", str(tmp_path / "home"))
-    assert {
-        str(Path(ours[0]).with_name("torch")),
-        f"{tmp_path}/envs/b/lib/python3.9/site-packages/torch",
-    } <= {*server["read"]}
+    assert {str(Path(ours[0]).with_name("torch")), f"{tmp_path}/envs/b/lib/python3.9/site-packages/torch"} <= {
+        *server["read"]
+    }
     real = [os.path.realpath(path) for path in server["read"]]
     assert [path for path in real if any(f"{own}/".startswith(f"{path}/") for own in ours)] == []
 
@@ -104,8 +103,6 @@ def test_a_second_copy_is_hidden_and_all_beside_it_can_be_read(tmp_path: Path, m
 def test_a_server_that_shows_the_course_does_not_start(monkeypatch) -> None:
     monkeypatch.setattr("grader.execution.sandbox_description._masks", lambda binds, ours: [])
     monkeypatch.setattr("grader.execution.sandbox_description._telling_files", lambda ours: [os.__file__])
-    with pytest.raises(
-        IsolationError, match=r"could read .*os.py, which is the course's. Install .* of its own"
-    ):
+    with pytest.raises(IsolationError, match=r"could read .*os.py, which is the course's. Install .* of its own"):
         ServerProcess("full")
     assert "could read" in try_tier("full")

@@ -25,17 +25,14 @@ print([(C.syscall(number, 0, 0, 0, 0, 0) >= 0, ctypes.get_errno()) for number in
 def test_new_calls_are_refused_by_number(python, said):
     numbers = [number for number, _ in CALLS.values()]
     found = eval(said(python, CALL.format(numbers=numbers)))
-    assert dict(zip(CALLS, found, strict=True)) == {
-        name: (False, error) for name, (_, error) in CALLS.items()
-    }
+    assert dict(zip(CALLS, found, strict=True)) == {name: (False, error) for name, (_, error) in CALLS.items()}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has it")
 def test_a_call_that_libseccomp_does_not_know_is_named(monkeypatch):
     assert seccomp.not_refused() == ()
     library = SimpleNamespace(
-        system_arch=lambda: 0,
-        resolve_syscall=lambda arch, name: -1 if name in ("statmount", "ptrace") else 5,
+        system_arch=lambda: 0, resolve_syscall=lambda arch, name: -1 if name in ("statmount", "ptrace") else 5
     )
     monkeypatch.setitem(sys.modules, "pyseccomp", library)
     assert seccomp.not_refused() == ("ptrace",)

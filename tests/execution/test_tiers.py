@@ -87,12 +87,8 @@ def test_an_unknown_tier_is_named():
 
 
 def test_none_is_refused_unless_asked_for(monkeypatch):
-    monkeypatch.setattr(
-        "grader.execution.tiers.tier_problem", lambda tier: "" if tier == "none" else f"no {tier} here"
-    )
-    with pytest.raises(
-        IsolationError, match=r"full: no full here; partial: no partial here.*--isolation none"
-    ):
+    monkeypatch.setattr("grader.execution.tiers.tier_problem", lambda tier: "" if tier == "none" else f"no {tier} here")
+    with pytest.raises(IsolationError, match=r"full: no full here; partial: no partial here.*--isolation none"):
         resolve_tier("auto")
     assert resolve_tier("none") == "none"
 
@@ -114,8 +110,7 @@ def test_another_system_is_told_what_to_do_and_nothing_that_does_not_work(tier, 
 @pytest.mark.parametrize("none_works", [True, False])
 def test_tier_none_is_advised_to_those_alone_who_can_take_it_and_did_not(requested, none_works, monkeypatch):
     monkeypatch.setattr(
-        "grader.execution.tiers.tier_problem",
-        lambda tier: "" if tier == "none" and none_works else f"no {tier}",
+        "grader.execution.tiers.tier_problem", lambda tier: "" if tier == "none" and none_works else f"no {tier}"
     )
     if requested == "none" and none_works:
         assert resolve_tier(requested) == "none"

@@ -28,16 +28,7 @@ from grader.declaration.exercise import Exercise
 from grader.declaration.lesson import Lesson
 from grader.records import GIVEN, OWN, Evidence, Origin, Request, Status
 
-NAMES = {
-    "torch": torch,
-    "nn": nn,
-    "F": F,
-    "np": np,
-    "math": math,
-    "Tensor": Tensor,
-    "Mapping": Mapping,
-    "Any": Any,
-}
+NAMES = {"torch": torch, "nn": nn, "F": F, "np": np, "math": math, "Tensor": Tensor, "Mapping": Mapping, "Any": Any}
 SOFTMAX = lessons()["1-attention"].exercise("1.3")
 ATTENTION = lessons()["1-attention"].exercise("1.4")
 MASKED = lessons()["1-attention"].exercise("1.6")
@@ -76,9 +67,7 @@ EVASIONS = {
     "vmap": "def stable_softmax(s, dim=-1):\n    return torch.vmap(lambda row: getattr(torch, 'soft' + str('max'))(row, -1))(s)",
     "a flag that is raised elsewhere": "def stable_softmax(s, dim=-1):\n    return hidden(s, dim)",
 }
-ELSEWHERE = (
-    "def hidden(s, dim): return torch.softmax(s, dim)\ndef attention_scores(q, k): return hidden(q, -1)"
-)
+ELSEWHERE = "def hidden(s, dim): return torch.softmax(s, dim)\ndef attention_scores(q, k): return hidden(q, -1)"
 
 
 def define(namespace: dict, source: str, origin: Origin) -> None:
@@ -177,9 +166,7 @@ HEAD = "def attention(q, k, v): return F.multi_head_attention_forward(q, k, v)"
         (tripwire.SWITCHED_OFF, BUILTIN + HEAD, False),
     ],
 )
-def test_a_given_cell_is_an_excuse_for_the_built_ins_that_it_names(
-    operator: str, source: str, named: bool
-) -> None:
+def test_a_given_cell_is_an_excuse_for_the_built_ins_that_it_names(operator: str, source: str, named: bool) -> None:
     assert (ran_builtins(MASKED, [(operator, PROVIDED)], {}, {PROVIDED: source}) == ()) is named
 
 
@@ -195,11 +182,7 @@ class Names(dict):
     """The notebook's names; given code finds the wrapped function among them, and who looks, the real one."""
 
     def __getitem__(self, name: str) -> Any:
-        return (
-            SimpleNamespace(scaled_dot_product_attention=WRAPPED)
-            if name == "F"
-            else super().__getitem__(name)
-        )
+        return SimpleNamespace(scaled_dot_product_attention=WRAPPED) if name == "F" else super().__getitem__(name)
 
 
 # A function of C, which has no frame.
@@ -254,9 +237,7 @@ def called(q, k, v): return Layer.twice(q)"""
 
 def called_back(q: torch.Tensor) -> Callable:
     """Return a function of C that takes anything, and calls the built-in with other arguments."""
-    return functools.partial(
-        next, map(functools.partial(F.scaled_dot_product_attention, q, q, q), [HIDDEN_MASK])
-    )
+    return functools.partial(next, map(functools.partial(F.scaled_dot_product_attention, q, q, q), [HIDDEN_MASK]))
 
 
 def class_with(name: str, q: torch.Tensor, wrap: Callable = lambda back: back) -> type:
@@ -458,9 +439,7 @@ def test_work_in_other_places_is_refused(body: str, python) -> None:
 
 
 def test_an_honest_answer_comes_back_without_a_trip_and_one_that_raises_with_its_own(python) -> None:
-    honest = answer(
-        python, "def stable_softmax(s, dim=-1):\n    return s.exp() / s.exp().sum(dim, keepdim=True)"
-    )
+    honest = answer(python, "def stable_softmax(s, dim=-1):\n    return s.exp() / s.exp().sum(dim, keepdim=True)")
     assert (honest.status, honest.trips) == (Status.OK, ())
     raising = answer(python, "def stable_softmax(s, dim=-1):\n    s.softmax(dim)\n    raise ValueError('no')")
     assert (raising.status, raising.error) == (Status.RAISED, "ValueError")
@@ -473,9 +452,7 @@ def test_cells_in_the_sandbox_have_their_origin(python) -> None:
     python.run_cell("def mine(s): return torch.softmax(s, -1)", seconds=20)
     probe = "def probe({0}, s): return {{'weights': {0}(s)}}"
     inputs = {"s": torch.randn(3, 5)}
-    assert python.call(request(SOFTMAX, probe.format("given"), inputs)).trips == (
-        ("aten::_softmax", PROVIDED),
-    )
+    assert python.call(request(SOFTMAX, probe.format("given"), inputs)).trips == (("aten::_softmax", PROVIDED),)
     assert python.call(request(SOFTMAX, probe.format("mine"), inputs)).trips == (("aten::_softmax", ""),)
 
 

@@ -71,9 +71,7 @@ def test_a_notebook_that_asks_for_tensorfloat_does_not_get_it_in_a_probe(spawn):
 def test_who_wants_too_much_memory_is_told_and_the_neighbour_works(spawn):
     greedy, neighbour = spawn(gpu_memory_bytes=1 << 30), spawn()
     assert adds_up(neighbour)
-    result = greedy.run_cell(
-        "import torch\nx = torch.empty(1 << 31, dtype=torch.uint8, device='cuda')", seconds=60
-    )
+    result = greedy.run_cell("import torch\nx = torch.empty(1 << 31, dtype=torch.uint8, device='cuda')", seconds=60)
     assert result.status is Status.RAISED
     assert "out of memory" in result.message
     assert adds_up(neighbour)
@@ -88,9 +86,7 @@ def test_who_wedges_the_gpu_is_stopped_and_the_neighbour_works(spawn):
 
 def test_after_a_failed_kernel_the_interpreter_starts_over(spawn):
     python = spawn()
-    source = (
-        "import os, torch\ntorch.zeros(2, device='cuda')[torch.tensor([7], device='cuda')].cpu()\nos._exit(1)"
-    )
+    source = "import os, torch\ntorch.zeros(2, device='cuda')[torch.tensor([7], device='cuda')].cpu()\nos._exit(1)"
     assert python.run_cell("x = 3", seconds=30).status is Status.OK
     assert python.run_cell(source, seconds=60).status is not Status.OK
     assert python.run_cell("assert x == 3", seconds=60).status is Status.OK
@@ -99,11 +95,7 @@ def test_after_a_failed_kernel_the_interpreter_starts_over(spawn):
 @pytest.mark.parametrize("student", SMALL)
 def test_the_same_outcomes_as_on_the_cpu(student, server):
     """Some of the class; `python -m benchmarks.gpu` compares all of it."""
-    files = [
-        file
-        for file in find(ROOT / "examples" / "submitted", tuple(lessons()), None)
-        if file.student == student
-    ]
+    files = [file for file in find(ROOT / "examples" / "submitted", tuple(lessons()), None) if file.student == student]
     assert files
     with Server(isolation="full", device="cpu") as cpu:
         for file in files:
@@ -117,7 +109,5 @@ def test_the_same_outcomes_as_on_the_cpu(student, server):
                 ).grade
                 for used, device in ((cpu, "cpu"), (server, "cuda"))
             )
-            assert [(v.id, v.outcome) for v in on_gpu.verdicts] == [
-                (v.id, v.outcome) for v in on_cpu.verdicts
-            ]
+            assert [(v.id, v.outcome) for v in on_gpu.verdicts] == [(v.id, v.outcome) for v in on_cpu.verdicts]
             assert on_gpu.score == on_cpu.score

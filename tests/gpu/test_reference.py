@@ -22,9 +22,7 @@ def off(there: torch.Tensor, here: torch.Tensor) -> float:
     return ((there.cpu().double() - here).abs().max() / here.abs().max()).item()
 
 
-@pytest.mark.parametrize(
-    ("dtype", "allowed"), [(torch.float64, 1e-7), (torch.float32, 2e-5), (torch.bfloat16, 3e-2)]
-)
+@pytest.mark.parametrize(("dtype", "allowed"), [(torch.float64, 1e-7), (torch.float32, 2e-5), (torch.bfloat16, 3e-2)])
 @pytest.mark.parametrize("attend", ["explicit", "fused", "window", "linear"])
 def test_values_as_on_the_cpu(attend, dtype, allowed):
     functions = {

@@ -80,10 +80,7 @@ def _gradescope(file: Path) -> Scores:
     results = json.loads(file.read_text("utf-8"))
     if "extra_data" in results:
         results = {"": results}
-    return {
-        name.removesuffix(f"/{NAME}"): str(one["score"]) if "score" in one else ""
-        for name, one in results.items()
-    }
+    return {name.removesuffix(f"/{NAME}"): str(one["score"]) if "score" in one else "" for name, one in results.items()}
 
 
 READ = {"canvas": _canvas, "moodle": _moodle, "csv": _csv, "gradescope": _gradescope}

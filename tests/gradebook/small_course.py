@@ -121,22 +121,14 @@ class SmallCourse:
     def nbgrader(self, *commands: tuple[str, ...], status: int = 0) -> str:
         """Run nbgrader's command lines, all in one process."""
         told = json.dumps([(str(self.root), command) for command in commands])
-        ran = run_python(
-            str(NBGRADER_COMMANDS), folder=self.root, environment=self.environment, told=told, strict=True
-        )
+        ran = run_python(str(NBGRADER_COMMANDS), folder=self.root, environment=self.environment, told=told, strict=True)
         assert ran.returncode == status, ran.output
         return ran.output
 
     def run(self, *command: str, status: int = 0) -> str:
         """Run a program in the course's folder; return what it printed."""
         ran = subprocess.run(
-            command,
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=1200,
+            command, cwd=self.root, env=self.environment, capture_output=True, text=True, check=False, timeout=1200
         )
         assert ran.returncode == status, ran.stdout + ran.stderr
         return ran.stdout + ran.stderr
@@ -172,11 +164,7 @@ def cells(url: str, students: Iterable[str] | None = None) -> dict[tuple[str, st
     with Gradebook(url, COURSE) as gradebook:
         return {
             (submission.student_id, grade.name): Cell(
-                grade.auto_score,
-                grade.manual_score,
-                grade.extra_credit,
-                grade.score,
-                grade.needs_manual_grade,
+                grade.auto_score, grade.manual_score, grade.extra_credit, grade.score, grade.needs_manual_grade
             )
             for submission in gradebook.assignment_submissions(NAME)
             if students is None or submission.student_id in students

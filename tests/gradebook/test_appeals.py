@@ -37,9 +37,7 @@ def digest(course: SmallCourse, student: str) -> str:
     return entry.grade.submission_sha256
 
 
-def appeal(
-    course: SmallCourse, student: str, exercise: str = "1.2", text: str = TEXT, status: int = 0
-) -> str:
+def appeal(course: SmallCourse, student: str, exercise: str = "1.2", text: str = TEXT, status: int = 0) -> str:
     prefix = digest(course, student)[:8]
     return course.grader("appeal", "add", prefix, exercise, text, status=status)
 

@@ -134,9 +134,7 @@ def made_by_nbgrader_alone(course: SmallCourse) -> None:
             gradebook.add_solution_cell(f"exercise-1-{number}", NAME, NAME)
         for student, points in (("s1", 5.0), ("s2", 2.0)):
             gradebook.add_student(student)
-            with (
-                gradebook.db.no_autoflush
-            ):  # nbgrader's function would flush rows that are not in the session yet
+            with gradebook.db.no_autoflush:  # nbgrader's function would flush rows that are not in the session yet
                 gradebook.add_submission(NAME, student)
             grade = gradebook.find_grade("check-1-1", NAME, NAME, student)
             grade.auto_score, grade.needs_manual_grade = points, False

@@ -18,7 +18,5 @@ def test_the_penalty_is_the_one_that_is_configured(tmp_path: Path):
 
 def test_the_course_is_the_one_that_is_configured(tmp_path: Path):
     assert read_config(tmp_path).course_id == "default_course"
-    (tmp_path / "nbgrader_config.py").write_text(
-        "c = get_config()\nc.CourseDirectory.course_id = 'attention'\n"
-    )
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'attention'\n")
     assert read_config(tmp_path).course_id == "attention"

@@ -41,9 +41,7 @@ def exercise(id: str, points: float) -> Exercise:
         raise NotImplementedError
 
     function.__name__ = "function_" + id.replace(".", "_")
-    return Exercise(
-        id=id, title=id, reference=(function,), points=points, difficulty=1, minutes=1, checks=(check,)
-    )
+    return Exercise(id=id, title=id, reference=(function,), points=points, difficulty=1, minutes=1, checks=(check,))
 
 
 def lesson(*worth: tuple[str, float]) -> Lesson:
@@ -74,9 +72,7 @@ def graded(student: str, first: float, second: float, **more) -> Grade:
 
 def without_score(student: str, status: str) -> Grade:
     score = 0.0 if status == "unreadable" else None
-    return Grade(
-        student=student, assignment=ASSIGNMENT, status=status, score=score, max_score=20.0, message="because"
-    )
+    return Grade(student=student, assignment=ASSIGNMENT, status=status, score=score, max_score=20.0, message="because")
 
 
 def master():
@@ -139,9 +135,7 @@ def submission(url: str, student: str) -> dict:
         return gradebook.find_submission(ASSIGNMENT, student).to_dict()
 
 
-def test_a_new_gradebook_is_made_without_the_environment_on_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_new_gradebook_is_made_without_the_environment_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     record(f"sqlite:///{tmp_path}/gradebook.db", graded("s1", 5.0, 7.5))
     assert os.environ["PATH"] == "/usr/bin:/bin"
@@ -183,17 +177,13 @@ def test_a_rerun_reads_no_table_to_its_end(url: str):
     asked = []
     with open_gradebook(url, {ASSIGNMENT: lesson()}) as gradebook:
         gradebook.record(graded("s1", 5.0, 7.5))
-        event.listen(
-            gradebook.gradebook.engine, "before_cursor_execute", lambda *said: asked.append(said[2:4])
-        )
+        event.listen(gradebook.gradebook.engine, "before_cursor_execute", lambda *said: asked.append(said[2:4]))
         gradebook.record(graded("s1", 5.0, 7.5))
     with sqlite3.connect(url.removeprefix("sqlite:///")) as file:
         plans = [file.execute(f"EXPLAIN QUERY PLAN {words}", values).fetchall() for words, values in asked]
     assert plans
     steps = [step for plan in plans for *_, step in plan if step.startswith("SCAN")]
-    assert not [
-        step for step in steps if step != "SCAN base_cell"
-    ]  # its size is the lesson's, not the class's
+    assert not [step for step in steps if step != "SCAN base_cell"]  # its size is the lesson's, not the class's
 
 
 def test_a_manual_score_stays_and_wins_and_extra_credit_survives(url: str):
@@ -274,11 +264,7 @@ def test_comments_say_what_came_back(url: str):
 
 
 def test_the_timestamp_is_kept_in_utc(url: str):
-    record(
-        url,
-        graded("s1", 5.0, 7.5),
-        timestamp=datetime(2026, 3, 5, 13, 7, tzinfo=timezone(timedelta(hours=2))),
-    )
+    record(url, graded("s1", 5.0, 7.5), timestamp=datetime(2026, 3, 5, 13, 7, tzinfo=timezone(timedelta(hours=2))))
     assert submission(url, "s1")["timestamp"] == "2026-03-05T11:07:00"
 
 
@@ -297,9 +283,7 @@ def test_cells_are_stored_as_nbgrader_stores_them(url: str, tmp_path: Path):
     theirs.write_bytes((tmp_path / "gradebook.db").read_bytes())
     with Gradebook(f"sqlite:///{theirs}") as gradebook:
         gradebook.add_assignment(ASSIGNMENT)
-    resources = {
-        "nbgrader": {"notebook": ASSIGNMENT, "assignment": ASSIGNMENT, "db_url": f"sqlite:///{theirs}"}
-    }
+    resources = {"nbgrader": {"notebook": ASSIGNMENT, "assignment": ASSIGNMENT, "db_url": f"sqlite:///{theirs}"}}
     SaveCells().preprocess(master(), resources)
     record(url, graded("s1", 5.0, 7.5), masters={ASSIGNMENT: master()})
 
@@ -450,10 +434,7 @@ def test_no_traceback_of_nbgrader_is_printed(url: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(connection.time, "sleep", lambda seconds: None)
     other = sqlite3.connect(url.removeprefix("sqlite:///"))
     other.execute("BEGIN EXCLUSIVE")
-    with (
-        pytest.raises(RecordError, match=r"locked"),
-        open_gradebook(f"{url}?timeout=0.01", {}, course="another"),
-    ):
+    with pytest.raises(RecordError, match=r"locked"), open_gradebook(f"{url}?timeout=0.01", {}, course="another"):
         pass
     other.close()
     assert capfd.readouterr().err == ""
@@ -538,12 +519,7 @@ def test_formgrader_lists_the_scores_and_nbgrader_makes_its_feedback(url: str, t
     config.CourseDirectory.root, config.CourseDirectory.db_url = str(tmp_path), url
     interface = NbGraderAPI(CourseDirectory(config=config), config=config)
     first, second = sorted(interface.get_submissions(ASSIGNMENT), key=lambda one: one["student"])
-    assert (first["student"], first["score"], first["max_score"], first["autograded"]) == (
-        "s1",
-        12.5,
-        20.0,
-        True,
-    )
+    assert (first["student"], first["score"], first["max_score"], first["autograded"]) == ("s1", 12.5, 20.0, True)
     assert (second["student"], second["score"], second["autograded"]) == ("s2", 0.0, True)
     assert not first["needs_manual_grade"]
     listed = interface.get_notebook_submissions(ASSIGNMENT, ASSIGNMENT)

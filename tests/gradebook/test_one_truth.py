@@ -17,15 +17,7 @@ from markupsafe import escape
 from nbgrader.api import Gradebook
 
 from tests.gradebook.formgrader import Formgrader, formgrader
-from tests.gradebook.read_exports import (
-    SERVICES,
-    Scores,
-    exported,
-    nbgrader_export,
-    reported,
-    score_on,
-    table_of,
-)
+from tests.gradebook.read_exports import SERVICES, Scores, exported, nbgrader_export, reported, score_on, table_of
 from tests.gradebook.small_course import COURSE, NAME, Cell, SmallCourse, cells, comments
 
 STUDENTS = [f"s{number:02}" for number in range(20)]
@@ -313,9 +305,7 @@ def test_the_resubmission_itself_is_graded(story: Told) -> None:
     assert changed <= set(RESUBMITTING)
 
 
-@pytest.mark.slow(
-    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_feedback_is_our_page_with_the_marks_of_people"
-)
+@pytest.mark.slow(held_by="tests/nbgrader_plugins/test_nbgrader.py::test_feedback_is_our_page_with_the_marks_of_people")
 def test_nbgrader_makes_the_same_page(story: Told) -> None:
     assert story["feedback"].pages == story["looked at again"].pages
 

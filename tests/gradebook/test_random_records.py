@@ -94,9 +94,7 @@ class Semester(RuleBasedStateMachine):
         self.temporary.cleanup()
 
     def _record(self, grade: Grade, came_in: Handover, key: str, *, again: bool = False) -> None:
-        with open_gradebook(
-            self.url, lessons(), course=COURSE, late_penalty=lambda *late: self.penalty
-        ) as gradebook:
+        with open_gradebook(self.url, lessons(), course=COURSE, late_penalty=lambda *late: self.penalty) as gradebook:
             recorded = gradebook.recorded(grade.student, NAME, key) if again else None
             if recorded is None:
                 gradebook.record(grade, came_in, key=key)
@@ -150,9 +148,7 @@ class Semester(RuleBasedStateMachine):
             assert {key: row.needs_manual_grade for key, row in after.items() if row.manual is not None} == {
                 key: row.needs_manual_grade for key, row in before.items() if row.manual is not None
             }
-            assert {key: row.score for key, row in after.items()} == {
-                key: row.score for key, row in before.items()
-            }
+            assert {key: row.score for key, row in after.items()} == {key: row.score for key, row in before.items()}
 
     @rule(student=st.sampled_from(STUDENTS))
     def fault(self, student: str) -> None:
@@ -168,12 +164,7 @@ class Semester(RuleBasedStateMachine):
                 assert (row.auto, row.manual, row.extra) == (old.auto, old.manual, old.extra)
             assert row.needs_manual_grade or row.manual is not None
 
-    @rule(
-        student=students,
-        exercise=exercises,
-        manual=points | st.none(),
-        extra=points | st.just(-3.0) | st.none(),
-    )
+    @rule(student=students, exercise=exercises, manual=points | st.none(), extra=points | st.just(-3.0) | st.none())
     def mark(self, student: str, exercise, manual: float | None, extra: float | None) -> None:
         """As formgrader's own handler does it."""
         cell = "check-" + exercise.id.replace(".", "-")
@@ -216,9 +207,7 @@ class Semester(RuleBasedStateMachine):
         unscored = {
             student
             for student in theirs
-            if all(
-                row.auto is None and row.manual is None for (own, _), row in found.items() if own == student
-            )
+            if all(row.auto is None and row.manual is None for (own, _), row in found.items() if own == student)
         }
         entries = read_class(self.url, COURSE)
         for service, read in READ.items():
@@ -227,9 +216,7 @@ class Semester(RuleBasedStateMachine):
             self._agree(service, read(file), theirs, unscored)
         self._agree("class page", read_class_page(class_page(entries)), theirs, unscored)
         for row in table_of(self.folder / "csv.out"):
-            waiting = any(
-                cell.needs_manual_grade for (own, _), cell in found.items() if own == row["student"]
-            )
+            waiting = any(cell.needs_manual_grade for (own, _), cell in found.items() if own == row["student"])
             assert row["needs_manual_grade"] == ("yes" if waiting else "no"), row["student"]
 
     def _agree(self, place: str, ours: dict[str, str], theirs: dict[str, float], unscored: set[str]) -> None:
@@ -269,11 +256,7 @@ class OfTheFastHalf(Semester):
 
 TestFewSemesters = OfTheFastHalf.TestCase
 TestFewSemesters.settings = settings(
-    max_examples=2,
-    stateful_step_count=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    max_examples=2, stateful_step_count=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 TestSemester = pytest.mark.slow(held_by="tests/gradebook/test_random_records.py::TestFewSemesters::runTest")(
     Semester.TestCase

@@ -93,9 +93,7 @@ def test_with_points_it_waits_and_then_counts(tmp_path: Path) -> None:
     assert "I take it back." in course.page("s1")
 
 
-@pytest.mark.slow(
-    held_by="tests/gradebook/test_written_questions.py::test_with_points_it_waits_and_then_counts"
-)
+@pytest.mark.slow(held_by="tests/gradebook/test_written_questions.py::test_with_points_it_waits_and_then_counts")
 def test_a_person_marks_it_in_formgrader_by_the_mark_scheme(tmp_path: Path) -> None:
     course = make(tmp_path / "course", points=4)
     course.submit("s1", "1.1", written={CELL: TEXT})
@@ -145,15 +143,11 @@ def test_nobody_waits_for_what_cannot_earn_points(tmp_path: Path, points: float,
         assert ("1 of 0" in (page := course.page("s1")), "Fine." in page) == (True, True)
 
 
-@pytest.mark.slow(
-    held_by="tests/gradebook/test_written_questions.py::test_with_points_it_waits_and_then_counts"
-)
+@pytest.mark.slow(held_by="tests/gradebook/test_written_questions.py::test_with_points_it_waits_and_then_counts")
 def test_nbgraders_own_autograde_shows_the_mark_scheme_to_the_instructor_only(tmp_path: Path) -> None:
     course = make(tmp_path / "course", points=4)
     course.submit("s1", "1.1", written={CELL: TEXT})
-    course.nbgrader(
-        ("generate_assignment", NAME, "--force"), ("autograde", NAME), ("generate_feedback", NAME)
-    )
+    course.nbgrader(("generate_assignment", NAME, "--force"), ("autograde", NAME), ("generate_feedback", NAME))
     assert SCHEME in executed(course)
     page = course.page("s1")
     assert (SCHEME in page, WAITING in page) == (False, True)

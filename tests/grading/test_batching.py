@@ -8,19 +8,13 @@ from grader.grading.batching import batch_probes, defined_alone
 
 def asked(*sources: str, own: tuple[str, ...] = (), skip: tuple[str, ...] = ()) -> list[int]:
     """For each cell that runs, the number of the one after which is asked."""
-    cells = [
-        nbformat.v4.new_code_cell(source, id=f"exercise-{number}") for number, source in enumerate(sources)
-    ]
+    cells = [nbformat.v4.new_code_cell(source, id=f"exercise-{number}") for number, source in enumerate(sources)]
     found = batch_probes(nbformat.v4.new_notebook(cells=cells), skip, own)
     return [int(one.rpartition("-")[2]) for one in found.values()]
 
 
 def test_what_only_defines_new_names_is_waited_for() -> None:
-    assert asked("import math", "def f(x): return x", "class C(Base):\n    def g(self): return f(1)") == [
-        2,
-        2,
-        2,
-    ]
+    assert asked("import math", "def f(x): return x", "class C(Base):\n    def g(self): return f(1)") == [2, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -41,11 +35,7 @@ def test_what_may_change_an_answer_is_not(second: str) -> None:
 
 
 def test_where_code_looks_around_nothing_waits() -> None:
-    assert asked("def f(x): return globals()['g'](x)", "def g(x): return x", "def h(x): return x") == [
-        0,
-        1,
-        2,
-    ]
+    assert asked("def f(x): return globals()['g'](x)", "def g(x): return x", "def h(x): return x") == [0, 1, 2]
 
 
 def test_cells_that_do_not_run_are_not_waited_for() -> None:

@@ -28,9 +28,7 @@ SDPA, HEAD = "aten::_fused_sdp_choice", "multi_head_attention_forward"
         ("2.7", (HEAD, "stuck-2-6"), False),
     ],
 )
-def test_an_answer_pays_for_given_code_unless_it_may_call_it(
-    exercise: str, call: tuple, refused: bool
-) -> None:
+def test_an_answer_pays_for_given_code_unless_it_may_call_it(exercise: str, call: tuple, refused: bool) -> None:
     assignment = {"1": "1-attention", "2": "2-heads"}[exercise[0]]
     lesson = lessons()[assignment]
     notebook = nbformat.read(notebook_path(shipped_root(), assignment), as_version=4)

@@ -76,14 +76,10 @@ class Runs:
 
     def __call__(self, ids, lesson, seed):
         self.asked.append((list(ids), lesson.whole is not None, seed))
-        return RUN, dict.fromkeys(ids, self.ends[0]) if not self.ends[1:] else dict.fromkeys(
-            ids, self.ends.pop(0)
-        )
+        return RUN, dict.fromkeys(ids, self.ends[0]) if not self.ends[1:] else dict.fromkeys(ids, self.ends.pop(0))
 
 
-def decided(
-    runs: Runs, *, standing: tuple[str, ...] = (), time: bool = True, verifies: bool = True
-) -> Verdict:
+def decided(runs: Runs, *, standing: tuple[str, ...] = (), time: bool = True, verifies: bool = True) -> Verdict:
     found = decide(runs, LESSON, ["1.9"], standing, lambda attempt: 1000 + attempt, lambda: time, verifies)
     assert found[0] is RUN
     return found[1]["1.9"]

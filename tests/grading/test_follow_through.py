@@ -52,8 +52,7 @@ def stuck(id: str):
 
 NOTEBOOK = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2")])
 ANSWERS = {
-    one.id: f"def {name(one.id)}():\n    return {'() + '.join(map(name, one.builds_on))}()"
-    for one in LESSON.exercises
+    one.id: f"def {name(one.id)}():\n    return {'() + '.join(map(name, one.builds_on))}()" for one in LESSON.exercises
 }
 
 
@@ -158,9 +157,7 @@ def test_the_stand_in_for_a_later_exercise_does_not_do_the_work_of_an_earlier_on
     """9.1 is spoiled, 9.4 left blank, and 9.2 calls 9.4 in some way: it is judged where nothing stands in for 9.4."""
     notebook = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.4")])
     run = Runner({"9.2": 0}, {"9.5": 5})
-    better = follow_through(
-        LESSON, replace(rebuilt(p4=""), notebook=notebook), submitted(p1=0, p2=0, p4=0, p5=0), run
-    )
+    better = follow_through(LESSON, replace(rebuilt(p4=""), notebook=notebook), submitted(p1=0, p2=0, p4=0, p5=0), run)
     assert run.asked == [({"stuck-9-1"}, {"9.2"}), ({"stuck-9-4"}, {"9.5"})]
     assert set(better) == {"9.5"}
 
@@ -169,9 +166,7 @@ def test_what_was_judged_with_all_that_it_can_call_is_not_judged_again() -> None
     """9.5 fails with a stand-in for 9.4, too. The next round is there for what builds on 9.2."""
     notebook = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2"), stuck("9.4")])
     run = Runner({"9.2": 0, "9.3": 0}, {"9.5": 0}, {"9.3": 0})
-    follow_through(
-        LESSON, replace(rebuilt(), notebook=notebook), submitted(p1=0, p2=0, p3=0, p4=0, p5=0), run
-    )
+    follow_through(LESSON, replace(rebuilt(), notebook=notebook), submitted(p1=0, p2=0, p3=0, p4=0, p5=0), run)
     assert [ids for _, ids in run.asked] == [{"9.2", "9.3"}, {"9.5"}, {"9.3"}]
 
 
@@ -190,10 +185,7 @@ def test_nothing_is_run_for_what_no_stand_in_can_help() -> None:
 
 
 def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:
-    alone, followed = (
-        verdict("9.2", 0),
-        replace(verdict("9.2", 5), stand_ins=("9.1",), other=verdict("9.2", 0)),
-    )
+    alone, followed = (verdict("9.2", 0), replace(verdict("9.2", 5), stand_ins=("9.1",), other=verdict("9.2", 0)))
     counted = choose_verdict(LESSON, alone, followed)
     assert (counted.points, counted.other.points) == (5, 0)
     assert "stand-in for 9.1" in counted.notes[-1]
@@ -207,14 +199,9 @@ def verified_lesson() -> Lesson:
     """9.5 is about what a cell trains with 9.4, which has no stand-in; its training is verified."""
 
     def check(name: str, points: float, *needs: str, **more: Any) -> Check:
-        return Check(
-            name=name, title="", points=points, probe=dict, trials=trials(dict, {}), needs=needs, **more
-        )
+        return Check(name=name, title="", points=points, probe=dict, trials=trials(dict, {}), needs=needs, **more)
 
-    verified = (
-        check("goes on", 0, at="train"),
-        check("with weights", 3, "goes on", at="train"),
-    )
+    verified = (check("goes on", 0, at="train"), check("with weights", 3, "goes on", at="train"))
     trained = check("trained", 3, at="train", verified=verified)
     *others, last = LESSON.exercises
     return replace(LESSON, exercises=(*others, replace(last, points=5, checks=(check("values", 2), trained))))
@@ -223,11 +210,7 @@ def verified_lesson() -> Lesson:
 def trained_verdict(points: float, *failed: str) -> Verdict:
     checks = [
         CheckResult(
-            name=name,
-            title="",
-            outcome=Outcome.FAILED if name in failed else Outcome.PASSED,
-            points=0,
-            max_points=0,
+            name=name, title="", outcome=Outcome.FAILED if name in failed else Outcome.PASSED, points=0, max_points=0
         )
         for name in ("values", "goes on", "with weights")
     ]

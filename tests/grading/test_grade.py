@@ -75,9 +75,7 @@ def grade_example(server: Server, tmp_path: Path, example: Example, run_all: boo
 @pytest.mark.slow(
     held_by="tests/grading/test_decide.py::test_what_a_few_steps_leave_open_a_whole_training_decides_from_a_start_of_its_own"
 )
-def test_a_training_that_begins_otherwise_is_run_in_whole_and_that_counts(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_training_that_begins_otherwise_is_run_in_whole_and_that_counts(server: Server, tmp_path: Path) -> None:
     graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED)).grade
     assert graded.score == LESSON.max_score, [(verdict.id, verdict.message) for verdict in graded.verdicts]
     assert graded.verdicts[-1].notes[-1] == WHOLE
@@ -93,9 +91,7 @@ def test_a_right_training_is_verified_and_the_notebook_says_so(server: Server, t
     assert {check.name for check in graded.grade.verdicts[-1].checks} >= {"begins", "goes on", "maps"}
 
 
-@pytest.mark.slow(
-    held_by="tests/grading/test_decide.py::test_a_whole_training_that_fails_is_repeated_a_few_times"
-)
+@pytest.mark.slow(held_by="tests/grading/test_decide.py::test_a_whole_training_that_fails_is_repeated_a_few_times")
 def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tmp_path: Path) -> None:
     graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED.replace("if seed", "if False"))).grade
     lost = sum(check.points for check in EXERCISE.checks if check.at)
@@ -103,12 +99,8 @@ def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tm
     assert graded.verdicts[-1].notes == (WHOLE,)
 
 
-@pytest.mark.slow(
-    held_by="tests/grading/test_grade.py::test_a_right_training_is_verified_and_the_notebook_says_so"
-)
-def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(
-    server: Server, tmp_path: Path
-) -> None:
+@pytest.mark.slow(held_by="tests/grading/test_grade.py::test_a_right_training_is_verified_and_the_notebook_says_so")
+def test_the_executed_notebook_holds_the_verdicts_and_what_the_cells_printed(server: Server, tmp_path: Path) -> None:
     graded = grade_solution(server, tmp_path, ("setup", "print('hello from me')"), ("start", "1 / 0"))
     cells = {cell.id: cell for cell in graded.notebook.cells}
     assert graded.grade.score == LESSON.max_score
@@ -151,9 +143,7 @@ def test_an_untouched_notebook_is_run_once(server: Server, tmp_path: Path, runs)
     assert len(runs) == 1
 
 
-def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(
-    server: Server, tmp_path: Path, monkeypatch
-) -> None:
+def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(server: Server, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("grader.grading.judge_run.judge", lambda *_: 1 / 0)
     graded = grade_solution(server, tmp_path).grade
     assert (graded.status, graded.score) == ("fault", None)
@@ -192,16 +182,12 @@ def test_an_error_in_the_explanation_costs_nothing(server: Server, tmp_path: Pat
 @pytest.mark.slow(
     held_by="tests/grading/test_try_repairs.py::test_an_answer_that_builds_on_a_wrong_one_is_explained_with_a_stand_in_below_it"
 )
-def test_what_a_stand_in_is_there_for_is_explained_once(
-    server: Server, tmp_path: Path, monkeypatch, runs
-) -> None:
+def test_what_a_stand_in_is_there_for_is_explained_once(server: Server, tmp_path: Path, monkeypatch, runs) -> None:
     """What follows from a mistake elsewhere is not explained, for the next run judges it without that mistake."""
     explained = []
     monkeypatch.setattr(
         "grader.grading.judge_run.diagnose",
-        lambda verdict, wrong, repair: (
-            explained.append(wrong and verdict.id) or diagnose(verdict, wrong, repair)
-        ),
+        lambda verdict, wrong, repair: explained.append(wrong and verdict.id) or diagnose(verdict, wrong, repair),
     )
     wrong = {
         "1.2": UNSCALED,
@@ -217,8 +203,7 @@ def test_what_a_stand_in_is_there_for_is_explained_once(
 
 @pytest.mark.fast_cases("3.6-no_zero_grad-10")
 @pytest.mark.parametrize(
-    ("exercise", "name", "points"),
-    [("3.6", "no_zero_grad", 10), ("3.6", "not_flattened", 10), ("3.4", None, 4)],
+    ("exercise", "name", "points"), [("3.6", "no_zero_grad", 10), ("3.6", "not_flattened", 10), ("3.4", None, 4)]
 )
 def test_a_wrong_step_is_not_paid_for_again_by_the_model_that_it_trains(
     server: Server, tmp_path: Path, exercise: str, name: str | None, points: float

@@ -47,9 +47,7 @@ def graded(server: Server, folder: Path, example: Example, **options) -> Grade:
     (folder / "s.ipynb").write_bytes(content(example))
     file = SubmissionFile("s", LESSON, folder, ("s.ipynb",))
     settings = GradingSettings(secret="test", device="cpu", tier=server.isolation)
-    return grade(
-        file, server=server, settings=settings, released=master_notebook(ROOT, LESSON), **options
-    ).grade
+    return grade(file, server=server, settings=settings, released=master_notebook(ROOT, LESSON), **options).grade
 
 
 def without_times(grade: Grade) -> Grade:
@@ -94,9 +92,7 @@ def test_a_verdict_that_a_later_cell_mends_is_told_again(server: Server, tmp_pat
     assert [verdict.outcome for verdict in told if verdict.id == "1.4"][-1] is Outcome.PASSED
 
 
-def test_a_run_that_is_repeated_is_judged_by_its_own_evidence(
-    server: Server, tmp_path: Path, monkeypatch
-) -> None:
+def test_a_run_that_is_repeated_is_judged_by_its_own_evidence(server: Server, tmp_path: Path, monkeypatch) -> None:
     judges: list[RunJudge] = []
     runs: list[Execution] = []
     monkeypatch.setattr(grading, "RunJudge", lambda **fields: judges.append(RunJudge(**fields)) or judges[-1])

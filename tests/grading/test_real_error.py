@@ -140,9 +140,7 @@ def grade_answers(
     server: Server, folder: Path, answers: dict[str, str], *own: tuple[str, str], student: str = "s"
 ) -> Graded:
     """Grade lesson 1's solution with some answers replaced, and with some cells of the student's own."""
-    example = Example(
-        student="s", assignment=ASSIGNMENT, score=None, about="", answers=answers, own=list(own)
-    )
+    example = Example(student="s", assignment=ASSIGNMENT, score=None, about="", answers=answers, own=list(own))
     (folder / "s.ipynb").write_bytes(content(example))
     file = SubmissionFile(student, ASSIGNMENT, folder, ("s.ipynb",))
     settings = GradingSettings(secret="test", device="cpu", tier=server.isolation)
@@ -200,9 +198,7 @@ def comments(graded, tmp_path_factory) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.about)
-def test_page_check_comment_and_json_name_the_exception_and_the_line(
-    broken: Broken, graded, comments
-) -> None:
+def test_page_check_comment_and_json_name_the_exception_and_the_line(broken: Broken, graded, comments) -> None:
     result, id = graded[broken.about]
     name = LESSON.exercise(id).name
     number, line = broken.line(name)
@@ -256,9 +252,7 @@ def test_shapes_of_the_tensors_on_the_line_are_shown(graded) -> None:
     assert " × " in verdict_of(graded["forward"][0].grade, graded["forward"][1]).message
 
 
-def test_an_exercise_that_fails_because_another_cell_failed_names_that_cell(
-    server, tmp_path, monkeypatch
-) -> None:
+def test_an_exercise_that_fails_because_another_cell_failed_names_that_cell(server, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
     answers = {
         "1.1": "def attention_scores(query, key):\n    return helped(query) @ key",
@@ -274,10 +268,10 @@ def test_an_exercise_that_fails_because_another_cell_failed_names_that_cell(
     )
     # The helper stands in a cell of the student's own.
     assert "in your own cell, line 2: `return query.view(7, 7)`: RuntimeError" in said["1.1"]
-    assert (
-        "NameError: name 'aid' is not defined: your own cell that defines it stopped at line 1" in said["1.3"]
+    assert "NameError: name 'aid' is not defined: your own cell that defines it stopped at line 1" in said["1.3"]
+    cascade = (
+        "line 11: `weights = torch.softmax(scaled_scores(query, key), dim=-1)`: NameError: name 'scaled_scores' is"
     )
-    cascade = "line 11: `weights = torch.softmax(scaled_scores(query, key), dim=-1)`: NameError: name 'scaled_scores' is"
     assert cascade in said["1.4"]
     assert "its cell, exercise 1.2, stopped at line 2 (ModuleNotFoundError: No module" in said["1.4"]
 
@@ -292,9 +286,7 @@ def test_a_cell_that_stops_below_its_answer_is_told_so_in_a_note(server, tmp_pat
     assert verdict_of(found, "1.2").notes == (note,)
 
 
-def test_a_loop_in_a_cell_is_a_time_out_and_the_untouched_stub_is_not_solved(
-    server, tmp_path, monkeypatch
-) -> None:
+def test_a_loop_in_a_cell_is_a_time_out_and_the_untouched_stub_is_not_solved(server, tmp_path, monkeypatch) -> None:
     limits = replace(LESSON.limits, cell_seconds=1.0)
     monkeypatch.setattr(grading, "lessons", lambda: {ASSIGNMENT: replace(LESSON, limits=limits)})
     monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})

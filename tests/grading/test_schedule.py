@@ -30,9 +30,7 @@ def groups(tmp_path: Path) -> dict[str, str]:
 
 
 def test_what_takes_classes_and_functions_shares_a_fork(groups: dict[str, str]) -> None:
-    assert (
-        groups["2.8/values"] == groups["2.8/context"] == groups["2.8/conduct"]
-    )  # they take 2.6's class, too
+    assert groups["2.8/values"] == groups["2.8/context"] == groups["2.8/conduct"]  # they take 2.6's class, too
     assert groups["2.1/conduct"] == groups["2.2/values"]  # nothing between the two runs code
 
 

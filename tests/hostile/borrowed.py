@@ -63,8 +63,7 @@ FUNCTIONS: Mapping[str, str] = {
     "torch's masked softmax, spelt backwards": _directly(
         "lambda s, d: getattr(torch, 'xamtfos_deksam_'[::-1])(s, s == -torch.inf, d)"
     ),
-    "torch's reference in Python": "import torch._refs\n"
-    + _directly("vars(torch._refs)['XAMTFOS'.lower()[::-1]]"),
+    "torch's reference in Python": "import torch._refs\n" + _directly("vars(torch._refs)['XAMTFOS'.lower()[::-1]]"),
     "torch's decomposition in Python": "import torch._decomp.decompositions as parts\n"
     + _directly("lambda s, d: getattr(parts, 'xamtfos_'[::-1])(s, d, False)"),
     "a script for the jit": _directly(
@@ -86,9 +85,7 @@ FUNCTIONS: Mapping[str, str] = {
     "scikit-learn, spelt backwards": "import sklearn.utils.extmath as more\n"
     "def rows(scores): return vars(more)['xamtfos'[::-1]](scores.reshape(-1, scores.shape[-1])).reshape(scores.shape)\n"
     + _of_arrays("numpy.moveaxis(rows(numpy.moveaxis(scores, dim, -1)), -1, dim)"),
-    "numpy's sum of exponentials": _of_arrays(
-        "numpy.exp(scores - numpy.logaddexp.reduce(scores, dim, keepdims=True))"
-    ),
+    "numpy's sum of exponentials": _of_arrays("numpy.exp(scores - numpy.logaddexp.reduce(scores, dim, keepdims=True))"),
     "numpy's sum of exponentials, spelt backwards": _of_arrays(
         "numpy.exp(scores - getattr(numpy, 'pxeddagol'[::-1]).reduce(scores, dim, keepdims=True))"
     ),
@@ -106,20 +103,13 @@ result = found[0]"""
 WITHIN: Mapping[str, str] = {
     "frames": _after(f"frame = sys._getframe()\n{WIRE}", ERASE),
     "the frames of an exception": _after(
-        f"try: raise ValueError\nexcept ValueError as error: frame = error.__traceback__.tb_frame\n{WIRE}",
-        ERASE,
+        f"try: raise ValueError\nexcept ValueError as error: frame = error.__traceback__.tb_frame\n{WIRE}", ERASE
     ),
     "the frame of a generator": _after(
-        "def walk(): yield own[0].gi_frame.f_back\nown = []\nown.append(walk())\n"
-        f"frame = next(own[0])\n{WIRE}",
-        ERASE,
+        f"def walk(): yield own[0].gi_frame.f_back\nown = []\nown.append(walk())\nframe = next(own[0])\n{WIRE}", ERASE
     ),
-    "inspect": _after(
-        "frame = next(each.frame for each in inspect.stack() if 'wire' in each.frame.f_locals)", ERASE
-    ),
-    "the frames of all threads": _after(
-        f"frame = sys._current_frames()[threading.get_ident()]\n{WIRE}", ERASE
-    ),
+    "inspect": _after("frame = next(each.frame for each in inspect.stack() if 'wire' in each.frame.f_locals)", ERASE),
+    "the frames of all threads": _after(f"frame = sys._current_frames()[threading.get_ident()]\n{WIRE}", ERASE),
     "gc": _after(
         "wires = [each for each in gc.get_objects() if type(each).__name__ == 'Tripwire']",
         "[wire.trips.clear() for wire in wires]",
@@ -202,8 +192,7 @@ LOOP = """def loop(channel, shell, most):
                 inside['frames'].send(channel, *answer)
         inside['_answer'] = loop"""
 OPEN_CELLS: Mapping[str, str] = {
-    "frames": f"{SHELL}import contextlib\n"
-    "inside['tripwire'].Tripwire.watching = lambda self: contextlib.nullcontext()",
+    "frames": f"{SHELL}import contextlib\ninside['tripwire'].Tripwire.watching = lambda self: contextlib.nullcontext()",
     "the code of the guard": f"{SHELL}wire = inside['tripwire'].Tripwire\n"
     "def watching(self): yield\nwire.watching.__wrapped__.__code__ = watching.__code__",
     "what inspect finds": "import contextlib, inspect\n"
@@ -258,7 +247,7 @@ OPEN_OPERATORS: Mapping[str, tuple[str, str]] = {
         f"import torch\n{FIND}\nown = torch.library.Library('aten', 'IMPL')\n"
         "own.impl('erfc', lambda s: find()(s, -1), 'CPU')",
         BY_ERFC.format("", ""),
-    ),
+    )
 }
 
 # ---------------------------------------------------------------- a process that helps
@@ -274,8 +263,7 @@ OPEN_HELPERS: Mapping[str, tuple[str, str]] = {
         "if not os.fork():\n    while True:\n        scores, dim = pickle.loads(os.read(question[0], 1 << 16))\n"
         f"        os.write(answer[1], pickle.dumps({SOLVE}))",
         ASK.format(
-            "os.write(question[1], pickle.dumps((scores.tolist(), dim)))",
-            "pickle.loads(os.read(answer[0], 1 << 16))",
+            "os.write(question[1], pickle.dumps((scores.tolist(), dim)))", "pickle.loads(os.read(answer[0], 1 << 16))"
         ),
     ),
     "a fork of multiprocessing": (

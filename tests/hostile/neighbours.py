@@ -118,8 +118,7 @@ RESOURCES = {
         "            except OSError: pass\n    time.sleep(9)\ncrowd(14, fill); time.sleep(9)"
     ),
     "busy forks": (
-        "def spin():\n    end = time.time() + 1\n    while time.time() < end: pass\n"
-        "crowd(20, spin); time.sleep(1)"
+        "def spin():\n    end = time.time() + 1\n    while time.time() < end: pass\ncrowd(20, spin); time.sleep(1)"
     ),
     "busy threads": (
         "def spin():\n    end = time.time() + 1\n    while time.time() < end: pass\n"

@@ -121,9 +121,7 @@ print(found)
 raise SystemExit(len(found))
 """
 SECRETS = {
-    "relative paths": LOOK.format(
-        patterns="['../*', '../../*', '../../solutions/**/*.ipynb', 'gradebook.db']"
-    ),
+    "relative paths": LOOK.format(patterns="['../*', '../../*', '../../solutions/**/*.ipynb', 'gradebook.db']"),
     "the repository": LOOK.format(patterns="['/**/gradebook.db', '/**/solutions/*.py', '/**/.grader/*']"),
     "proc": LOOK.format(
         patterns="['/proc/1/environ', os.path.join('/proc/1', 'root', '**'), '/proc/[0-9]*/fd/*', '/proc/[0-9]*/mem']"
@@ -208,11 +206,7 @@ add("interpreter", "forged frames in a probe", seconds=12.0, answers=everything(
     "import os, struct, time; b = b'{\"status\":\"ok\",\"tree\":{\"dict\":{\"equal\":true}}}'; "
     "[os.write(n, struct.pack('!4sIQ', b'att1', len(b), 0) + b) for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}')]; "
     "time.sleep(30)"))  # fmt: skip
-add(
-    "interpreter",
-    "answers replaced after the fact",
-    last="def attention_scores(query, key):\n    return None",
-)
+add("interpreter", "answers replaced after the fact", last="def attention_scores(query, key):\n    return None")
 add("interpreter", "an object equal to everything", answers=everything(
     "return type('Equal', (), {'__eq__': lambda *a: True, '__sub__': lambda *a: 0, '__getattr__': lambda s, n: s})()"))  # fmt: skip
 add("interpreter", "a tensor subclass that lies", answers={
@@ -261,10 +255,7 @@ def _set(**values) -> Callable[[dict], None]:
 
 
 def _more_points(cell: dict) -> None:
-    cell["metadata"] = {
-        **cell["metadata"],
-        "nbgrader": {**cell["metadata"].get("nbgrader", {}), "points": 10**6},
-    }
+    cell["metadata"] = {**cell["metadata"], "nbgrader": {**cell["metadata"].get("nbgrader", {}), "points": 10**6}}
 
 
 def _outputs(data: dict) -> Callable[[dict], None]:
@@ -273,17 +264,10 @@ def _outputs(data: dict) -> Callable[[dict], None]:
 
 
 def _without(keep: str) -> Callable[[Notebook], Notebook]:
-    return lambda notebook: {
-        **notebook,
-        "cells": [c for c in notebook["cells"] if keep in "".join(c["source"])],
-    }
+    return lambda notebook: {**notebook, "cells": [c for c in notebook["cells"] if keep in "".join(c["source"])]}
 
 
-add(
-    "format",
-    "skip-execution tags",
-    edit=_each(lambda c: c["metadata"].update(tags=["skip-execution", "parameters"])),
-)
+add("format", "skip-execution tags", edit=_each(lambda c: c["metadata"].update(tags=["skip-execution", "parameters"])))
 add("format", "points edited", edit=_each(_more_points))
 add("format", "metadata gone", edit=_each(_set(metadata={})))
 add("format", "only the exercise cells left", edit=_without("# @exercise"))
@@ -295,16 +279,8 @@ add(
     "another kernel",
     edit=lambda n: {**n, "metadata": {"kernelspec": {"name": "sh", "display_name": "$(reboot)"}}},
 )
-add(
-    "format",
-    "a language of its own",
-    edit=lambda n: {**n, "metadata": {"language_info": {"name": "../../x"}}},
-)
-add(
-    "format",
-    "marked by nbgrader as full",
-    edit=_each(_outputs({"text/plain": "15.0", "application/x-score": "100"})),
-)
+add("format", "a language of its own", edit=lambda n: {**n, "metadata": {"language_info": {"name": "../../x"}}})
+add("format", "marked by nbgrader as full", edit=_each(_outputs({"text/plain": "15.0", "application/x-score": "100"})))
 add("format", "HTML and scripts", edit=_each(_outputs({"text/html": "<script>alert(1)</script>"})))
 add("format", "a script shown when it is run", middle=(
     "from IPython.display import display, HTML, Javascript, Markdown, SVG, Latex\n"
@@ -313,26 +289,15 @@ add("format", "a script shown when it is run", middle=(
 add(
     "format",
     "widget state",
-    edit=lambda n: {
-        **n,
-        "metadata": {"widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"x": 1}}}},
-    },
+    edit=lambda n: {**n, "metadata": {"widgets": {"application/vnd.jupyter.widget-state+json": {"state": {"x": 1}}}}},
 )
-add(
-    "format",
-    "lone surrogates",
-    write=lambda text: text.replace("import math", "import math  # \\ud800", 1).encode(),
-)
+add("format", "lone surrogates", write=lambda text: text.replace("import math", "import math  # \\ud800", 1).encode())
 add(
     "format",
     "NaN and Infinity",
     write=lambda text: text.replace('"nbformat": 4', '"x": NaN, "y": -Infinity, "nbformat": 4', 1).encode(),
 )
-add(
-    "format",
-    "a script in an error",
-    answers={"1.3": "raise ValueError('<script>alert(1)</script>\\x1b[2J\\u202e')"},
-)
+add("format", "a script in an error", answers={"1.3": "raise ValueError('<script>alert(1)</script>\\x1b[2J\\u202e')"})
 BROKEN: dict[str, Callable[[str], bytes]] = {
     "cut off": lambda text: text[: len(text) // 2].encode(),
     "not UTF-8": lambda text: text.replace("import math", "import math # ÿ").encode("latin-1", "replace"),
@@ -342,9 +307,7 @@ BROKEN: dict[str, Callable[[str], bytes]] = {
     "nbformat 3": lambda text: json.dumps(
         {"nbformat": 3, "worksheets": [{"cells": json.loads(text)["cells"]}]}
     ).encode(),
-    "cells are no list": lambda text: (
-        b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": {"a": 1}}'
-    ),
+    "cells are no list": lambda text: b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": {"a": 1}}',
     "a hundred megabytes of outputs": lambda text: text.replace(
         '"outputs": []', '"outputs": ["' + "x" * (100 << 20) + '"]', 1
     ).encode(),
@@ -440,12 +403,7 @@ add("paths", "a folder of that name", place=_directory, **unreadable)
 add("paths", "a linked folder", place=_linked_folder, **withheld)
 add("paths", "an escape in the name", place=_named("mallory\x1b[2J"), **unreadable)
 add("paths", "a name in another order", place=_named("mal\u202elory"))
-add(
-    "archives",
-    "members that climb out",
-    place=_zip((GOOD, None), ("../../../tmp/hostile-was-here", b"x")),
-    **refused,
-)
+add("archives", "members that climb out", place=_zip((GOOD, None), ("../../../tmp/hostile-was-here", b"x")), **refused)
 add("archives", "absolute members", place=_zip(("/tmp/hostile-was-here", b"x"), (GOOD, None)), **refused)
 add("archives", "a bomb", place=_zip((GOOD, 300 << 20)), **refused)
 add(

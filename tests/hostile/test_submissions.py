@@ -38,9 +38,7 @@ def _own_cells(bundle: str):
 
     def edit(notebook: dict) -> dict:
         own = [code(source, f"own-{n}") for n, source in enumerate(neighbours.cells(bundle))]
-        at = next(
-            n for n, cell in enumerate(notebook["cells"]) if "# @exercise 1.1\n" in "".join(cell["source"])
-        )
+        at = next(n for n, cell in enumerate(notebook["cells"]) if "# @exercise 1.1\n" in "".join(cell["source"]))
         return {**notebook, "cells": [*notebook["cells"][: at + 1], *own, *notebook["cells"][at + 1 :]]}
 
     return edit
@@ -50,13 +48,7 @@ CORPUS += [Hostile(name=name, group=neighbours.GROUP, edit=_own_cells(name)) for
 TIER = os.environ.get("HOSTILE_TIER", "full")  # everywhere.py sets it
 SECRET = "the-planted-secret-e7aa"
 # The course's limits, smaller: the same walls, reached sooner.
-LIMITS = Limits(
-    memory_bytes=1200 << 20,
-    processes=80,
-    scratch_bytes=100 << 20,
-    scratch_files=3000,
-    cell_seconds=3,
-)
+LIMITS = Limits(memory_bytes=1200 << 20, processes=80, scratch_bytes=100 << 20, scratch_files=3000, cell_seconds=3)
 
 
 # In the fast half: of each group what is quickly graded.
@@ -76,10 +68,7 @@ BORROWED = [
     # What changes the lesson's code stands above it.
     (
         Hostile(
-            name=name,
-            group="borrowed",
-            answers={"1.3": answer},
-            **{"first" if "changed" in name else "middle": cell},
+            name=name, group="borrowed", answers={"1.3": answer}, **{"first" if "changed" in name else "middle": cell}
         ),
         works,
     )
@@ -97,9 +86,7 @@ def tight():
     """The lesson under small limits and with fewer trials of each check: it is the walls that are tested here."""
     lesson = lessons()[ASSIGNMENT]
     exercises = tuple(
-        replace(
-            one, checks=tuple(replace(c, seconds=3.0, trials=c.trials[:2], examples=()) for c in one.checks)
-        )
+        replace(one, checks=tuple(replace(c, seconds=3.0, trials=c.trials[:2], examples=()) for c in one.checks))
         for one in lesson.exercises
     )
     return replace(lesson, limits=LIMITS, exercises=exercises, cell_seconds={})

@@ -80,9 +80,7 @@ def submission(student: str, canary: Path) -> bytes:
     """A notebook of the example class; the right one tries to leave a file where nothing of a student's may run."""
     if student == "right":
         leave = f"open({str(canary)!r}, 'w').write('student code ran outside of the sandbox')"
-        return content(
-            Example(student=student, assignment=NAME, score=None, about="", own=[("exercise-1-9", leave)])
-        )
+        return content(Example(student=student, assignment=NAME, score=None, about="", own=[("exercise-1-9", leave)]))
     taken = {"wrong": "no-scaling", "untouched": "untouched"}[student]
     return (ROOT / "examples" / "submitted" / taken / NAME / f"{NAME}.ipynb").read_bytes()
 
@@ -174,9 +172,7 @@ def test_autograde_gives_the_same_marks_as_grader_grade(course: Class, copy: Cla
             comments = [{one.name: one.auto_comment for one in row.comments} for row in rows]
             assert comments[0] == comments[1]
             points = {f"check-{one['id'].replace('.', '-')}": one["points"] for one in grade["exercises"]}
-            points |= {
-                f"written-{one['id'].replace('.', '-')}": 0.0 for one in grade["written"] if not one["text"]
-            }
+            points |= {f"written-{one['id'].replace('.', '-')}": 0.0 for one in grade["written"] if not one["text"]}
             for row in rows:
                 assert {one.name: one.auto_score for one in row.grades}.items() <= points.items()
 
@@ -283,9 +279,7 @@ def test_only_what_changed_or_was_broken_off_is_autograded_again(copy: Class) ->
 def test_zips_are_collected_by_the_services_ids_or_refused_whole(copy: Class) -> None:
     archive = copy.root / "downloaded" / NAME / "archive"
     archive.mkdir(parents=True)
-    notebooks = {
-        one: content(Example(student=one, assignment=NAME, score=None, about="")) for one in ("a", "b")
-    }
+    notebooks = {one: content(Example(student=one, assignment=NAME, score=None, about="")) for one in ("a", "b")}
     with zipfile.ZipFile(archive / "submissions.zip", "w") as file:
         file.writestr(f"lovelaceada_LATE_12345_678910_{NAME}-2.ipynb", notebooks["a"])
     with zipfile.ZipFile(archive / "moodle.zip", "w") as file:

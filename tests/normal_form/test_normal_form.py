@@ -106,12 +106,8 @@ def test_what_may_change_a_result_stays(source: str) -> None:
 
 
 def test_helpers_stay_where_the_answer_calls_them() -> None:
-    assert lived("def a(x):\n    return x\ndef b(x):\n    return x\ndef f(x):\n    return a(x)").startswith(
-        "def a"
-    )
-    assert "def b" not in lived(
-        "def a(x):\n    return x\ndef b(x):\n    return x\ndef f(x):\n    return a(x)"
-    )
+    assert lived("def a(x):\n    return x\ndef b(x):\n    return x\ndef f(x):\n    return a(x)").startswith("def a")
+    assert "def b" not in lived("def a(x):\n    return x\ndef b(x):\n    return x\ndef f(x):\n    return a(x)")
 
 
 # ---------------------------------------------------------------- values in their places

@@ -93,20 +93,14 @@ def spelled(source: str) -> Iterator[str]:
     """Yield each place where a module's code, docstrings aside, spells a part of the protocol."""
     tree = ast.parse(source)
     docstrings = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             text = node.value
             if ID.search(text) or MARKER.search(text) or SWITCH.search(text) or text == cells.DRAWS:
                 yield f"line {node.lineno}: {text!r}"
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "replace"
-        ):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "replace":
             arguments = {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
             if {".", "-"} <= arguments:
                 yield f"line {node.lineno}: an exercise's id made part of a cell's, or back"

@@ -12,10 +12,7 @@ from grader.notebook.source_names import LONG, bound_names, free_names, imported
         ("(a, [b, *c]) = d", {"a", "b", "c"}),
         ("for i, (j, k) in pairs:\n    m = i", {"i", "j", "k", "m"}),
         ("with open('f') as file:\n    text = file.read()", {"file", "text"}),
-        (
-            "try:\n    a = 1\nexcept OSError:\n    b = 2\nelse:\n    c = 3\nfinally:\n    d = 4",
-            {"a", "b", "c", "d"},
-        ),
+        ("try:\n    a = 1\nexcept OSError:\n    b = 2\nelse:\n    c = 3\nfinally:\n    d = 4", {"a", "b", "c", "d"}),
         ("import torch.nn as nn, os.path\nfrom a import b as c", {"nn", "os", "c"}),
         ("def f(x):\n    y = x\nclass C:\n    z = 1", {"f", "C"}),
         ("a[0] = 1; b.c = 2; del d", set()),
@@ -34,10 +31,7 @@ def test_a_module_is_the_same_however_it_is_imported_names() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "if a:\n    x = 1\n" + "elif a:\n    y = 2\n" * 2_000,
-        "x = y = " + "lambda: " * 900 + "a",
-    ],
+    ["if a:\n    x = 1\n" + "elif a:\n    y = 2\n" * 2_000, "x = y = " + "lambda: " * 900 + "a"],
     ids=["elif", "lambda"],
 )
 def test_code_that_is_nested_deeper_than_python_calls_is_read(source: str) -> None:
@@ -68,8 +62,6 @@ def test_what_a_cell_takes_from_the_notebook(source: str, names: set[str]) -> No
 def test_a_large_cell_that_stands_in_every_submission_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     source, read = f"provided = 1\n# {'x' * LONG}", []
     with monkeypatch.context() as patched:
-        patched.setattr(
-            "grader.notebook.source_names.without_magics", lambda source: read.append(1) or source
-        )
+        patched.setattr("grader.notebook.source_names.without_magics", lambda source: read.append(1) or source)
         assert [bound_names(str(source.encode(), "utf-8")) for _ in range(2)] == [{"provided"}] * 2
     assert len(read) == 1

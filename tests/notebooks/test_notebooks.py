@@ -150,7 +150,7 @@ def hidden_lines(names: Sequence[str]) -> Iterator[str]:
 
 
 def made_by_an_edit(definition: object) -> bool:
-    code = getattr(getattr(definition, "forward", definition), "__code__", None)
+    code = getattr(inspect.unwrap(getattr(definition, "forward", definition)), "__code__", None)
     return code is not None and code.co_filename.startswith("<")
 
 

@@ -27,9 +27,7 @@ def verdict(index: int, share: float, outcome: Outcome | None = None, **more) ->
     """The verdict on one of NAMES, worth a share of its points."""
     id, name, title, worth = NAMES[index]
     outcome = outcome or (Outcome.PASSED if share == 1 else Outcome.FAILED)
-    return Verdict(
-        id=id, name=name, title=title, outcome=outcome, points=worth * share, max_points=worth, **more
-    )
+    return Verdict(id=id, name=name, title=title, outcome=outcome, points=worth * share, max_points=worth, **more)
 
 
 def unscaled(index: int = 3) -> Verdict:
@@ -92,9 +90,7 @@ def grade(student: str, verdicts: tuple[Verdict, ...], **more) -> Grade:
 
 FULL = grade("s0001", tuple(verdict(index, 1.0) for index in range(9)))
 MISTAKEN = grade("s0417", (*FULL.verdicts[:3], unscaled(), *FULL.verdicts[4:]))
-UNTOUCHED = grade(
-    "s0002", tuple(verdict(index, 0.0, Outcome.MISSING, message="not solved yet") for index in range(9))
-)
+UNTOUCHED = grade("s0002", tuple(verdict(index, 0.0, Outcome.MISSING, message="not solved yet") for index in range(9)))
 PARTLY = grade(
     "josé",
     (
@@ -107,9 +103,7 @@ PARTLY = grade(
     ),
     flags=(Flag(kind="uses-builtin", exercise="1.4", detail="F.scaled_dot_product_attention"),),
 )
-STOPPED_SAYS = (
-    "your cell does not parse at line 2: `def attention(query, (key):`: SyntaxError: '(' was never closed"
-)
+STOPPED_SAYS = "your cell does not parse at line 2: `def attention(query, (key):`: SyntaxError: '(' was never closed"
 STOPPED = verdict(
     3,
     0.0,
@@ -128,11 +122,7 @@ ATTACKER = grade(
             hint=HOSTILE,
             notes=(HOSTILE,),
             heatmaps=(
-                Heatmap(
-                    title=HOSTILE,
-                    got=((nan, inf), (-inf, 2e308 * 0 + 3.0)),
-                    expected=((0.5, 0.5), (0.25, 0.75)),
-                ),
+                Heatmap(title=HOSTILE, got=((nan, inf), (-inf, 2e308 * 0 + 3.0)), expected=((0.5, 0.5), (0.25, 0.75))),
                 Heatmap(title="no rows", got=(), expected=()),
             ),
         ),
@@ -166,6 +156,4 @@ def entries(grades: Iterable[Grade]) -> list[GradebookEntry]:
 
 def from_platform(grades: Iterable[Grade]) -> list[GradebookEntry]:
     """The same, if the grades' ids are the learning platform's own numbers."""
-    return [
-        replace(entry, student=replace(entry.student, lms_id=entry.student.id)) for entry in entries(grades)
-    ]
+    return [replace(entry, student=replace(entry.student, lms_id=entry.student.id)) for entry in entries(grades)]

@@ -83,11 +83,7 @@ def test_another_number_of_points_in_canvas_is_said() -> None:
     [
         ("a,b\r\n1,2\r\n", "", "no columns ID and Section"),
         ("", "", "it is empty"),
-        (
-            OWN,
-            "4711",
-            r"has no column '4711'; pass --column, one of: Lab 1 \(87568490\), 1-attention \(901\)",
-        ),
+        (OWN, "4711", r"has no column '4711'; pass --column, one of: Lab 1 \(87568490\), 1-attention \(901\)"),
         (OWN.replace("Lab 1 (87568490)", "1-attention (87568490)"), "1-attention", "has several columns"),
         ('"Student,ID', "", "it is no CSV file|no columns ID"),
     ],

@@ -20,9 +20,4 @@ def test_equally_common_mistakes_come_in_the_order_of_the_exercises() -> None:
 def test_answers_without_an_explanation_are_counted_in_the_order_of_the_exercises() -> None:
     unclear = replace(WRONG, mistake=None, diagnosis="", outcome=Outcome.FAILED)
     verdicts = tuple(replace(unclear, id=id) for id in (*IDS, "4.2"))
-    assert list(unexplained([grade("ada", verdicts)]).items()) == [
-        ("4.1", 1),
-        ("4.2", 2),
-        ("4.10", 1),
-        ("4.P1", 1),
-    ]
+    assert list(unexplained([grade("ada", verdicts)]).items()) == [("4.1", 1), ("4.2", 2), ("4.10", 1), ("4.P1", 1)]

@@ -12,16 +12,7 @@ import pytest
 
 from grader.records import CellScore, Grade, GradebookEntry, Student
 from grader.report.export import CannotExport, export
-from tests.report.class_of_grades import (
-    CLASS,
-    FAULT,
-    FULL,
-    MISTAKEN,
-    PARTLY,
-    UNREADABLE,
-    entries,
-    from_platform,
-)
+from tests.report.class_of_grades import CLASS, FAULT, FULL, MISTAKEN, PARTLY, UNREADABLE, entries, from_platform
 
 
 def rows(service: str, grades) -> list[list[str]]:
@@ -60,17 +51,9 @@ def test_a_fault_has_no_row_and_hides_no_other_assignment():
 def of_people() -> list[GradebookEntry]:
     """Ada, with points by hand and a penalty; Bob, whose newest version is a fault; Cem, who handed in nothing."""
     ada = Student(id="4711", first_name="Ada", last_name="Lovelace", email="ada@example.org", lms_id="4711")
-    cells = {
-        "1.1": CellScore(points=7.0, max_points=5.0, by_hand=True, needs_manual_grade=True, comment="Good.")
-    }
+    cells = {"1.1": CellScore(points=7.0, max_points=5.0, by_hand=True, needs_manual_grade=True, comment="Good.")}
     entry = replace(
-        GradebookEntry.of(FULL),
-        student=ada,
-        cells=cells,
-        raw_score=102.0,
-        penalty=10.0,
-        score=92.0,
-        seconds_late=60.0,
+        GradebookEntry.of(FULL), student=ada, cells=cells, raw_score=102.0, penalty=10.0, score=92.0, seconds_late=60.0
     )
     bob = replace(GradebookEntry.of(PARTLY), student=Student(id="bob"), fault="no sandbox")
     nothing = Grade(student="4713", assignment="1-attention", status="missing", score=None, max_score=100.0)
@@ -79,10 +62,7 @@ def of_people() -> list[GradebookEntry]:
 
 def test_what_people_decided_leaves_in_every_file():
     canvas = list(csv.reader(io.StringIO(export("canvas", of_people()).text)))
-    assert canvas[2:] == [
-        ["Lovelace, Ada", "4711", "", "", "", "92"],
-        ["bob", "", "", "bob", "", "64"],
-    ]
+    assert canvas[2:] == [["Lovelace, Ada", "4711", "", "", "", "92"], ["bob", "", "", "bob", "", "64"]]
     table = list(csv.DictReader(io.StringIO(export("csv", of_people()).text)))
     ada = table[0]
     wanted = {"score": "92", "raw_score": "102", "penalty": "10", "seconds_late": "60", "1.1": "7"}
@@ -121,9 +101,7 @@ def test_id_numbers_that_are_numbers_here_and_there_are_no_participants():
 def test_moodle_worksheet_for_its_own_numbers():
     grades = [replace(FULL, student="4711"), replace(PARTLY, student="4712")]
     head, *students = csv.reader(io.StringIO(export("moodle", from_platform(grades)).text))
-    needed = {
-        name: head.index(name) for name in ("Identifier", "Grade", "Last modified (grade)", "Maximum Grade")
-    }
+    needed = {name: head.index(name) for name in ("Identifier", "Grade", "Last modified (grade)", "Maximum Grade")}
     assert [[row[place] for place in needed.values()] for row in students] == [
         ["Participant 4711", "100.00", "-", "100.00"],
         ["Participant 4712", "64.00", "-", "100.00"],
@@ -160,10 +138,7 @@ def test_gradescope_results_of_one_submission():
     }
     assert "allowed 1e-05" in values["output"]
     assert "**What explains it:** Divide the scores by √d\\_k." in values["output"]
-    assert (batch["status"], batch["output"]) == (
-        "failed",
-        "this holds, and counts as soon as the values are right",
-    )
+    assert (batch["status"], batch["output"]) == ("failed", "this holds, and counts as soon as the values are right")
     assert results["tests"][0]["status"] == "passed"
 
 
@@ -178,25 +153,13 @@ def test_gradescope_gets_no_score_from_a_fault():
 def test_gradescope_results_of_a_class_are_by_student():
     assert set(json.loads(export("gradescope", entries([FULL, MISTAKEN])).text)) == {"s0001", "s0417"}
     twice = [FULL, replace(FULL, assignment="2-heads")]
-    assert set(json.loads(export("gradescope", entries(twice)).text)) == {
-        "s0001/1-attention",
-        "s0001/2-heads",
-    }
+    assert set(json.loads(export("gradescope", entries(twice)).text)) == {"s0001/1-attention", "s0001/2-heads"}
 
 
 def test_the_table_has_every_point_flag_and_message():
     head, *students = rows("csv", CLASS)
     table = {row[0]: dict(zip(head, row, strict=True)) for row in students}
-    assert head[:8] == [
-        "student",
-        "last_name",
-        "first_name",
-        "email",
-        "assignment",
-        "status",
-        "score",
-        "max_score",
-    ]
+    assert head[:8] == ["student", "last_name", "first_name", "email", "assignment", "status", "score", "max_score"]
     assert (table["josé"]["1.5"], table["josé"]["flags"]) == ("9", "1.4 uses-builtin")
     assert (table["s0008"]["score"], table["s0008"]["status"]) == ("", "fault")
     assert table["s0007"]["message"] == UNREADABLE.message
@@ -227,7 +190,5 @@ def test_names_with_commas_quotes_and_line_breaks_stay_in_their_cell():
 
 
 def test_a_service_that_is_none():
-    with pytest.raises(
-        ValueError, match=r"no export to 'blackboard'; there are canvas, moodle, gradescope, csv"
-    ):
+    with pytest.raises(ValueError, match=r"no export to 'blackboard'; there are canvas, moodle, gradescope, csv"):
         export("blackboard", [FULL])

@@ -77,9 +77,7 @@ def test_a_question_waits_and_then_counts() -> None:
 def test_what_went_wrong_with_the_grader_is_not_told_to_students() -> None:
     secret = "bwrap: /srv/secret"
     broken = verdict(0, 0.0, Outcome.FAULT, message=secret)
-    check = CheckResult(
-        name="values", title="t", outcome=Outcome.FAULT, points=0.0, max_points=5.0, message=secret
-    )
+    check = CheckResult(name="values", title="t", outcome=Outcome.FAULT, points=0.0, max_points=5.0, message=secret)
     for each in (broken, replace(broken, checks=(check,))):
         grade = replace(FULL, verdicts=(each, *FULL.verdicts[1:]))
         text = json.dumps(results(grade)) + feedback_notebook(GradebookEntry.of(grade))

@@ -25,9 +25,7 @@ def grey(colour: str) -> float:
 
 
 def test_one_scale_and_rows_from_above():
-    drawn = figure(
-        Heatmap(title="t", got=((0.0, 0.5, 1.0), (1.0, 0.0, 0.0)), expected=((0.5,) * 3, (0.0,) * 3))
-    )
+    drawn = figure(Heatmap(title="t", got=((0.0, 0.5, 1.0), (1.0, 0.0, 0.0)), expected=((0.5,) * 3, (0.0,) * 3)))
     yours, reference, difference = (fills(panel.svg) for panel in drawn.panels)
     low, middle, high = VIRIDIS[0], VIRIDIS[4], VIRIDIS[-1]
     assert yours == [low, middle, high, high, low, low]
@@ -60,9 +58,7 @@ def test_nan_and_infinity_are_grey_and_named():
 
 
 def test_a_map_of_zeros_and_one_of_only_nan():
-    assert (
-        figure(Heatmap(title="t", got=((0.0,),), expected=((0.0,),))).caption == "The two maps are the same."
-    )
+    assert figure(Heatmap(title="t", got=((0.0,),), expected=((0.0,),))).caption == "The two maps are the same."
     assert "NaN" in figure(Heatmap(title="t", got=((nan,),), expected=((nan,),))).caption
 
 
@@ -95,9 +91,7 @@ def test_colours_read_in_grey_too():
     assert shade(("#000000", "#ffffff"), 0.5) == "#808080"
 
 
-@pytest.mark.parametrize(
-    ("background", "expected"), [("#000000", "#fff"), ("#ffffff", "#000"), (VIRIDIS[1], "#fff")]
-)
+@pytest.mark.parametrize(("background", "expected"), [("#000000", "#fff"), ("#ffffff", "#000"), (VIRIDIS[1], "#fff")])
 def test_numbers_can_be_read_on_their_cell(background: str, expected: str):
     assert ink(background) == expected
 

@@ -26,9 +26,7 @@ from tests.report.class_of_grades import entries
 from tests.report.test_pages import Page
 
 
-def verdict(
-    id: str, points: float, worth: float = 4.0, *, passed: tuple[bool, ...] = (), hint: str = ""
-) -> Verdict:
+def verdict(id: str, points: float, worth: float = 4.0, *, passed: tuple[bool, ...] = (), hint: str = "") -> Verdict:
     """The verdict on an exercise; its checks take 0.25 s each."""
     checks = tuple(
         CheckResult(
@@ -133,10 +131,7 @@ def test_a_small_class_says_that_it_is_small() -> None:
     assert (small.discrimination, small.interval) == (None, None)
     assert small.why_not == f"n = {LEAST_STUDENTS - 1} is too small"
     assert small.difficulty == pytest.approx(9 / 19)
-    assert (
-        exercise_items(a_class(points[:LEAST_STUDENTS], points[:LEAST_STUDENTS]))[0].discrimination
-        is not None
-    )
+    assert exercise_items(a_class(points[:LEAST_STUDENTS], points[:LEAST_STUDENTS]))[0].discrimination is not None
 
 
 def test_what_does_not_vary_says_so() -> None:
@@ -149,9 +144,7 @@ def test_what_does_not_vary_says_so() -> None:
 def test_practice_and_faults_of_the_grader_are_no_items() -> None:
     practice = replace(verdict("1.P1", 0.0), max_points=0.0)
     fault = replace(verdict("1.2", 0.0), outcome=Outcome.FAULT)
-    grades = [
-        replace(grade, verdicts=(*grade.verdicts, practice, fault)) for grade in a_class([0.0, 4.0] * 15)
-    ]
+    grades = [replace(grade, verdicts=(*grade.verdicts, practice, fault)) for grade in a_class([0.0, 4.0] * 15)]
     assert [item.exercise for item in exercise_items(grades)] == ["1.1"]
     assert exercise_items([]) == []
 
@@ -197,9 +190,7 @@ def test_the_csv_has_each_exercise_and_below_it_its_checks() -> None:
     assert [(row["exercise"], row["check"]) for row in rows] == [
         ("1.1", ""), ("1.1", "check 0"), ("1.1", "check 1"), ("1.2", ""), ("1.2", "check 0"), ("1.2", "check 1"),
     ]  # fmt: skip
-    assert float(rows[0]["discrimination"]) == pytest.approx(
-        exercise_items(graded_class())[0].discrimination, abs=1e-4
-    )
+    assert float(rows[0]["discrimination"]) == pytest.approx(exercise_items(graded_class())[0].discrimination, abs=1e-4)
     assert float(rows[0]["low"]) < float(rows[0]["discrimination"]) < float(rows[0]["high"])
     assert (rows[1]["discrimination"], rows[1]["remark"]) == ("", "all have the same")
     assert items_csv([]) == ",".join(COLUMNS) + "\n"

@@ -41,24 +41,16 @@ def test_the_contract_holds():
         "mistake": "unscaled",
         "hint": "Divide the scores by √d_k.",
     }
-    assert record["flags"] == [
-        {"kind": "uses-builtin", "exercise": "1.4", "detail": "F.scaled_dot_product_attention"}
-    ]
+    assert record["flags"] == [{"kind": "uses-builtin", "exercise": "1.4", "detail": "F.scaled_dot_product_attention"}]
 
 
 def test_an_unreadable_file_has_score_0_and_a_message_and_a_fault_no_score():
     unreadable, fault = json.loads(to_json(UNREADABLE)), json.loads(to_json(FAULT))
-    assert (unreadable["score"], unreadable["exercises"], unreadable["message"]) == (
-        0.0,
-        [],
-        UNREADABLE.message,
-    )
+    assert (unreadable["score"], unreadable["exercises"], unreadable["message"]) == (0.0, [], UNREADABLE.message)
     assert fault["score"] is None
 
 
-@pytest.mark.parametrize(
-    "grade", [grade for grade in CLASS if grade is not ATTACKER], ids=lambda one: one.student
-)
+@pytest.mark.parametrize("grade", [grade for grade in CLASS if grade is not ATTACKER], ids=lambda one: one.student)
 def test_nothing_is_lost(grade):
     assert from_json(to_json(grade)) == grade
 
@@ -86,9 +78,7 @@ def test_keys_of_another_version_are_left_out():
     assert from_record({**to_record(MISTAKEN), "weather": "fine"}) == MISTAKEN
 
 
-@pytest.mark.parametrize(
-    "line", ["", "{", "[]", "{}", '{"student": "s1"}', '{"exercises": [{"id": "1.1"}]}', "null"]
-)
+@pytest.mark.parametrize("line", ["", "{", "[]", "{}", '{"student": "s1"}', '{"exercises": [{"id": "1.1"}]}', "null"])
 def test_what_is_no_grade_is_refused(line: str):
     with pytest.raises(ValueError, match=r"this is no grade.*Grade again"):
         from_json(line)

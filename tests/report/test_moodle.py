@@ -74,9 +74,7 @@ def test_a_worksheet_is_of_one_assignment() -> None:
 def test_what_a_student_wrote_does_nothing_in_a_comment() -> None:
     said = comments(GradebookEntry.of(ATTACKER))
     assert "&lt;script&gt;" in said
-    assert not set(said.split("<")[1:]) - {
-        part for part in said.split("<") if part.startswith(("p>", "/p>", "br>"))
-    }
+    assert not set(said.split("<")[1:]) - {part for part in said.split("<") if part.startswith(("p>", "/p>", "br>"))}
 
 
 def test_faults_and_files_that_cannot_be_read_say_so_and_no_reason_of_ours() -> None:

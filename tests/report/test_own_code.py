@@ -34,8 +34,7 @@ def test_the_caret_stands_below_its_character() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["\treturn query", "    return " + "query + " * 40 + "query", "    return 'ü' \x1b[31m", "x = 1 < 2"],
+    "line", ["\treturn query", "    return " + "query + " * 40 + "query", "    return 'ü' \x1b[31m", "x = 1 < 2"]
 )
 def test_a_line_that_the_excerpt_cuts_or_changes_is_known_again(line: str) -> None:
     source = f"def f():\n{line}\n"
@@ -57,18 +56,14 @@ def test_the_page_shows_the_answer_once_with_its_line() -> None:
     text = Page(html).text
     assert "Your answer" in text
     assert text.count("def attention(query, (key):") == 2  # in the message, and in the answer
-    assert re.search(
-        r'class="line marked"><span class="number">→ 2</span>def attention\(query, \(key\):', html
-    )
+    assert re.search(r'class="line marked"><span class="number">→ 2</span>def attention\(query, \(key\):', html)
 
 
 def test_only_wrong_answers_are_shown() -> None:
     sources = {verdict.id: SOURCE for verdict in FULL.verdicts}
     assert "Your answer" not in feedback_page(GradebookEntry.of(FULL), {}, sources)
     for outcome in (Outcome.MISSING, Outcome.FAULT):
-        page = feedback_page(
-            GradebookEntry.of(grade("s1", (replace(STOPPED, outcome=outcome),))), {}, sources
-        )
+        page = feedback_page(GradebookEntry.of(grade("s1", (replace(STOPPED, outcome=outcome),))), {}, sources)
         assert "Your answer" not in page
     wrong = grade("s1", (unscaled(),))
     assert "Your answer" in feedback_page(GradebookEntry.of(wrong), {}, sources)

@@ -130,9 +130,7 @@ def test_a_recognised_mistake_is_told_with_what_to_do_and_read():
 def test_the_maps_stand_side_by_side_on_one_scale():
     html = page_of(MISTAKEN)
     labels = [
-        attributes["aria-label"]
-        for tag, attributes in Page(html).tags
-        if tag == "svg" and "aria-label" in attributes
+        attributes["aria-label"] for tag, attributes in Page(html).tags if tag == "svg" and "aria-label" in attributes
     ]
     assert labels == [
         "Map yours: 2 queries by 3 keys",
@@ -141,17 +139,12 @@ def test_the_maps_stand_side_by_side_on_one_scale():
     ]
     scales = re.findall(r"<span>([^<]+)</span><svg class=\"bar\".*?</svg><span>([^<]+)</span>", html)
     assert scales == [("0", "0.9"), ("0", "0.9"), ("−0.9", "0.9")]
-    assert (
-        "They differ most at query 1, key 1: yours gives it 0.3 more than the reference." in Page(html).text
-    )
+    assert "They differ most at query 1, key 1: yours gives it 0.3 more than the reference." in Page(html).text
 
 
 def test_notes_partial_points_and_messages_without_checks():
     text = Page(page_of(PARTLY)).text
-    assert (
-        "◐ 1.5 · Masks 9 of 15 causal_mask, padding_mask : part of the points padding_mask is not defined"
-        in text
-    )
+    assert "◐ 1.5 · Masks 9 of 15 causal_mask, padding_mask : part of the points padding_mask is not defined" in text
     assert "Note: two cells define SelfAttention; the last one counted" in text
     assert "it did not answer within 20 s" in text
 
@@ -196,10 +189,7 @@ def test_practice_has_no_points():
 def test_the_class_page_counts_right():
     html = page_of_class(CLASS)
     text = Page(html).text
-    assert (
-        "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100 (over the graded)"
-        in text
-    )
+    assert "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100 (over the graded)" in text
     assert "49.8 mean 64 median 1 with full marks" in text
     # 0 and 0; 64; 85; 100: the last bin holds full marks
     assert "Distribution of 5 scores from 0 to 100: 2, 0, 0, 0, 0, 0, 1, 0, 1, 1" in html
@@ -232,9 +222,7 @@ def test_the_class_page_shows_diagnoses_that_no_mistake_was_declared_for():
         replace(MISTAKEN, student=f"s{line}", verdicts=(explained(says.format(line), "relation"),))
         for line in (3, 4, 11)
     ]
-    elsewhere = replace(
-        MISTAKEN, verdicts=(explained("Line 7, `x`: without this line it is right.", "repair"),)
-    )
+    elsewhere = replace(MISTAKEN, verdicts=(explained("Line 7, `x`: without this line it is right.", "repair"),))
     html = page_of_class([*told, elsewhere, MISTAKEN])
     text = Page(html).text
     assert "1.4 not declared (relation) Every number is √d_k times too large. 3" in text
@@ -320,10 +308,7 @@ def test_points_and_comments_of_people_are_on_a_page_without_exercises(withheld)
 def test_points_of_an_earlier_version_are_said_to_be_so():
     cell = CellScore(points=6.0, max_points=5.0, by_hand=True, needs_manual_grade=True)
     text = Page(feedback_page(by_people(cells={"1.1": cell}))).text
-    assert (
-        "for an earlier version of your notebook, and will look at this one; the autograder gives it 5"
-        in text
-    )
+    assert "for an earlier version of your notebook, and will look at this one; the autograder gives it 5" in text
 
 
 def test_a_fault_after_a_graded_version_shows_that_version():
@@ -344,10 +329,7 @@ def test_the_class_page_says_whose_score_is_of_the_version_before():
 def test_the_class_page_says_who_waits_and_who_handed_in_nothing():
     nothing = Grade(student="s5", assignment="1-attention", status="missing", score=None, max_score=100.0)
     also = replace(nothing, student="s6")
-    assert (
-        "Handed in nothing s5, s6"
-        in Page(class_page([GradebookEntry.of(nothing), GradebookEntry.of(also)])).text
-    )
+    assert "Handed in nothing s5, s6" in Page(class_page([GradebookEntry.of(nothing), GradebookEntry.of(also)])).text
     text = Page(class_page([by_people(), GradebookEntry.of(nothing)])).text
     assert "1 submission: 1 graded; mean 76, median 76 of 110; 1 handed in nothing" in text
     assert "Waiting for a person" in text

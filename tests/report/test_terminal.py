@@ -52,9 +52,8 @@ def test_the_head_names_the_exercises_above_their_marks():
 
 def test_a_line_sums_up():
     # scores of the five graded: 100, 85, 0, 64, 0
-    assert (
-        "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100 (over the graded)"
-        in shown(table(entries(CLASS)))
+    assert "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100 (over the graded)" in shown(
+        table(entries(CLASS))
     )
 
 

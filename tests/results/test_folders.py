@@ -84,9 +84,7 @@ def test_names_that_look_alike_have_their_own_folders(tmp_path: Path):
     assert [(tmp_path / name / "a/a.html").read_text(encoding="utf-8") for name in names] == names
 
 
-def test_where_the_file_system_joins_names_nobody_is_overwritten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_where_the_file_system_joins_names_nobody_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """There is no such file system here: `ana` is a link to `Ana`, which looks the same from outside."""
     monkeypatch.setattr(folders, "_tells_names_apart", lambda root: False)
     write_feedback(tmp_path, "Ana", "a", "first")

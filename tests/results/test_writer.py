@@ -67,9 +67,7 @@ class Pretended(Executor):
             future.set_exception(BrokenExecutor("killed"))
             return future
         self.graded.append(student)
-        grade = Grade(
-            student=student, assignment=NAME, status="graded", score=0.0, max_score=100.0, verdicts=(WRONG,)
-        )
+        grade = Grade(student=student, assignment=NAME, status="graded", score=0.0, max_score=100.0, verdicts=(WRONG,))
         future.set_result(Graded(grade=grade, notebook=self.notebook))
         return future
 
@@ -99,9 +97,7 @@ class SmallCourse:
             writer.record(job, done)
         return sorted(self.executor.graded)
 
-    def grading(
-        self, *, force: bool = False, secret: str = "s"
-    ) -> Iterator[tuple[Job, Graded, ResultsWriter]]:
+    def grading(self, *, force: bool = False, secret: str = "s") -> Iterator[tuple[Job, Graded, ResultsWriter]]:
         settings = GradingSettings(secret=secret, device="cpu", tier="full")
         course = Course(root=self.root, settings=settings, force=force)
         files = find(self.root / "submitted", (NAME,))
@@ -174,9 +170,7 @@ def test_a_rerun_completes_what_is_missing(course: SmallCourse) -> None:
     assert course.notebook("cem").is_file()
 
 
-def test_an_older_submission_that_comes_back_is_not_shown_with_the_newer_ones_notebook(
-    course: SmallCourse,
-) -> None:
+def test_an_older_submission_that_comes_back_is_not_shown_with_the_newer_ones_notebook(course: SmallCourse) -> None:
     """Graded, handed in anew, and killed after the notebook was written; then the older one comes back."""
     course.grade()
     course.notebook("ada").write_text("of another submission")
@@ -245,9 +239,7 @@ def test_a_rerun_shows_what_a_person_wrote_since(course: SmallCourse) -> None:
     with Gradebook(course.url) as gradebook:
         notebook = gradebook.find_submission(NAME, "ada").notebooks[0]
         next(grade for grade in notebook.grades if grade.name == "check-1-1").manual_score = 3.0
-        next(
-            comment for comment in notebook.comments if comment.name == "exercise-1-1"
-        ).manual_comment = "Look at k."
+        next(comment for comment in notebook.comments if comment.name == "exercise-1-1").manual_comment = "Look at k."
         gradebook.db.commit()
     assert course.grade() == []
     text = course.page("ada").read_text("utf-8")

@@ -18,10 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def record_class(
-    folder: Path,
-    assignment: str,
-    students: Mapping[str, Mapping[str, str]],
-    own: Mapping[str, str] | None = None,
+    folder: Path, assignment: str, students: Mapping[str, Mapping[str, str]], own: Mapping[str, str] | None = None
 ) -> str:
     """Record a class in a folder, and return the URL of its gradebook.
 
@@ -35,8 +32,7 @@ def record_class(
             notebook = nbformat.from_dict(master_notebook(ROOT, assignment))
             sources = {answer_cell(id): with_marker(id, source) for id, source in answers.items()}
             notebook.cells = [
-                nbformat.from_dict({**cell, "source": sources.get(cell.id, cell.source)})
-                for cell in notebook.cells
+                nbformat.from_dict({**cell, "source": sources.get(cell.id, cell.source)}) for cell in notebook.cells
             ]
             if student in (own or {}):
                 notebook.cells.append(nbformat.v4.new_code_cell((own or {})[student], id=own_cell(1)))

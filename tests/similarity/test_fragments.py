@@ -71,14 +71,10 @@ def test_a_part_that_was_copied_is_found_in_another_answer() -> None:
 
 
 def test_a_fragment_says_in_which_lines_it_stands() -> None:
-    found = fragments_of(
-        "def attention(q):\n    a = q.exp()\n    return a.sum(\n        -1)\n", ["attention"]
-    )
+    found = fragments_of("def attention(q):\n    a = q.exp()\n    return a.sum(\n        -1)\n", ["attention"])
     assert found is not None
     assert {line for lines in found.values() for line in lines} == {1, 2, 3, 4}
-    assert frozenset({2, 3}) in found.values(), (
-        "what `a` holds stands in the return, and says where it comes from"
-    )
+    assert frozenset({2, 3}) in found.values(), "what `a` holds stands in the return, and says where it comes from"
 
 
 def test_every_run_of_k_words_is_a_fragment() -> None:
@@ -115,9 +111,7 @@ def test_what_is_no_code_or_too_much_is_left_out_at_once(source: str) -> None:
 
 
 def test_the_largest_answer_that_is_read_takes_seconds_at_most() -> None:
-    source = (
-        "def f(x):\n" + "".join(f"    a{n} = a{n - 1} + x\n" for n in range(1, 500)) + "    return a499\n"
-    )
+    source = "def f(x):\n" + "".join(f"    a{n} = a{n - 1} + x\n" for n in range(1, 500)) + "    return a499\n"
     started = time.process_time()
     assert fragments_of(source, ["f"])
     assert time.process_time() - started < 5

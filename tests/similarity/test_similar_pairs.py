@@ -8,15 +8,7 @@ from math import log
 import numpy as np
 import pytest
 
-from grader.similarity.pairs import (
-    COMMON,
-    LEAST_ANSWERS,
-    LEAST_COMMON,
-    LEAST_RARE,
-    LEAST_SHARE,
-    MOST_HOLDERS,
-    compare,
-)
+from grader.similarity.pairs import COMMON, LEAST_ANSWERS, LEAST_COMMON, LEAST_RARE, LEAST_SHARE, MOST_HOLDERS, compare
 
 EVERYBODY = {1: frozenset({1}), 2: frozenset({2})}
 
@@ -57,9 +49,7 @@ def test_what_many_write_what_was_given_and_what_is_little_is_no_evidence() -> N
     assert not compare(a_class(rare, rare), [dict.fromkeys((10, 11, 12, 13), frozenset())]).pairs
     three = [answer(10, *range(20 * n, 20 * n + 2)) for n in (1, 2, 3)]
     assert not compare(a_class(*three), ()).pairs, "one fragment that three have weighs less than 1"
-    assert not compare(
-        a_class(answer(10, 11, 12, *range(20, 30)), answer(10, 11, 12, *range(30, 40))), ()
-    ).pairs
+    assert not compare(a_class(answer(10, 11, 12, *range(20, 30)), answer(10, 11, 12, *range(30, 40))), ()).pairs
 
 
 def test_a_class_that_writes_the_same_tells_nothing_and_so_does_a_small_one() -> None:
@@ -85,9 +75,7 @@ def test_all_pairs_by_matrices_are_the_same(seed: int) -> None:
     given = set(range(3))
     count = held.sum(0)
     weight = np.where(count > 2, np.log(60 / np.maximum(count, 1)) / np.log(30), 1.0)
-    weight[
-        (count > min(max(LEAST_COMMON, COMMON * 60), MOST_HOLDERS)) | np.isin(np.arange(400), [*given])
-    ] = 0
+    weight[(count > min(max(LEAST_COMMON, COMMON * 60), MOST_HOLDERS)) | np.isin(np.arange(400), [*given])] = 0
     shared, own = (held * weight) @ held.T, (held * weight).sum(1)
     expected = {
         (f"s{a:02}", f"s{b:02}"): (shared[a, b], shared[a, b] / min(own[a], own[b]))
@@ -96,8 +84,7 @@ def test_all_pairs_by_matrices_are_the_same(seed: int) -> None:
     }
     answers = {f"s{a:02}": {int(f): frozenset({int(f)}) for f in np.flatnonzero(held[a])} for a in range(60)}
     found = {
-        pair.students: (pair.rare, pair.share)
-        for pair in compare(answers, [dict.fromkeys(given, frozenset())]).pairs
+        pair.students: (pair.rare, pair.share) for pair in compare(answers, [dict.fromkeys(given, frozenset())]).pairs
     }
     assert found.keys() == expected.keys()
     assert len(found) > 3

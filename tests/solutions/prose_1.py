@@ -58,9 +58,7 @@ def claims(sentence: str) -> None:
 
 def markdown(details: bool = True) -> str:
     """The text that a reader reads: no code, pictures or addresses; without `details`, no hints and mark schemes."""
-    cells = [
-        cell.source for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"
-    ]
+    cells = [cell.source for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"]
     text = "\n\n".join(cells)
     for taken_out in (r"```.*?```", r"!\[.*?\]\(.*?\)", r"(?<=\])\(.*?\)"):
         text = re.sub(taken_out, "", text, flags=re.DOTALL)

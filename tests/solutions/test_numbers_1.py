@@ -38,9 +38,7 @@ def weights(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
 def gradient_lengths(d_k: int, root: bool) -> tuple[Tensor, Tensor]:
     """|∂output/∂query| of 2,000 random queries, and each query's nine weights in ascending order."""
     generator = torch.Generator().manual_seed(0)
-    query, key, value = (
-        torch.randn(2000, n, d, generator=generator) for n, d in ((1, d_k), (9, d_k), (9, 1))
-    )
+    query, key, value = (torch.randn(2000, n, d, generator=generator) for n, d in ((1, d_k), (9, d_k), (9, 1)))
     p = torch.softmax(torch.einsum("bqd,bkd->bqk", query, key) / (d_k**0.5 if root else 1), -1).squeeze(1)
     spread = p * (value.squeeze(-1) - (p * value.squeeze(-1)).sum(-1, keepdim=True))  # p (v − o), by hand
     gradient = torch.einsum("bk,bkd->bd", spread, key) / (d_k**0.5 if root else 1)
@@ -139,9 +137,7 @@ def test_dividing_by_the_root_keeps_the_softmax_soft() -> None:
 
 def test_the_root_lets_every_query_have_a_gradient() -> None:
     slope, scaled = sharpness(512, 1)[1], sharpness(512, 512**-0.5)[1]
-    said(
-        "its own score: **#** without the root, **#** with it, # times as much", slope, scaled, scaled / slope
-    )
+    said("its own score: **#** without the root, **#** with it, # times as much", slope, scaled, scaled / slope)
     said("once more, by √512 = #.", 512**0.5)
     assert slope > scaled / 512**0.5  # "It would seem to do more harm than good!"
     claims("It would seem to do more harm than good!")
@@ -154,9 +150,7 @@ def test_the_root_lets_every_query_have_a_gradient() -> None:
     claims("the queries where two keys happen to share the weight")
     assert weight[tenth, -2].min() > 0.03
     assert weight[~tenth, -2].median() < 1e-4
-    claims(
-        "The poorer half give their best key more than 99.9 % of it, and next to nothing comes back to them."
-    )
+    claims("The poorer half give their best key more than 99.9 % of it, and next to nothing comes back to them.")
     assert weight[without < without.median(), -1].min() > 0.999
     claims("So the root does not make gradients larger. It lets *every* query have one")
     said("nine of ten lie between # and #.", *with_root.quantile(torch.tensor([0.05, 0.95])).tolist())
@@ -167,11 +161,7 @@ def test_the_root_lets_every_query_have_a_gradient() -> None:
 
 
 def test_softmax() -> None:
-    said(
-        "torch.tensor([2.0, 1.0]))` gives `[#, #]`",
-        *torch.softmax(torch.tensor([2.0, 1.0]), 0).tolist(),
-        decimals=3,
-    )
+    said("torch.tensor([2.0, 1.0]))` gives `[#, #]`", *torch.softmax(torch.tensor([2.0, 1.0]), 0).tolist(), decimals=3)
     said("The softmax of a *single* number is exactly **#**", torch.softmax(torch.tensor([3.0]), 0).item())
     scores = torch.randn(5, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     claims("adding the same number to all scores changes nothing, because it cancels")
@@ -193,21 +183,14 @@ def test_the_three_tokens() -> None:
     said("`[[#, #, #], [#, #, #], [#, #, #]]`, drawn", *p.flatten().tolist(), decimals=3)
     said("all nine weights lie between # and #.", p.min().item(), p.max().item(), decimals=2)
     said("with three tokens lies between # and #.", p.min().item(), p.max().item(), decimals=2)
-    said(
-        "its largest weight, **#**, to token 2, and not to itself (**#**)",
-        p[2, 1].item(),
-        p[2, 2].item(),
-        decimals=3,
-    )
+    said("its largest weight, **#**, to token 2, and not to itself (**#**)", p[2, 1].item(), p[2, 2].item(), decimals=3)
     assert p[2].argmax() == 1
     claims("the dot product rewards long vectors, and token 2 is longer")
     assert TOKENS[1].norm() > TOKENS[2].norm()
     claims("Make all three equally long, and each attends most to itself.")
     equal = TOKENS / TOKENS.norm(dim=-1, keepdim=True)
     assert weights(equal, equal).argmax(-1).tolist() == [0, 1, 2]
-    first = torch.softmax((TOKENS @ TOKENS.T / math.sqrt(2)).tril() + torch.full((3, 3), -1e30).triu(1), -1)[
-        0
-    ]
+    first = torch.softmax((TOKENS @ TOKENS.T / math.sqrt(2)).tril() + torch.full((3, 3), -1e30).triu(1), -1)[0]
     said("the first row of weights is `[#, #, #]`", *first.tolist(), decimals=0)
 
 
@@ -253,9 +236,7 @@ def test_masks_come_before_the_softmax() -> None:
     right = torch.softmax(scores[:2], 0)
     claims("Setting it to 0 is not enough, since exp(0) = 1.")
     assert torch.softmax(scores.masked_fill(~mask, 0.0), 0)[2] > 0.05
-    claims(
-        "Multiplying the weights afterwards is not enough either, since the rows would add up to less than 1."
-    )
+    claims("Multiplying the weights afterwards is not enough either, since the rows would add up to less than 1.")
     assert (torch.softmax(scores, 0) * mask).sum() < 0.99
     assert torch.allclose(torch.softmax(scores.masked_fill(~mask, -math.inf), 0)[:2], right)
 
@@ -310,9 +291,7 @@ def test_no_number_of_the_prose_is_without_a_test() -> None:
 
 def test_the_top_of_the_lesson_says_how_long_it_takes() -> None:
     exercises = lessons()["1-attention"].exercises
-    reading, solving, _ = numbers(
-        "**Time**: # minutes to read, # minutes for the nine exercises, # minutes for two"
-    )
+    reading, solving, _ = numbers("**Time**: # minutes to read, # minutes for the nine exercises, # minutes for two")
     assert len(exercises) == 9
     assert solving == sum(exercise.minutes for exercise in exercises)
     assert reading == pytest.approx(len(markdown(details=False).split()) / 200, abs=3)  # 200 words a minute

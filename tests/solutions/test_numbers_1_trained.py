@@ -82,13 +82,8 @@ def test_the_pointer_before_and_after_training() -> None:
     assert share(untrained(3), 3) < 1 / 9 < before[0]
     assert min(after) > numbers("trained attention reaches beyond #.")[0]
     losses = trained(0)[1]
-    first, last = numbers(
-        "falls from #, above the dotted line of a uniform map, to #, the mean of the last twenty"
-    )
-    assert (first, last) == (
-        pytest.approx(losses[0], abs=0.006),
-        pytest.approx(sum(losses[-20:]) / 20, abs=0.011),
-    )
+    first, last = numbers("falls from #, above the dotted line of a uniform map, to #, the mean of the last twenty")
+    assert (first, last) == (pytest.approx(losses[0], abs=0.006), pytest.approx(sum(losses[-20:]) / 20, abs=0.011))
     assert first > math.log(9)
 
 
@@ -105,9 +100,7 @@ def test_cosine_similarity_stays_near_chance_and_so_does_the_untrained_map() -> 
         assert seed or all(low <= one <= high for one in (*shares, share(untrained(0), 0)))
 
 
-@pytest.mark.slow(
-    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
-)
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
 def test_what_has_to_be_learned() -> None:
     words = [share(trained(seed, learned=EVERYTHING[:1])[0], seed) for seed in range(3)]
     projections = [share(trained(seed, learned=EVERYTHING[1:])[0], seed) for seed in range(3)]
@@ -120,9 +113,7 @@ def test_what_has_to_be_learned() -> None:
     assert max(words) < min(projections) - 0.1
 
 
-@pytest.mark.slow(
-    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
-)
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
 def test_the_root_matters_where_the_head_is_wide() -> None:
     narrow = [share(trained(seed, root=False)[0], seed) for seed in range(3)]
     assert numbers("no difference in the end: **#** without it") * 3 == pytest.approx(narrow, abs=0.011)
@@ -167,10 +158,7 @@ def test_values_tell_what_keys_do_not() -> None:
     words, patches, target = unseen(0)
     keys, p = pointer.attention.W_K(patches), pointer(words, patches).unsqueeze(1)
     own, same = (F.cosine_similarity(p @ one, keys, dim=-1).argmax(-1) for one in (keys.roll(-1, 1), keys))
-    shares = [
-        (named == (target + step) % 9).double().mean().item()
-        for named, step in ((own, 1), (same, 1), (same, 0))
-    ]
+    shares = [(named == (target + step) % 9).double().mean().item() for named, step in ((own, 1), (same, 1), (same, 0))]
     got = numbers("the neighbour is named in **#** of the scenes, with K = V in **#**.")
     got += numbers("what comes back is the digit that was asked for (**#**)")
     assert got == pytest.approx(shares, abs=0.011)

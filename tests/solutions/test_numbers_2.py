@@ -29,9 +29,7 @@ from tests.solutions.prose_2 import CELLS, NEAR, PROSE, SCRIPT, says, size
 
 
 def test_the_times_are_honest():
-    reading, graded, practice = says(
-        r"Reading takes about # minutes, the eight exercises about #, the practice # more"
-    )
+    reading, graded, practice = says(r"Reading takes about # minutes, the eight exercises about #, the practice # more")
     scheme = re.compile("=== BEGIN MARK SCHEME ===.*?=== END MARK SCHEME ===", re.DOTALL)
     words = sum(len(scheme.sub("", cell.source).split()) for cell in CELLS)
     assert reading == pytest.approx(words / 200, abs=2)  # 200 words a minute
@@ -175,10 +173,9 @@ def test_sizes_of_the_data():
 
 @cache
 def aligner(name: str) -> nn.Module:
-    chosen = {
-        "mlp": TokenAligner(64, 32, "mlp"),
-        "half": nn.Sequential(FirstHalf(), TokenAligner(32, 32)),
-    }.get(name, TokenAligner(64, 32))
+    chosen = {"mlp": TokenAligner(64, 32, "mlp"), "half": nn.Sequential(FirstHalf(), TokenAligner(32, 32))}.get(
+        name, TokenAligner(64, 32)
+    )
     draw_linear(chosen, 0)
     if name != "random":
         train_aligner(chosen, word_vectors(0), 200, 0)
@@ -283,9 +280,7 @@ def test_scale_and_size_of_many_heads():
     )
     assert d_head == d_model / heads
     assert (root, whole, wrong) == (math.sqrt(d_head), d_model, math.sqrt(d_model))
-    four, side, again, total, width = says(
-        r"four square matrices are (4) · # · # = # numbers for d_model = #,"
-    )
+    four, side, again, total, width = says(r"four square matrices are (4) · # · # = # numbers for d_model = #,")
     assert total == four * side * again
     assert {size(MultiHeadAttention(int(width), heads)) for heads in (1, 8)} == {int(total)}
 

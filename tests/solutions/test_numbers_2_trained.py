@@ -81,9 +81,7 @@ def test_chance_of_each_way_to_count():
     _, _, answers = unseen()
     guess = torch.tensor([3, 7])
     assert (answers == guess).all(1).double().mean().item() == pytest.approx(1 / ordered, abs=0.006)
-    assert (answers.sort(1).values == guess).all(1).double().mean().item() == pytest.approx(
-        1 / pairs, abs=0.009
-    )
+    assert (answers.sort(1).values == guess).all(1).double().mean().item() == pytest.approx(1 / pairs, abs=0.009)
 
 
 @pytest.mark.slow(
@@ -102,9 +100,7 @@ def test_what_the_readers_of_this_notebook_read():
 
 def test_the_dots_are_those_of_the_committed_run():
     (cell,) = (
-        cell
-        for cell in jupytext.read(SCRIPT, fmt="py:percent").cells
-        if cell.metadata.get("id") == "compare-heads"
+        cell for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.metadata.get("id") == "compare-heads"
     )
     benchmark = re.search(r"^benchmark = (\{.*?^\})", cell.source, re.MULTILINE | re.DOTALL)
     assert (
@@ -121,11 +117,7 @@ def test_what_the_seeds_say():
     by_seed, found = results("alignment")["by_seed"], results("alignment")
     good, seeds, early = says(r"they do it on \*\*# of #\*\* seeds \(on # of the first 5\)")
     two = by_seed["2 heads"]
-    assert (
-        (good, seeds)
-        == (found["two_heads_succeed"], len(two))
-        == (sum(share > 0.94 for share in two), len(two))
-    )
+    assert (good, seeds) == (found["two_heads_succeed"], len(two)) == (sum(share > 0.94 for share in two), len(two))
     assert early == sum(share > 0.94 for share in two[:5])
     assert PROSE.count(f"Two heads: {good:.0f} dots lie above 0.94, three at about 0.1, two between") == 1
     assert (sum(share < 0.12 for share in two), sum(0.12 < share < 0.9 for share in two)) == (3, 2)
@@ -241,10 +233,7 @@ def test_which_head_listens_to_which_word():
         image = one.aligner(patches[:200]) + one.positions
         listens = {
             name: torch.stack(
-                [
-                    one.attention(word.expand(len(image), 1, -1), image)[1].mean((0, 2))
-                    for word in table.weight
-                ]
+                [one.attention(word.expand(len(image), 1, -1), image)[1].mean((0, 2)) for word in table.weight]
             ).diagonal(dim1=0, dim2=2)  # (H, 9): the mean weight on the named cell
             for name, table in (("first", one.first), ("second", one.second))
         }
@@ -271,9 +260,7 @@ def without(*heads: int) -> list[float]:
 def test_taking_a_head_away():
     before, after = says(r"without head 1 the first digit falls from # to #, close to chance")
     assert (without()[0], without(1)[0]) == pytest.approx((before, after), abs=2 * NEAR)
-    second, neither = says(
-        r"the second digit only falls to #, because .* without both it falls to #\. A head"
-    )
+    second, neither = says(r"the second digit only falls to #, because .* without both it falls to #\. A head")
     assert without(0)[1] == pytest.approx(second, abs=2 * NEAR)
     assert without(0, 2)[1] == pytest.approx(neither, abs=2 * NEAR)
     assert without(3) == pytest.approx(without(), abs=NEAR)
@@ -312,9 +299,7 @@ def finder(layers: int, both: bool = True) -> tuple[PairFinder, Tensor, TokenAli
     return one, words, aligner
 
 
-@pytest.mark.slow(
-    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
-)
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
 def test_both_directions_and_both_layers_are_needed():
     found, one_way, never, heard, alone = says(
         r"find the other's place in \*\*#\*\* of the cases\. In one direction it is #, chance: .* "
@@ -337,23 +322,17 @@ def test_what_the_seeds_of_the_fusion_say():
     assert (good, seeds) == (len(found), kept["seeds"])
     assert (least, most) == (found[0], found[-1])
     assert [worst, middle] == [round(share, 3) for share in places if share <= 0.9]
-    assert (
-        max(*kept["one direction, 2 layers"]["places"], *kept["both directions, 1 layer"]["places"]) < chance
-    )
+    assert max(*kept["one direction, 2 layers"]["places"], *kept["both directions, 1 layer"]["places"]) < chance
     assert min(kept["6 layers, update / √6"]["places"]) > 0.9
     assert min(kept["6 layers, added twice"]["places"]) > 0.9
 
 
-@pytest.mark.slow(
-    held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training"
-)
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
 def test_words_grow_when_trained():
     (times,) = says(r"the words come out # times as large as they went in")
     one, words, aligner = finder(2)
     with torch.no_grad():
-        states = one.fuse(
-            *as_tokens(draw_pairs(500, torch.Generator().manual_seed(99), "test"), words, aligner)
-        )
+        states = one.fuse(*as_tokens(draw_pairs(500, torch.Generator().manual_seed(99), "test"), words, aligner))
     assert (states[-1][0].std() / states[0][0].std()).item() == pytest.approx(times, rel=0.1)
 
 

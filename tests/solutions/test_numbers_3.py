@@ -119,9 +119,7 @@ def test_the_table_of_targets():
 
 def test_the_recipe():
     assert says(r"For # steps single digits are pulled") == [recipe.ALIGN_STEPS]
-    first, second, last = says(
-        r"In the beginning a scene holds # or # digits\. .*? hold up to # in the last third"
-    )
+    first, second, last = says(r"In the beginning a scene holds # or # digits\. .*? hold up to # in the last third")
     assert (first, second, last) == (1, recipe.most_digits(0), recipe.most_digits(recipe.STEPS - 1))
     assert 0.6 < next(s for s in range(recipe.STEPS) if recipe.most_digits(s) == 9) / recipe.STEPS < 0.67
     warm, rate, beta = says(r"climbs for # steps to #, then falls along half a cosine\. .*?\(β₂ = #\)")
@@ -139,9 +137,7 @@ def test_what_each_part_of_the_recipe_is_good_for():
     assert naive == spread_of("full scenes from the start, not aligned", "where")
     assert [low, high] == spread_of("as it is", "where")
     assert says(r'Without it "where" is right in # to #\.') == spread_of("not aligned first", "where")
-    assert says(r"third of training\. Without it: # to #\.") == spread_of(
-        "full scenes from the start", "where"
-    )
+    assert says(r"third of training\. Without it: # to #\.") == spread_of("full scenes from the start", "where")
     assert says(r"Without the warm-up: # to #\.") == spread_of("no warm-up", "where")
 
 
@@ -168,9 +164,7 @@ def test_accuracies_over_the_seeds():
         r"where # to #, what # to #, read # to #\."
     )
     assert (seeds, scenes) == (len(RUNS), 2000)
-    measured = [
-        value for task in ("where", "what", "read") for value in spread(lambda run, task=task: run[task])
-    ]
+    measured = [value for task in ("where", "what", "read") for value in spread(lambda run, task=task: run[task])]
     assert ranges == pytest.approx(measured, abs=6e-4)
 
 
@@ -181,9 +175,7 @@ def test_layers():
         assert {run["seed"] for run in runs} == set(range(int(seeds)))
         *shares, least, most = says(rf"\| {layers}" + r" \| # to #" * 5 + r" \|")
         measured = [
-            pick(run[name] for run in runs)
-            for name in ("where", "what", "read", "grounding")
-            for pick in (min, max)
+            pick(run[name] for run in runs) for name in ("where", "what", "read", "grounding") for pick in (min, max)
         ]
         assert shares == pytest.approx(measured, abs=6e-4)
         times = [run["cpu_seconds"] for run in runs]
@@ -209,8 +201,7 @@ def test_grounding_over_the_seeds():
     )
     assert (seeds, scenes, of) == (len(RUNS), 2000, len(RUNS))
     looks = [
-        spread(lambda run, kind=kind: run["grounding"]["where"][kind])
-        for kind in ("head average", "value-weighted")
+        spread(lambda run, kind=kind: run["grounding"]["where"][kind]) for kind in ("head average", "value-weighted")
     ]
     assert ranges == pytest.approx([*looks[0], *looks[1]], abs=6e-4)
     looks_at_where = [run["grounding"]["where"] for run in RUNS]
@@ -221,9 +212,7 @@ def test_grounding_over_the_seeds():
 
 
 def test_heads_over_the_seeds():
-    single, seeds, least = says(
-        r"In # of # seeds exactly one head has more than # of its weight on the right patch"
-    )
+    single, seeds, least = says(r"In # of # seeds exactly one head has more than # of its weight on the right patch")
     assert seeds == len(RUNS)
     assert single == sum(sum(head[0] > least for head in run["heads"]["where"]) == 1 for run in RUNS)
 
@@ -238,9 +227,7 @@ def test_absent_digits_over_the_seeds():
         r'"what" in # to #, "read" in # to #\.'
     )
     assert (seeds, scenes) == (len(RUNS), 2000)
-    measured = [
-        share for name in ("a place", "where", "what", "read") for share in least_and_most(after, name)
-    ]
+    measured = [share for name in ("a place", "where", "what", "read") for share in least_and_most(after, name)]
     assert rest == pytest.approx(measured, abs=6e-4)
     assert max(run["a place"] for run in after) < 0.05  # what the lesson promises by "hardly any"
     assert min(run["where"] for run in after) >= 0.95
@@ -266,9 +253,7 @@ def test_what_queries_for_a_film_cost():
     images, patches, words = says(r"A film of # images, # patches each, and a question of # words")
     (queries,) = says(r"Or # learned queries look at each image first")
     *all_patches, scores = says(r"Scores: # · # = # for all patches")
-    *brought, few, once = says(
-        r"# · # = # for what the queries bring back, and on top, once, # for the queries"
-    )
+    *brought, few, once = says(r"# · # = # for what the queries bring back, and on top, once, # for the queries")
     assert [*all_patches, scores] == [words, images * patches, words * images * patches]
     assert [*brought, few] == [words, images * queries, words * images * queries]
     assert once == images * queries * patches
@@ -342,9 +327,7 @@ def test_a_set_has_no_order():
     look, places = MultiHeadAttention(8, 2), PositionEmbedding(9, 8)
     with torch.no_grad():
         assert torch.allclose(look(asks, tokens)[0], look(asks, tokens[order])[0], atol=1e-6)
-        assert not torch.allclose(
-            look(asks, places(tokens))[0], look(asks, places(tokens[order]))[0], atol=1e-2
-        )
+        assert not torch.allclose(look(asks, places(tokens))[0], look(asks, places(tokens[order]))[0], atol=1e-2)
 
 
 def test_what_attention_costs():

@@ -14,14 +14,7 @@ import torch
 from attention import recipe
 from attention.diagnostics import FINDINGS, diagnose, sharpness
 from attention.evaluation import held_out
-from attention.pocket import (
-    POCKET_BATCHES,
-    POCKET_EPOCHS,
-    PocketVLM,
-    pocket_questions,
-    pocket_scores,
-    train_pocket,
-)
+from attention.pocket import POCKET_BATCHES, POCKET_EPOCHS, PocketVLM, pocket_questions, pocket_scores, train_pocket
 from attention.repairs import look_at_image, shuffle_questions, start_stage_two
 from attention.scaling import Cost, cost_of, slope
 from attention.vlm import MiniVLM
@@ -90,9 +83,7 @@ def costs() -> dict[str, dict[int, Cost]]:
 
 def test_slopes_of_the_memory(costs):
     two, one = says("Memory: dense rises with a slope of #, the others with # or less")
-    memory = {
-        name: slope({n: cost.megabytes for n, cost in by_length.items()}) for name, by_length in costs.items()
-    }
+    memory = {name: slope({n: cost.megabytes for n, cost in by_length.items()}) for name, by_length in costs.items()}
     assert memory["dense"] == pytest.approx(two, abs=0.05)
     assert all(memory[name] < one + 0.05 for name in ("window", "linear", "fused"))
 

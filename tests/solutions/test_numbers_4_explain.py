@@ -57,9 +57,7 @@ def test_the_table_of_explanations():
     }
     for name, written in names.items():
         row = says(rf"\| {re.escape(written)} \| # to # \| # to # \| # to # \|")
-        assert row == [bound for task in ("where", "what", "read") for bound in span(quality(task, name))], (
-            name
-        )
+        assert row == [bound for task in ("where", "what", "read") for bound in span(quality(task, name))], name
 
 
 def test_what_the_ranking_says():
@@ -76,9 +74,7 @@ def test_what_the_ranking_says():
         reach = quality(task, "one blanked")
         assert all(one <= most for name in MAPS for one, most in zip(quality(task, name), reach, strict=True))
         if task != "read":
-            assert all(
-                min(seed) == seed[3] for seed in zip(*(quality(task, name) for name in MAPS), strict=True)
-            )
+            assert all(min(seed) == seed[3] for seed in zip(*(quality(task, name) for name in MAPS), strict=True))
     assert "there two or three heads look at the patch in question" in PROSE
     looking = [sum(weight > 0.5 for weight in weights) for weights in of("what", "weight on the right patch")]
     assert set(looking) == {2, 3}
@@ -94,16 +90,12 @@ def test_rollout_where_the_first_block_looks():
     averages, rollouts = ([one["insertion"] - one["deletion"] for one in ones] for ones in (average, rollout))
     below = sum(one < other for one, other in zip(rollouts, averages, strict=True))
     assert numbers == [len(CONTROLS), *span(averages), *span(rollouts), below, len(CONTROLS)]
-    assert {line["largest change of a logit when earlier words see nothing"] for line in RUNS.values()} == {
-        0.0
-    }
+    assert {line["largest change of a logit when earlier words see nothing"] for line in RUNS.values()} == {0.0}
 
 
 def test_the_rank_correlation():
     maps = [RUNS["where", seed]["maps"]["value-weighted"] for seed in SEEDS]
-    low, high, seeds, least, most = says(
-        r"in question in # to # of the scenes \(# seeds\), and its τ is # to #\."
-    )
+    low, high, seeds, least, most = says(r"in question in # to # of the scenes \(# seeds\), and its τ is # to #\.")
     assert [low, high] == span(one["on target"] for one in maps)
     assert [least, most] == span(one["rank correlation"] for one in maps)
     assert seeds == len(SEEDS)
@@ -131,9 +123,7 @@ def test_shuffled_weights():
 
 def test_the_heads_of_seed_0():
     where, what = RUNS["where", 0], RUNS["what", 0]
-    put_in, taken_out = says(
-        r"head 0 brings the answer in # of the twins, and without it # of the answers are lost"
-    )
+    put_in, taken_out = says(r"head 0 brings the answer in # of the twins, and without it # of the answers are lost")
     assert [put_in, taken_out] == [round(where[name][0], 3) for name in ("put in", "taken out")]
     head, *shares = says(
         r"Take head #: - put in, it brings the answer in # of the twins, .*? - taken out, it costs # of the answers, .*? "

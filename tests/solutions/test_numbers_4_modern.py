@@ -49,12 +49,7 @@ def test_the_examples_by_hand():
     written = says("`[1, 0, 0, 2]` in row 3 and column 1: `[#, #, #, #]`")
     place = torch.tensor([3]), torch.tensor([1])
     assert written == pytest.approx(solution("4.11")(example, *place)[0].tolist(), abs=5e-4)
-    assert says("The speeds are # and #, so the first pair turns by # and the second by #") == [
-        1,
-        0.01,
-        3,
-        0.03,
-    ]
+    assert says("The speeds are # and #, so the first pair turns by # and the second by #") == [1, 0.01, 3, 0.03]
 
 
 def test_lesson_3_has_nine_places():
@@ -74,9 +69,7 @@ def test_neighbours_on_the_grid():
     scores = {name: (put @ put[middle] / 8).tolist() for name, put in (("grid", grid), ("line", line))}
     found = [scores["grid"][at] for at in (middle + 1, middle + side, middle)]
     assert found == pytest.approx([both, both, itself], abs=5e-3)
-    assert [scores["line"][at] for at in (middle + 1, middle + side)] == pytest.approx(
-        [right, below], abs=5e-3
-    )
+    assert [scores["line"][at] for at in (middle + 1, middle + side)] == pytest.approx([right, below], abs=5e-3)
 
 
 def test_the_grid_is_a_cross():
@@ -125,9 +118,7 @@ def test_the_worked_example():
     assert first == pytest.approx([2, total, summed], abs=5e-4)
     assert scaled == pytest.approx([shrink, 3, total * shrink, summed * shrink], abs=5e-4)
     assert second == pytest.approx([3, total * shrink + 1, summed * shrink + 4], abs=5e-4)
-    above, below, output, *weights = says(
-        "The output is # / # = #, the same as with softmax([0, 2, 3]) = [#, #, #]"
-    )
+    above, below, output, *weights = says("The output is # / # = #, the same as with softmax([0, 2, 3]) = [#, #, #]")
     right = torch.tensor([0.0, 2.0, 3.0]).softmax(0)
     assert [above, below] == second[2:0:-1]
     assert output == pytest.approx((right @ torch.tensor([1.0, 2.0, 4.0])).item(), abs=5e-4)

@@ -15,9 +15,7 @@ SOLUTIONS = Path(__file__).parents[2] / "solutions"
 def test_the_rows_of_a_table_are_equally_long(assignment: str) -> None:
     cells = jupytext.read(SOLUTIONS / f"{assignment}.py", fmt="py:percent").cells
     tables = re.findall(
-        r"(?:^\|.*\|$\n?)+",
-        "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown"),
-        re.MULTILINE,
+        r"(?:^\|.*\|$\n?)+", "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown"), re.MULTILINE
     )
     assert tables
     for table in tables:

@@ -12,15 +12,7 @@ import pytest
 import torch
 from attention import recipe
 from attention.builtin import MultiHeadAttention, causal_mask
-from attention.evaluation import (
-    accuracy,
-    held_out,
-    looked,
-    maps_by_cell,
-    on_target,
-    prompt_of,
-    where_it_points,
-)
+from attention.evaluation import accuracy, held_out, looked, maps_by_cell, on_target, prompt_of, where_it_points
 from attention.head_effects import head_effects
 from attention.patterns import classify_pattern
 from attention.tokens import NOWHERE
@@ -74,9 +66,7 @@ def test_another_right_answer_trains_to_other_numbers(lesson):
 def test_the_head_average_misses_because_heads_rest(lesson):
     """ "The patch where it rests looks important in the average." """
     cells = lesson.where.cells[:, 0]
-    tokens, image, weights = looked(
-        lesson.model, prompt_of("where", lesson.where), lesson.where.image_patches
-    )
+    tokens, image, weights = looked(lesson.model, prompt_of("where", lesson.where), lesson.where.image_patches)
     average = weights.mean(1)[:, -1]
     with torch.no_grad():
         weighted = lesson.value_weighted_map(lesson.model.blocks[-1].cross_attn, tokens, image)[:, -1]
@@ -135,18 +125,14 @@ def test_how_the_heads_came_to_look(lesson):
 
 def test_absent_digits_get_a_place(lesson):
     (named,) = says(r"At seed 0 the model names a place for \*\*#\*\* of the absent digits")
-    assert named == pytest.approx(
-        where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02
-    )
+    assert named == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
     for step in range(0, recipe.STEPS, 8):
         assert NOWHERE not in recipe.training_questions(step, 0).token_ids
 
 
 def test_the_map_tells_what_the_answer_does_not(lesson):
     shown, absent = (
-        looked(lesson.model, prompt_of("where", questions), questions.image_patches)[2][
-            :, lesson.looker, -1
-        ].amax(-1)
+        looked(lesson.model, prompt_of("where", questions), questions.image_patches)[2][:, lesson.looker, -1].amax(-1)
         for questions in (lesson.where, lesson.lacking)
     )
     one, other, apart = says(
@@ -160,22 +146,14 @@ def test_the_map_tells_what_the_answer_does_not(lesson):
 def test_the_way_out_and_its_price(lesson):
     cautious = deepcopy(lesson.model)
     recipe.teach_nowhere(cautious, lesson.train_step, 0)
-    steps, before, after = says(
-        r"for # more steps, on full scenes\. .*? False places fall from # to \*\*#\*\*"
-    )
+    steps, before, after = says(r"for # more steps, on full scenes\. .*? False places fall from # to \*\*#\*\*")
     assert steps == recipe.NOWHERE_STEPS
     denied, right, instead = says(
         r'# of the digits that are shown are now denied, and "where" is right in # of the scenes instead of #\.'
     )
-    assert before == pytest.approx(
-        where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02
-    )
-    assert after == pytest.approx(
-        where_it_points(cautious, lesson.generate, lesson.lacking)["a place"], abs=0.02
-    )
-    assert denied == pytest.approx(
-        where_it_points(cautious, lesson.generate, lesson.where)["nowhere"], abs=0.02
-    )
+    assert before == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
+    assert after == pytest.approx(where_it_points(cautious, lesson.generate, lesson.lacking)["a place"], abs=0.02)
+    assert denied == pytest.approx(where_it_points(cautious, lesson.generate, lesson.where)["nowhere"], abs=0.02)
     assert right == pytest.approx(accuracy(cautious, lesson.generate, "where", lesson.where), abs=0.02)
     assert instead == pytest.approx(accuracy(lesson.model, lesson.generate, "where", lesson.where), abs=0.01)
 

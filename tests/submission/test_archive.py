@@ -90,12 +90,8 @@ def test_a_file_that_nobody_opens_may_unpack_to_much(tmp_path: Path) -> None:
     assert [one.student for one in find(path, KNOWN)] == ["1", "4"]
 
 
-def test_two_notebooks_of_one_student_are_not_chosen_between_and_the_others_are_graded(
-    tmp_path: Path,
-) -> None:
-    path = archive(
-        tmp_path, "x_1_2_1-attention.ipynb", "x_1_3_1-attention-1.ipynb", "y_4_5_1-attention.ipynb"
-    )
+def test_two_notebooks_of_one_student_are_not_chosen_between_and_the_others_are_graded(tmp_path: Path) -> None:
+    path = archive(tmp_path, "x_1_2_1-attention.ipynb", "x_1_3_1-attention-1.ipynb", "y_4_5_1-attention.ipynb")
     twice, once = find(path, KNOWN)
     with pytest.raises(Unavailable, match=r"two notebooks of 1 for 1-attention: .*Remove all but one"):
         read(twice)

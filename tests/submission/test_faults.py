@@ -96,9 +96,7 @@ def status_of(file: SubmissionFile) -> tuple[str, float | None]:
 
 @pytest.mark.parametrize("number", ERRORS, ids=[errno.errorcode[number] for number in ERRORS])
 @pytest.mark.parametrize("call", CALLS)
-def test_an_error_of_the_machine_is_a_fault_and_a_rerun_completes(
-    tmp_path: Path, call: str, number: int
-) -> None:
+def test_an_error_of_the_machine_is_a_fault_and_a_rerun_completes(tmp_path: Path, call: str, number: int) -> None:
     folder, zipped = class_of_two(tmp_path, BOOK)
     path = zipped if call.startswith("zip") else folder
     with pytest.MonkeyPatch.context() as patch:
@@ -143,19 +141,12 @@ def test_no_recorded_score_changes_in_a_run_whose_files_cannot_be_read(tmp_path:
     folder, _ = class_of_two(tmp_path, content(example))
     url = f"sqlite:///{tmp_path / 'gradebook.db'}"
 
-    def grade(
-        call: str = "", number: int = 0
-    ) -> tuple[int, dict[str, tuple[str, float | None]], dict[str, float]]:
+    def grade(call: str = "", number: int = 0) -> tuple[int, dict[str, tuple[str, float | None]], dict[str, float]]:
         lines = tmp_path / "grades.jsonl"
         command = [sys.executable, "-c", BREAK, call, str(number), "grade", str(folder), "--jobs", "1"]
         command += ["--json", str(lines), "--html", str(tmp_path / "html"), "--gradebook", url]
         ran = subprocess.run(
-            command,
-            cwd=ROOT,
-            check=False,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "GRADER_SECRET": "x"},
+            command, cwd=ROOT, check=False, capture_output=True, text=True, env={**os.environ, "GRADER_SECRET": "x"}
         )
         assert "Traceback" not in ran.stderr, ran.stderr
         written = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]

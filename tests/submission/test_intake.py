@@ -90,9 +90,7 @@ def test_lone_surrogates_become_text_that_a_file_can_hold() -> None:
     st.binary(max_size=300)
     | st.recursive(
         st.none() | st.integers() | st.text(),
-        lambda v: (
-            st.lists(v) | st.dictionaries(st.sampled_from(["cells", "nbformat", "source", "cell_type"]), v)
-        ),
+        lambda v: st.lists(v) | st.dictionaries(st.sampled_from(["cells", "nbformat", "source", "cell_type"]), v),
     ).map(lambda v: json.dumps(v).encode())
 )
 def test_any_bytes_are_a_submission_or_unreadable(content: bytes) -> None:
@@ -105,9 +103,7 @@ def test_nbgraders_layout_is_found(tmp_path: Path) -> None:
         hand_in(tmp_path, student, json.dumps(notebook("x")))
     hand_in(tmp_path, "bob2", "{}", "2-heads")
     found = [(one.student, one.assignment) for one in find(tmp_path, KNOWN)]
-    assert sorted(found) == sorted(
-        [("Zoë", KNOWN[0]), ("bob", KNOWN[0]), ("bob2", KNOWN[1]), ("zoë", KNOWN[0])]
-    )
+    assert sorted(found) == sorted([("Zoë", KNOWN[0]), ("bob", KNOWN[0]), ("bob2", KNOWN[1]), ("zoë", KNOWN[0])])
     assert [one.student for one in find(tmp_path, KNOWN, "2-heads")] == ["bob2"]
     assert read(next(find(tmp_path, KNOWN))).cells[0].source == "x"
 

@@ -25,13 +25,9 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("count", [4, 20])
-def test_the_search_for_halves_does_not_grow_with_the_square_of_the_cells(
-    count: int, parsed: list[int]
-) -> None:
+def test_the_search_for_halves_does_not_grow_with_the_square_of_the_cells(count: int, parsed: list[int]) -> None:
     """Of each open bracket, all cells below it may be the rest."""
-    cells = [
-        f"x = [ # {count} {index}\n{LINES}" if index % 2 else f"{index},\n{LINES}" for index in range(count)
-    ]
+    cells = [f"x = [ # {count} {index}\n{LINES}" if index % 2 else f"{index},\n{LINES}" for index in range(count)]
     answer = "def f(): pass"
     joined = join(dict(enumerate([*cells, answer])), {"f"})
     assert "def f" in joined.source

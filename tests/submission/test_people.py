@@ -87,17 +87,11 @@ def test_everybody_in_a_canvas_zip_is_a_row(tmp_path: Path, lay) -> None:
 
 @either
 def test_everybody_in_an_anonymous_canvas_zip_is_a_row(tmp_path: Path, lay) -> None:
-    found = rows(
-        lay(tmp_path, ("anon_x7Kq2_9_1-attention.ipynb", "LATE_anon_Zb3_8_a.pdf", "anon_Qq1_text.html"))
-    )
+    found = rows(lay(tmp_path, ("anon_x7Kq2_9_1-attention.ipynb", "LATE_anon_Zb3_8_a.pdf", "anon_Qq1_text.html")))
     assert {student: (file.name, file.late) for student, file in found.items()} == {
         "x7Kq2": ("", False), "Zb3": ("", True), "Qq1": ("", False),
     }  # fmt: skip
-    assert [said(found[student])[0] for student in ("x7Kq2", "Zb3", "Qq1")] == [
-        "",
-        "unreadable",
-        "unreadable",
-    ]
+    assert [said(found[student])[0] for student in ("x7Kq2", "Zb3", "Qq1")] == ["", "unreadable", "unreadable"]
 
 
 @either
@@ -153,11 +147,7 @@ def test_nobody_becomes_somebody_else_by_the_name_of_a_file(tmp_path: Path, lay,
 
 @either
 def test_two_people_who_claim_one_id_are_a_fault_that_names_both(tmp_path: Path, lay) -> None:
-    names = (
-        "lovelaceada_47_1_1-attention.ipynb",
-        "black_47_99_2_1-attention.ipynb",
-        "x_50_3_1-attention.ipynb",
-    )
+    names = ("lovelaceada_47_1_1-attention.ipynb", "black_47_99_2_1-attention.ipynb", "x_50_3_1-attention.ipynb")
     found = rows(lay(tmp_path, names))
     assert set(found) == {"47", "50"}
     status, message = said(found["47"])
@@ -234,11 +224,7 @@ def test_the_courses_own_folders_are_nobodys(tmp_path: Path, lay) -> None:
 @either
 def test_where_no_name_says_the_assignment_the_cells_do(tmp_path: Path, lay) -> None:
     found = rows(lay(tmp_path, {"4711.ipynb": LESSON_1, "4712.ipynb": LESSON_2, "4713.ipynb": book()}))
-    assert [found[student].assignment for student in ("4711", "4712", "4713")] == [
-        "1-attention",
-        "2-heads",
-        "",
-    ]
+    assert [found[student].assignment for student in ("4711", "4712", "4713")] == ["1-attention", "2-heads", ""]
     assert found["4711"].note == "handed in as '4711.ipynb', graded as 1-attention"
     assert said(found["4713"]) == ("fault", "which assignment is it? Pass --assignment")
     (tmp_path / "other").mkdir()
@@ -270,15 +256,11 @@ def test_a_courses_name_is_no_students(tmp_path: Path) -> None:
 def test_who_handed_in_another_lesson_in_a_services_zip_is_a_row_too(tmp_path: Path, lay) -> None:
     """The zip is of one assignment. In nbgrader's layout, other assignments lie in folders of their own."""
     found = rows(lay(tmp_path, ["ada_12_901_1-attention.ipynb", "bob_13_902_2-heads.ipynb"]), "1-attention")
-    assert {student: file.assignment for student, file in found.items()} == dict.fromkeys(
-        ("12", "13"), "1-attention"
-    )
+    assert {student: file.assignment for student, file in found.items()} == dict.fromkeys(("12", "13"), "1-attention")
     assert found["13"].note == "handed in as '2-heads.ipynb', graded as 1-attention"
 
 
-def test_much_that_lies_in_one_folder_holds_up_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_much_that_lies_in_one_folder_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "MOST_FOLDERS", 5)
     monkeypatch.setattr(folder, "MOST_OTHERS", 7)
     files = [f"ada/1-attention/{number}.txt" for number in range(20)]

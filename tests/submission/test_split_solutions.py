@@ -48,10 +48,7 @@ def test_a_split_answer_is_put_together(assignment: str) -> None:
         for above, below in halves(cells[index]):
             split = Submission((*cells[:index], above, below, *cells[index + 1 :]), "")
             rebuilt = rebuild(lesson, master, split)
-            assert meaning(rebuilt.answers[exercise.id]) == meaning(whole[exercise.id]), (
-                exercise.id,
-                below.source,
-            )
+            assert meaning(rebuilt.answers[exercise.id]) == meaning(whole[exercise.id]), (exercise.id, below.source)
             assert {**rebuilt.answers, exercise.id: ""} == {**whole, exercise.id: ""}
             assert not rebuilt.own
             count += 1

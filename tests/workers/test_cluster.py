@@ -143,9 +143,7 @@ def test_every_worker_keeps_the_trainings_of_the_coordinator(
     other = save({key: tensor + 1 for key, tensor in load(right).items()})  # as if it had come out otherwise
     for kept in (cluster.folder / "trainings").glob("*"):
         kept.unlink()
-    with cluster_workers(
-        cluster.address, "cpu", worker.run, {name: other, "1-attention-old.safetensors": b"old"}
-    ):
+    with cluster_workers(cluster.address, "cpu", worker.run, {name: other, "1-attention-old.safetensors": b"old"}):
         assert [path.name for path in (cluster.folder / "trainings").glob("*.safetensors")] == [name]
         assert (cluster.folder / "trainings" / name).read_bytes() == other
         (cluster.folder / "trainings" / name).unlink()
@@ -170,9 +168,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(cluster: Cluster, expect
         assert {**record, "student": student[:-2]} == expected[student[:-2]]
 
 
-def test_a_worker_with_another_grader_grades_nothing(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_with_another_grader_grades_nothing(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "code_digest", lambda released: "another")
     with cluster_workers(cluster.address, "cpu", worker.run) as workers:
         ((_, graded),) = grade_class(submissions()[:1], COURSE, workers, nothing)  # no-scaling
@@ -212,8 +208,7 @@ def test_a_worker_that_cannot_grade_leaves_its_jobs_to_the_others(
 
 
 @pytest.mark.parametrize(
-    ("workers", "longest", "why"),
-    [(1, LONGEST_JOB, "no job ended"), (0, LONGEST_WITHOUT, "there was no worker")],
+    ("workers", "longest", "why"), [(1, LONGEST_JOB, "no job ended"), (0, LONGEST_WITHOUT, "there was no worker")]
 )
 def test_a_run_says_what_it_waits_for_and_ends(workers: int, longest: float, why: str) -> None:
     said: list[str] = []

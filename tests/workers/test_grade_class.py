@@ -55,9 +55,7 @@ def files():
 def test_who_got_little_time_is_graded_again_alone_and_then_has_no_score(files):
     grades = Grades(lambda job: job.file.student == "mask-inverted")
     workers = Workers(start=lambda: ThreadPoolExecutor(4), grade=grades, ahead=lambda: 4)
-    done = {
-        job.file.student: graded.grade for job, graded in grade_class(files, COURSE, workers, lambda *_: None)
-    }
+    done = {job.file.student: graded.grade for job, graded in grade_class(files, COURSE, workers, lambda *_: None)}
     assert sorted(done) == sorted(STUDENTS)
     assert {student for student, grade in done.items() if grade.status == "fault"} == {"mask-inverted"}
     assert done["mask-inverted"].score is None

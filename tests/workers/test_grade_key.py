@@ -74,8 +74,7 @@ def test_a_changed_reference_is_in_the_code_digest(sources: tuple[Path, Path]) -
 
 
 @pytest.mark.parametrize(
-    "file",
-    ["report/page.py", "report/brand_new.py", "results/writer.py", "cli.py", "shipped/solutions/lesson.py"],
+    "file", ["report/page.py", "report/brand_new.py", "results/writer.py", "cli.py", "shipped/solutions/lesson.py"]
 )
 def test_what_is_done_with_a_grade_is_not_in_the_code_digest(sources: tuple[Path, Path], file: str) -> None:
     before = source_digest(*sources)

@@ -57,9 +57,7 @@ def test_workers_share_a_fork_server_and_replace_one_that_dies() -> None:
     assert not fork_servers() - before
 
 
-@pytest.mark.slow(
-    held_by="tests/workers/test_local.py::test_workers_share_a_fork_server_and_replace_one_that_dies"
-)
+@pytest.mark.slow(held_by="tests/workers/test_local.py::test_workers_share_a_fork_server_and_replace_one_that_dies")
 def test_where_the_shared_fork_server_never_gets_ready_each_worker_starts_its_own() -> None:
     before = fork_servers()
     with local_workers(2, TIER, "cpu", worker.run) as workers:
@@ -89,9 +87,7 @@ def test_what_was_warmed_up_is_ended_with_the_class(used: bool) -> None:
     assert not active_children()
 
 
-def test_a_stop_while_workers_start_leaves_none_that_python_would_wait_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stop_while_workers_start_leaves_none_that_python_would_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python waits for them as it ends, and they would wait for jobs: the command would never end."""
     launch, started = ProcessPoolExecutor._launch_processes, []
 
@@ -103,10 +99,7 @@ def test_a_stop_while_workers_start_leaves_none_that_python_would_wait_for(
     monkeypatch.setattr(ProcessPoolExecutor, "_launch_processes", stopped)
     before = fork_servers()
     server = ServerProcess(TIER, "cpu", wait=False)
-    with (
-        pytest.raises(KeyboardInterrupt),
-        local_workers(2, TIER, "cpu", worker.run, server) as workers,
-    ):
+    with pytest.raises(KeyboardInterrupt), local_workers(2, TIER, "cpu", worker.run, server) as workers:
         workers.warm_up()
     assert len(started) == 2
     _, waiting = psutil.wait_procs(started, 120)
@@ -145,9 +138,7 @@ def test_workers_with_a_head_start_are_forks_of_this_process() -> None:
         second.shutdown()
 
 
-@pytest.mark.slow(
-    held_by="tests/workers/test_local.py::test_workers_share_a_fork_server_and_replace_one_that_dies"
-)
+@pytest.mark.slow(held_by="tests/workers/test_local.py::test_workers_share_a_fork_server_and_replace_one_that_dies")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_where_it_never_got_ready_another_is_started(jobs: int) -> None:
     before = fork_servers()

@@ -136,16 +136,7 @@ CROSS_GRADIENTS = CROSS_CHECKS.conduct(
     title=LAYER_CONDUCT,
     examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared", dtype=torch.float32)],
     trials=[
-        dict(
-            batch_shape=(2,),
-            words=5,
-            patches=7,
-            d_text=11,
-            d_image=3,
-            d_k=13,
-            mask="padding",
-            dtype=torch.float64,
-        )
+        dict(batch_shape=(2,), words=5, patches=7, d_text=11, d_image=3, d_k=13, mask="padding", dtype=torch.float64)
     ],
 )
 

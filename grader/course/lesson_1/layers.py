@@ -47,7 +47,4 @@ def _hidden_by(number: float):
 
 
 # Wrong ways of `masked_attention`, for the mistakes.
-HIDDEN_OTHERWISE = {
-    "hidden_by_minus_infinity": _hidden_by(-torch.inf),
-    "hidden_by_a_large_number": _hidden_by(-1e9),
-}
+HIDDEN_OTHERWISE = {"hidden_by_minus_infinity": _hidden_by(-torch.inf), "hidden_by_a_large_number": _hidden_by(-1e9)}

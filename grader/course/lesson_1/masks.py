@@ -27,9 +27,7 @@ def draw_length(sampler: InputSampler, *, tokens: int) -> Inputs:
     return {"n": tokens}
 
 
-def draw_lengths(
-    sampler: InputSampler, *, sequences: int, tokens: int, dtype: torch.dtype = torch.int64
-) -> Inputs:
+def draw_lengths(sampler: InputSampler, *, sequences: int, tokens: int, dtype: torch.dtype = torch.int64) -> Inputs:
     """Draw lengths of 0…n, n = `tokens`; one of them is n, and, of two or more, another is 0."""
     lengths = sampler.integers(1, tokens, sequences)
     lengths[:2] = torch.tensor([tokens, 0])[:sequences]

@@ -21,11 +21,7 @@ from grader.records import Inputs, Value
 
 
 def draw_pointer_maps(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    patches: int,
-    dtype: torch.dtype = torch.float32,
+    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), patches: int, dtype: torch.dtype = torch.float32
 ) -> Inputs:
     """Draw maps (distributions over the patches, no weight near 0), and a target patch for each."""
     shares = 0.1 + sampler.uniform(*batch_shape, patches, dtype=torch.float64)
@@ -47,11 +43,7 @@ def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes
 
 
 def draw_pointer_scores(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    patches: int,
-    dtype: torch.dtype = torch.float32,
+    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), patches: int, dtype: torch.dtype = torch.float32
 ) -> Inputs:
     """Draw a row of scores over the patches for each map, and a target patch for each row."""
     scores = sampler.normal(*batch_shape, patches, dtype=dtype)

@@ -26,14 +26,10 @@ def draw_attention(
         "query": sampler.normal(*batch_shape, queries, d_k, scale=scale, dtype=dtype),
         "key": sampler.normal(*batch_shape, keys, d_k, scale=scale, dtype=dtype),
     }
-    return (
-        inputs if d_v is None else {**inputs, "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype)}
-    )
+    return inputs if d_v is None else {**inputs, "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype)}
 
 
-def draw_mask(
-    sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int
-) -> Tensor:
+def draw_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int) -> Tensor:
     """Draw a bool mask that broadcasts to (..., Q, K), True = may attend.
 
     Kinds by shape, all random: "each" (..., Q, K), "shared" (Q, K), "keys" (K,), "padding" (..., 1, K),

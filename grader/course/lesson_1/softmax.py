@@ -16,9 +16,7 @@ from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
 
 
-def draw_scores(
-    sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32
-) -> Inputs:
+def draw_scores(sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> Inputs:
     """Draw scores with standard deviation 2, for which even exp without subtraction stays finite."""
     return {"scores": sampler.normal(*shape, scale=2.0, dtype=dtype)}
 
@@ -31,13 +29,7 @@ def draw_scores_and_dim(
 
 
 def draw_extremes(
-    sampler: InputSampler,
-    *,
-    rows: int,
-    columns: int,
-    spread: float,
-    offset: float,
-    dtype: torch.dtype = torch.float32,
+    sampler: InputSampler, *, rows: int, columns: int, spread: float, offset: float, dtype: torch.dtype = torch.float32
 ) -> Inputs:
     """Draw rows around +offset, 0, −offset in turn: subtracting a single maximum for all rows fails."""
     base = offset * (1 - torch.arange(rows).remainder(3)).double().unsqueeze(-1)
@@ -152,9 +144,7 @@ SOFTMAX = Exercise(
         SOFTMAX_ALONG_ANY_AXIS,
         SOFTMAX_OF_EXTREMES,
         SOFTMAX_OF_EMPTY_ROWS,
-        SOFTMAX_CHECKS.conduct(
-            1, examples=[dict(shape=(2, 3))], trials=[dict(shape=(5, 7), dtype=torch.float64)]
-        ),
+        SOFTMAX_CHECKS.conduct(1, examples=[dict(shape=(2, 3))], trials=[dict(shape=(5, 7), dtype=torch.float64)]),
     ),
     mistakes=SOFTMAX_MISTAKES,
     review="Softmax",

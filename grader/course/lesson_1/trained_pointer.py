@@ -50,9 +50,7 @@ def judge_pointer(case: Case) -> Finding:
         expected = pointer(case.inputs["words"], case.inputs["patches"])
     # The pointer's scores are large, and exp enlarges their rounding errors, up to 3e-4 of the largest
     # weight.
-    finding = compare(
-        {"map": case.got.get("maps")}, {"map": expected}, rtol=30 * case.rtol, device=case.device
-    )
+    finding = compare({"map": case.got.get("maps")}, {"map": expected}, rtol=30 * case.rtol, device=case.device)
     if not finding.passed:
         text = "recomputed from your trained weights. Does your CrossAttention pass 1.8?"
         return Finding(passed=False, message=f"{finding.message}, {text}")
@@ -96,10 +94,7 @@ def rebuild_pointer(state: object, seed: int) -> tuple[Pointer | None, str]:
     draw_start(pointer, seed)
     wanted = dict(pointer.named_parameters())
     if not isinstance(state, Mapping) or set(state) != set(wanted):
-        return (
-            None,
-            "the pointer does not have the parameters of 1.8: embedding, W_Q, W_K and W_V, without bias",
-        )
+        return (None, "the pointer does not have the parameters of 1.8: embedding, W_Q, W_K and W_V, without bias")
     for name, start in wanted.items():
         value = state[name]
         if not isinstance(value, Tensor) or value.shape != start.shape or value.dtype != start.dtype:

@@ -23,19 +23,7 @@ LESSON = Lesson(
     title="Token alignment and many heads",
     prepare=(ALIGNER_TRAINING.states, READER_TRAINING.states),
     cell_seconds={"train-reader": 120.0, "train-aligner": 60.0},
-    exercises=(
-        ALIGNER,
-        VARIANCE,
-        LOSS,
-        SPLIT,
-        MERGE,
-        MULTI_HEAD,
-        ALIGNED,
-        ABLATION,
-        ENTROPY,
-        PATTERN,
-        FUSION,
-    ),
+    exercises=(ALIGNER, VARIANCE, LOSS, SPLIT, MERGE, MULTI_HEAD, ALIGNED, ABLATION, ENTROPY, PATTERN, FUSION),
     # Names that the training cells define and probes ask for. The reference has no trained model, so they are
     # None.
     given={"aligner": None, "losses": None, "words": None, "reader": None, "TwoCellReader": TwoCellReader},

@@ -29,9 +29,7 @@ def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, argument
     return outputs
 
 
-def ablated_conduct(
-    layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping
-) -> dict[str, Any]:
+def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
     """Remove a head; report whether the arguments and the layer are as they were before."""
     layer = layer_class(**sizes)
     load(zero_others(layer, weights), weights).eval()

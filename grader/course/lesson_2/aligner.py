@@ -133,8 +133,7 @@ ALIGNER_LIMITS = Check(
         lambda sampler, *, tokens, width: {"tokens": sampler.normal(tokens, width)}, dict(tokens=2, width=3)
     ),
     trials=trials(
-        lambda sampler, *, tokens, width: {"tokens": sampler.normal(2, tokens, width)},
-        dict(tokens=5, width=7),
+        lambda sampler, *, tokens, width: {"tokens": sampler.normal(2, tokens, width)}, dict(tokens=5, width=7)
     ),
 )
 

@@ -47,10 +47,7 @@ def draw_near_words(sampler: InputSampler, **sizes: Any) -> Inputs:
 def alignment_loss_values(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Compute the loss at the default temperature and at another."""
     *tensors, temperature = arguments.values()
-    return {
-        "loss": function(*tensors),
-        "loss at another temperature": function(*tensors, temperature=temperature),
-    }
+    return {"loss": function(*tensors), "loss at another temperature": function(*tensors, temperature=temperature)}
 
 
 def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,8 +87,7 @@ def drops_weights(case: Case) -> Finding:
         return Finding(passed=False, message="with dropout the output is not right on average")
     if ((spread - variance).abs() > 0.25 * variance + 1e-6).any():
         return Finding(
-            passed=False,
-            message="in training mode the output does not vary as it does when weights are dropped",
+            passed=False, message="in training mode the output does not vary as it does when weights are dropped"
         )
     return Finding(passed=True)
 

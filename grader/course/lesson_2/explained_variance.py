@@ -77,8 +77,7 @@ def close_share(case: Case) -> Finding:
         return Finding(passed=False, message=f"explained variance is {got!r}, expected a number")
     if not abs(got - want) <= 1e-3:  # a NaN is not close
         return Finding(
-            passed=False,
-            message=f"explained variance: {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001",
+            passed=False, message=f"explained variance: {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001"
         )
     if case.got.get("inputs unchanged", True) is not True:
         return Finding(passed=False, message="the inputs were changed: work on new tensors, not in place")
@@ -131,9 +130,7 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
         (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
 """, defines="explained_variance")  # fmt: skip
 
-VARIANCE_CHECKS = StandardChecks(
-    reference=explained_variance, returns=("explained variance",), draw=draw_readout
-)
+VARIANCE_CHECKS = StandardChecks(reference=explained_variance, returns=("explained variance",), draw=draw_readout)
 
 POOLED_BATCHES = VARIANCE_CHECKS.batch(
     2,
@@ -187,9 +184,6 @@ VARIANCE = Exercise(
         REPEATED_COLUMNS,
     ),
     mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
-    writings=(
-        variance_by_pinv,
-        variance_by_ones,
-    ),
+    writings=(variance_by_pinv, variance_by_ones),
     review="What survives the exchange",
 )

@@ -149,10 +149,7 @@ MERGE = Exercise(
             2,
             title=ANY_HEAD_BATCH,
             examples=[dict(heads=2, tokens=4, d_head=3)],
-            trials=[
-                dict(heads=5, tokens=7, d_head=3),
-                dict(batch_shape=(2, 1), heads=7, tokens=1, d_head=11),
-            ],
+            trials=[dict(heads=5, tokens=7, d_head=3), dict(batch_shape=(2, 1), heads=7, tokens=1, d_head=11)],
         ),
         MERGES.conduct(1, trials=[dict(batch_shape=(2,), heads=3, tokens=5, d_head=7, dtype=torch.float64)]),
     ),

@@ -17,12 +17,7 @@ EVERYTHING_LEARNS = "everything learns, nothing else is there, float64 stays flo
 
 
 def draw_projection(
-    sampler: InputSampler,
-    name: str,
-    d_in: int,
-    d_out: int,
-    bias: bool = True,
-    dtype: torch.dtype = torch.float32,
+    sampler: InputSampler, name: str, d_in: int, d_out: int, bias: bool = True, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
     """Draw weight and bias of the nn.Linear called `name`, by parameter name."""
     weights = {f"{name}.weight": sampler.normal(d_out, d_in, scale=1.5 / sqrt(d_in), dtype=dtype)}
@@ -52,12 +47,7 @@ def list_parameters(layer: nn.Module) -> list[str]:
 
 
 def gradients_and_size(
-    layer_class,
-    sizes: Mapping,
-    weights: Mapping,
-    arguments: Mapping,
-    returns: list[str | None],
-    grad_outputs: Mapping,
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Do what `zeroed_layer_gradients` does, and list the layer's parameters."""
     report = zeroed_layer_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs)

@@ -65,9 +65,7 @@ def draw_multi_head_layer(
     }
 
 
-def attend_without_options(
-    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping
-) -> dict[str, Any]:
+def attend_without_options(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
     """Make a layer without options, and call it with tokens alone."""
     layer = load(zero_others(layer_class(sizes["d_model"], sizes["num_heads"]), weights), weights)
     output, _ = pair(layer(arguments["tokens"]))
@@ -85,12 +83,7 @@ def attend_with_options(
 
 
 def multi_head_conduct(
-    layer_class,
-    sizes: Mapping,
-    weights: Mapping,
-    arguments: Mapping,
-    returns: list[str | None],
-    grad_outputs: Mapping,
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Report gradients, side effects and size, and the error for a width that two heads cannot share."""
     return {

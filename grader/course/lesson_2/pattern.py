@@ -61,9 +61,7 @@ def around_half(sampler: InputSampler, n: int) -> list[Tensor]:
     few = (torch.arange(n) < 3 * n // 8).unsqueeze(-1)
     return [
         0.5 * hub + 0.5 * beside,  # exactly half on one key
-        0.4375 * hub
-        + 0.28125 * beside
-        + 0.28125 * beside.roll(1, dims=0),  # less, though all look there most
+        0.4375 * hub + 0.28125 * beside + 0.28125 * beside.roll(1, dims=0),  # less, though all look there most
         torch.where(few, hub, 0.25 * hub + 0.75 * beside),  # more than half, though most look elsewhere
         0.875 * first + 0.125 * far,
         0.875 * last + 0.125 * far,
@@ -107,10 +105,7 @@ def around_uniform(sampler: InputSampler, n: int) -> list[Tensor]:
 def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
     """Find the word for each map, and report whether a call changes a map."""
     before = {"maps": arguments["maps"].clone()}
-    return {
-        "patterns": [function(weights) for weights in arguments["maps"]],
-        **side_effects(before, arguments),
-    }
+    return {"patterns": [function(weights) for weights in arguments["maps"]], **side_effects(before, arguments)}
 
 
 PATTERN_MISTAKES = edits(classify_pattern, """

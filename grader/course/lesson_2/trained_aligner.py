@@ -79,9 +79,7 @@ def matches_unseen(case: Case) -> Finding:
         return Finding(passed=False, message=problem)
     words = word_vectors(0)
     aligned = F.linear(patches, got["weight"], got["bias"])
-    if difference("words", got["words"], words) or difference(
-        "aligned", got["aligned"], aligned, rtol=10 * case.rtol
-    ):
+    if difference("words", got["words"], words) or difference("aligned", got["aligned"], aligned, rtol=10 * case.rtol):
         return Finding(passed=False, message="the aligned tokens are not what the aligner's own weights give")
     right = (similarities(aligned, words).argmax(-1) == labels_of(patches)).double().mean().item()
     if right < MATCHING_GATE and "weights" not in case.inputs:

@@ -55,9 +55,7 @@ def reads_unseen(case: Case) -> Finding:
     patches, cells = case.inputs["patches"], case.inputs["cells"]
     reader = TwoCellReader(num_heads=4)
     shapes = {name: tuple(parameter.shape) for name, parameter in reader.named_parameters()}
-    state = case.inputs.get(
-        "weights", case.got.get("state")
-    )  # the grader's own, where a training is verified
+    state = case.inputs.get("weights", case.got.get("state"))  # the grader's own, where a training is verified
     if not isinstance(state, Mapping):
         return Finding(passed=False, message="the reader's weights did not come back")
     count = len(patches)
@@ -75,14 +73,12 @@ def reads_unseen(case: Case) -> Finding:
     both = (logits.argmax(-1) == labels_of(patches).gather(1, cells)).all(1).double().mean().item()
     if both < READING_GATE:
         return Finding(
-            passed=False,
-            message=f"both digits are right on {both:.0%} of unseen scenes, {READING_GATE:.0%} are asked",
+            passed=False, message=f"both digits are right on {both:.0%} of unseen scenes, {READING_GATE:.0%} are asked"
         )
     looks = (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).double().mean(0)  # (H, 2)
     least = looks.max(0).values.min().item()
     if least < LOOKING_GATE:
         return Finding(
-            passed=False,
-            message=f"one of the named cells has no head of its own: the best looks there in {least:.0%}",
+            passed=False, message=f"one of the named cells has no head of its own: the best looks there in {least:.0%}"
         )
     return Finding(passed=True)

@@ -69,9 +69,7 @@ def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     }
 
 
-def aligner_goes_on(
-    TokenAligner, alignment_loss, state: Mapping, rates, batches, words: Tensor
-) -> Mapping[str, Value]:
+def aligner_goes_on(TokenAligner, alignment_loss, state: Mapping, rates, batches, words: Tensor) -> Mapping[str, Value]:
     """Train an aligner of the notebook for a few steps from a state."""
     aligner = TokenAligner(64, 32).to(words.device)
     optimizer = torch.optim.Adam(aligner.parameters())
@@ -124,9 +122,7 @@ TRAINED_ALIGNER = Check(
 # ---------------------------------------------------------------- the reader
 
 
-READER_TRAINING = Training(
-    "2-heads-reader", lambda: train_reader(HEADS, READER_STEPS, 0), evenly(READER_STEPS, 8)
-)
+READER_TRAINING = Training("2-heads-reader", lambda: train_reader(HEADS, READER_STEPS, 0), evenly(READER_STEPS, 8))
 
 
 def reader_began(reader) -> Mapping[str, Value]:

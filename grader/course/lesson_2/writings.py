@@ -69,9 +69,7 @@ def pattern_by_shares(weights: Tensor) -> str:
 class MultiHeadByHand(nn.Module):
     """Scores, mask and softmax written out."""
 
-    def __init__(
-        self, d_model: int, num_heads: int, d_context: int | None = None, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, d_model: int, num_heads: int, d_context: int | None = None, dropout: float = 0.0) -> None:
         super().__init__()
         if d_model % num_heads:
             raise ValueError("d_model is no multiple of num_heads")

@@ -53,9 +53,7 @@ def draw_block(
     }
 
 
-def draw_text_mask(
-    sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], tokens: int
-) -> Tensor | None:
+def draw_text_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], tokens: int) -> Tensor | None:
     """Draw a mask of the self-attention.
 
     Args:
@@ -101,9 +99,7 @@ def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
     }
 
 
-STANDARD_BLOCK = StandardChecks(
-    reference=VisionLanguageBlock, returns=("tokens", "cross weights"), draw=draw_block
-)
+STANDARD_BLOCK = StandardChecks(reference=VisionLanguageBlock, returns=("tokens", "cross weights"), draw=draw_block)
 BLOCK_MASK = STANDARD_BLOCK.values(
     "the mask holds for the self-attention",
     3,
@@ -140,9 +136,7 @@ BLOCK_PARTS = Check(
     points=1,
     needs=("values",),
     probe=block_parts,
-    examples=trials(
-        draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False), dict(d_model=4, heads=2, d_ff=3)
-    ),
+    examples=trials(draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False), dict(d_model=4, heads=2, d_ff=3)),
     trials=trials(
         draw_block_sizes,
         dict(d_model=6, heads=2, d_ff=11, cross=True),

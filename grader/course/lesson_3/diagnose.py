@@ -60,13 +60,9 @@ def patient(image_patches: Tensor, token_ids: Tensor, prompt_lengths: Tensor, il
             logits = 400.0 * F.one_hot((token_ids.roll(-1, 1) + 1) % vocabulary, vocabulary).to(answer.dtype)
             place = torch.arange(token_ids.shape[1], device=answer.device) == prompt_lengths.unsqueeze(1) - 1
             logits = torch.where(place.unsqueeze(-1), answer.unsqueeze(1), logits)
-            column = torch.cat(
-                [ill["elsewhere"][:1].expand(token_ids.shape[1] - 1, -1), ill["elsewhere"][1:]]
-            )
+            column = torch.cat([ill["elsewhere"][:1].expand(token_ids.shape[1] - 1, -1), ill["elsewhere"][1:]])
             here = place[:, None, :, None]
-            return logits, [
-                torch.where(here, ill[rows].unsqueeze(2), column) for rows in ("first rows", "rows")
-            ]
+            return logits, [torch.where(here, ill[rows].unsqueeze(2), column) for rows in ("first rows", "rows")]
 
     model = Patient().to(image_patches.device)
     model.look.eval()  # a part that somebody put into evaluation mode; it has to stay so
@@ -113,12 +109,7 @@ def draw_patient(
         "first rows": draw_rows(sampler, scenes, "one patch"),
         "elsewhere": elsewhere if kind in ("uniform", "apart") else elsewhere.flip(0),
     }
-    inputs = {
-        "ill": ill,
-        "token_ids": token_ids,
-        "prompt_lengths": lengths,
-        "image_patches": patches.float(),
-    }
+    inputs = {"ill": ill, "token_ids": token_ids, "prompt_lengths": lengths, "image_patches": patches.float()}
     if rise is not None:
         ill["sees"] = how_much_to_see(inputs, rise)
     return inputs
@@ -197,9 +188,7 @@ def bisect(rising: Callable[[float], float], value: float, low: float, high: flo
 def diagnose_values(
     diagnose, ill: Mapping, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
 ) -> Mapping[str, Value]:
-    found = diagnose(
-        patient(image_patches, token_ids, prompt_lengths, ill), (token_ids, prompt_lengths, image_patches)
-    )
+    found = diagnose(patient(image_patches, token_ids, prompt_lengths, ill), (token_ids, prompt_lengths, image_patches))
     return {"found": list(found) if isinstance(found, tuple) else found}
 
 

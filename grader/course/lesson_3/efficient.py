@@ -126,10 +126,7 @@ WINDOW = Exercise(
     minutes=15,
     checks=(
         WINDOW_CHECKS.values(
-            "equal to dense attention under a band mask",
-            0,
-            examples=[dict(n=5, d=2, d_v=3, window=1)],
-            trials=WINDOWS,
+            "equal to dense attention under a band mask", 0, examples=[dict(n=5, d=2, d_v=3, window=1)], trials=WINDOWS
         ),
         ZERO_KEYS,
         WINDOW_MEMORY,
@@ -192,9 +189,7 @@ LINEAR = Exercise(
         ),
         LINEAR_MEMORY,
         LINEAR_CHECKS.conduct(
-            0,
-            examples=[dict(n=3, d=2, d_v=4)],
-            trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, dtype=torch.float64)],
+            0, examples=[dict(n=3, d=2, d_v=4)], trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, dtype=torch.float64)]
         ),
     ),
     mistakes=LINEAR_MISTAKES,

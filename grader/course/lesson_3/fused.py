@@ -56,19 +56,11 @@ def fused_weights(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Ma
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     tokens, context, mask = arguments.values()
     output, largest = watch_sizes(fused_forward, layer, tokens, context, mask)
-    return {
-        "makes a tensor of T × S numbers": largest >= tokens.shape[-2] * context.shape[-2],
-        "output": output,
-    }
+    return {"makes a tensor of T × S numbers": largest >= tokens.shape[-2] * context.shape[-2], "output": output}
 
 
 def fused_conduct(
-    fused_forward,
-    MultiHeadAttention,
-    sizes: Mapping,
-    weights: Mapping,
-    arguments: Mapping,
-    grad_outputs: Mapping,
+    fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping, grad_outputs: Mapping
 ) -> Mapping[str, Value]:
     """Report gradients and side effects, and whether the layer stays as it is."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)

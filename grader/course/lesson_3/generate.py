@@ -42,12 +42,7 @@ def draw_prompts(
     """
     while True:
         inputs = draw_prompts_once(
-            sampler,
-            prompts=prompts,
-            tokens=tokens,
-            max_new_tokens=max_new_tokens,
-            vocabulary=vocabulary,
-            eos_id=eos_id,
+            sampler, prompts=prompts, tokens=tokens, max_new_tokens=max_new_tokens, vocabulary=vocabulary, eos_id=eos_id
         )
         if all_end:  # more draws suit where the end is a likelier word
             inputs["weights"]["head.bias"][eos_id] += 1.0 if vocabulary < 11 else 2.0
@@ -61,11 +56,7 @@ def _first_that_suits(
     inputs: Mapping[str, Any], questions: Sequence[Mapping[str, Tensor]], all_end: bool
 ) -> dict[str, Tensor] | None:
     """Return the first prompts and images whose answers suit the check, None if none do: see `draw_prompts`."""
-    model, most, eos_id = (
-        build_quietly(small_model, inputs["weights"]),
-        inputs["max_new_tokens"],
-        inputs["eos_id"],
-    )
+    model, most, eos_id = (build_quietly(small_model, inputs["weights"]), inputs["max_new_tokens"], inputs["eos_id"])
     prompt_ids, image_patches = (
         torch.cat([one[name] for one in questions]) for name in ("prompt_ids", "image_patches")
     )
@@ -78,23 +69,13 @@ def _first_that_suits(
     for one, length, margin in zip(questions, lengths, margins, strict=True):
         steps = min(int(length.max()) + 1, most)  # after them all of these have ended
         apart = margin[:, : prompt_ids.shape[1] + steps].min() > 1e-3
-        if (
-            len(length.unique()) >= min(len(length), 3)
-            and bool((length < most - 1).all()) == all_end
-            and apart
-        ):
+        if len(length.unique()) >= min(len(length), 3) and bool((length < most - 1).all()) == all_end and apart:
             return {name: one[name] for name in ("prompt_ids", "image_patches")}
     return None
 
 
 def draw_prompts_once(
-    sampler: InputSampler,
-    *,
-    prompts: int,
-    tokens: int,
-    max_new_tokens: int,
-    vocabulary: int = 11,
-    eos_id: int = 2,
+    sampler: InputSampler, *, prompts: int, tokens: int, max_new_tokens: int, vocabulary: int = 11, eos_id: int = 2
 ) -> dict[str, Any]:
     """Draw prompts and weights of the small model, whatever it answers."""
     width = 3 if vocabulary < 11 else 7
@@ -244,11 +225,7 @@ GENERATE = Exercise(
     points=10,
     difficulty=2,
     minutes=10,
-    checks=(
-        GENERATE_VALUES,
-        GENERATE_LIMITS,
-        GENERATE_CONDUCT,
-    ),
+    checks=(GENERATE_VALUES, GENERATE_LIMITS, GENERATE_CONDUCT),
     mistakes=GENERATE_MISTAKES,
     writings=(generate_in_pieces,),
     review="Answering",

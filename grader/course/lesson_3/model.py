@@ -102,10 +102,7 @@ def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
     whole, _ = pair(model(token_ids, image_patches))
     half = token_ids.shape[-1] // 2
     start, _ = pair(model(token_ids[..., :half], image_patches))
-    return {
-        "later words change nothing": torch.allclose(whole[..., :half, :], start, atol=1e-4),
-        "logits": start,
-    }
+    return {"later words change nothing": torch.allclose(whole[..., :half, :], start, atol=1e-4), "logits": start}
 
 
 # The None leaves the maps out of the probes of StandardChecks. Most checks use `call_model`, which returns them.

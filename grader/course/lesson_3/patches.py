@@ -64,9 +64,7 @@ REFUSES_WHAT_DOES_NOT_FIT = Check(
     needs=("values",),
     probe=patchify_refuses,
     examples=trials(
-        draw_images,
-        dict(images=1, height=4, width=5, patch_size=2),
-        dict(images=1, height=5, width=4, patch_size=2),
+        draw_images, dict(images=1, height=4, width=5, patch_size=2), dict(images=1, height=5, width=4, patch_size=2)
     ),
     # In each trial height · width is a multiple of patch_size, in the last even of its square: both sides
     # must be tested.
@@ -99,9 +97,7 @@ PATCHIFY = Exercise(
             ],
         ),
         REFUSES_WHAT_DOES_NOT_FIT,
-        PATCHIFY_CHECKS.conduct(
-            1, trials=[dict(images=2, height=6, width=9, patch_size=3, dtype=torch.float64)]
-        ),
+        PATCHIFY_CHECKS.conduct(1, trials=[dict(images=2, height=6, width=9, patch_size=3, dtype=torch.float64)]),
     ),
     mistakes=PATCHIFY_MISTAKES,
     writings=(patches_in_loops,),
@@ -111,9 +107,7 @@ PATCHIFY = Exercise(
 # ---------------------------------------------------------------- 3.9 swap_patches
 
 
-def draw_pairs(
-    sampler: InputSampler, *, scenes: int, patches: int, d_vision: int, dtype=torch.float32
-) -> Inputs:
+def draw_pairs(sampler: InputSampler, *, scenes: int, patches: int, d_vision: int, dtype=torch.float32) -> Inputs:
     """Draw scenes, and for each scene its own pair of different patches, as two tensors of indices."""
     first = sampler.integers(0, patches, scenes)
     second = (first + sampler.integers(1, patches, scenes)) % patches
@@ -144,9 +138,7 @@ def swap_values(swap_patches, image_patches: Tensor, first, second) -> Mapping[s
     return {"patches": swap_patches(image_patches, first, second)}
 
 
-def swap_gradients(
-    swap_patches, image_patches: Tensor, first, second, grad_output: Tensor
-) -> Mapping[str, Value]:
+def swap_gradients(swap_patches, image_patches: Tensor, first, second, grad_output: Tensor) -> Mapping[str, Value]:
     """Report side effects of `swap_patches`, and gradients."""
 
     def call(**given: Any) -> dict[str, Any]:

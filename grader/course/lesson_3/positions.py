@@ -19,13 +19,7 @@ from grader.records import Inputs, Value
 
 
 def draw_positions(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    n: int,
-    d_model: int,
-    dtype=torch.float32,
+    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), tokens: int, n: int, d_model: int, dtype=torch.float32
 ) -> Inputs:
     """Draw the n vectors of the layer, and `tokens` ≤ n tokens."""
     return {
@@ -112,9 +106,7 @@ POSITIONS = Exercise(
         ),
         ONE_LEARNED_PARAMETER,
         POSITION_CHECKS.conduct(
-            1,
-            trials=[dict(batch_shape=(2,), tokens=3, n=5, d_model=7, dtype=torch.float64)],
-            probe=position_gradients,
+            1, trials=[dict(batch_shape=(2,), tokens=3, n=5, d_model=7, dtype=torch.float64)], probe=position_gradients
         ),
     ),
     mistakes=POSITION_MISTAKES,

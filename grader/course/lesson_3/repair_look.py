@@ -6,12 +6,7 @@ import torch
 from attention.repairs import look_at_image
 from torch import Tensor
 
-from grader.course.common.look import (
-    draw_look,
-    draw_look_and_direction,
-    look_conduct,
-    look_values,
-)
+from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_3.repaired_model import gate
 from grader.declaration.edits import edits
 from grader.declaration.exercise import Check, Exercise
@@ -75,8 +70,7 @@ LOOK_CONDUCT = Check(
     probe=look_conduct,
     examples=trials(draw_look_and_direction, SMALL),
     trials=trials(
-        draw_look_and_direction,
-        dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64),
+        draw_look_and_direction, dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)
     ),
 )
 LOOK = Exercise(

@@ -57,13 +57,13 @@ def judge_repaired(case: Case) -> Finding:
     got = {name: case.got.get(name) for name in computed}
     finding = compare(got, computed, rtol=100 * case.rtol, device=case.device)
     if not finding.passed:
-        return Finding(
-            passed=False, message=f"{finding.message}, against the same weights without the mistake"
-        )
+        return Finding(passed=False, message=f"{finding.message}, against the same weights without the mistake")
     right = (computed["logits"].argmax(-1) == case.inputs["truth"]).double().mean().item()
     on_patch = (computed["maps"].argmax(-1) == case.inputs["cells"]).double().mean().item()
     if right < RIGHT_GATE:
-        text = f"{right:.0%} of the questions about unseen scenes are answered right, at least {RIGHT_GATE:.0%} are asked"
+        text = (
+            f"{right:.0%} of the questions about unseen scenes are answered right, at least {RIGHT_GATE:.0%} are asked"
+        )
         return Finding(passed=False, message=text)
     if on_patch < ON_PATCH_GATE:
         text = f"the model looks at the right patch {on_patch:.0%} of the time, at least {ON_PATCH_GATE:.0%} is asked"

@@ -31,9 +31,7 @@ def draw_sequences(
     return {"token_ids": token_ids.masked_fill(padded, pad_id), "prompt_lengths": prompt_lengths}
 
 
-def draw_sequences_and_options(
-    sampler: InputSampler, *, pad_id: int, ignore_index: int, **sizes: int
-) -> Inputs:
+def draw_sequences_and_options(sampler: InputSampler, *, pad_id: int, ignore_index: int, **sizes: int) -> Inputs:
     """Draw sequences padded with pad_id, and add pad_id and ignore_index as options of the call."""
     options = {"pad_id": pad_id, "ignore_index": ignore_index}
     return {**draw_sequences(sampler, pad_id=pad_id, **sizes), "options": options}

@@ -146,9 +146,7 @@ STEP = Exercise(
                 dict(sequences=3, tokens=5, steps=1, vocabulary=7, dtype=torch.float32),
                 dict(sequences=2, tokens=5, steps=3, vocabulary=7, dtype=torch.float32),
             ),
-            trials=trials(
-                draw_training, dict(sequences=5, tokens=7, steps=1), dict(sequences=3, tokens=11, steps=3)
-            ),
+            trials=trials(draw_training, dict(sequences=5, tokens=7, steps=1), dict(sequences=3, tokens=11, steps=3)),
         ),
         TRAINING_CONDUCT,
     ),

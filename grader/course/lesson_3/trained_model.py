@@ -77,9 +77,7 @@ def answers_of(model, prompts: Mapping, patches: Mapping) -> dict[str, Mapping]:
     return {"answers": answers, "logits": scores}
 
 
-def trained_maps(
-    model, record: Mapping, value_weighted_map, prompts: Mapping, patches: Mapping
-) -> Mapping[str, Value]:
+def trained_maps(model, record: Mapping, value_weighted_map, prompts: Mapping, patches: Mapping) -> Mapping[str, Value]:
     """Return the trained weights, the record, the model's own maps, and the student's value-weighted ones."""
     return {**training_result(model, record), **maps_of(model, value_weighted_map, prompts, patches)}
 

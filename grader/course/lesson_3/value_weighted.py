@@ -10,13 +10,7 @@ from attention.multi_head import MultiHeadAttention
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.common.model_state import what_learns
-from grader.course.lesson_3.trained_model import (
-    draw_held_out,
-    judge_answers,
-    judge_maps,
-    trained_answers,
-    trained_maps,
-)
+from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
 from grader.declaration.edits import edits

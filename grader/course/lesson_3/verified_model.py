@@ -13,13 +13,7 @@ from attention.training import train_step
 from attention.vlm import MiniVLM
 
 from grader.course.common.layer_weights import build_quietly
-from grader.course.lesson_3.trained_model import (
-    answers_of,
-    draw_held_out,
-    judge_answers,
-    judge_maps,
-    maps_of,
-)
+from grader.course.lesson_3.trained_model import answers_of, draw_held_out, judge_answers, judge_maps, maps_of
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, weights_of
@@ -65,13 +59,9 @@ def model_begun() -> Mapping[str, Any]:
 def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     """Draw a state in the first or the second half of the training, and questions for three steps."""
     state = draw_state(sampler, MODEL_TRAINING.states(), early=early)
-    after = [
-        min(state["step"] + int(sampler.integers(0, 80, 1)) + step, recipe.STEPS - 1) for step in range(3)
-    ]
+    after = [min(state["step"] + int(sampler.integers(0, 80, 1)) + step, recipe.STEPS - 1) for step in range(3)]
     batches = [
-        draw_questions(
-            recipe.BATCH, sampler.generator, "train", fewest=1, most=recipe.most_digits(step)
-        ).batch
+        draw_questions(recipe.BATCH, sampler.generator, "train", fewest=1, most=recipe.most_digits(step)).batch
         for step in after
     ]
     return {
@@ -90,9 +80,7 @@ def model_goes_on(
     """Train a model of the notebook for a few steps from a state."""
     model = MiniVLM(**sizes).to(batches[0][2].device)
     optimizer = torch.optim.AdamW(model.parameters(), betas=tuple(betas), weight_decay=weight_decay)
-    return go_on(
-        model, optimizer, lambda batch: train_step(model, optimizer, tuple(batch)), state, rates, batches
-    )
+    return go_on(model, optimizer, lambda batch: train_step(model, optimizer, tuple(batch)), state, rates, batches)
 
 
 def draw_questions_and_weights(sampler: InputSampler, *, scenes: int) -> Inputs:

@@ -23,9 +23,7 @@ def patches_in_loops(images: Tensor, patch_size: int) -> Tensor:
     return torch.stack(patches, dim=-2)
 
 
-def targets_in_loops(
-    token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100
-) -> Tensor:
+def targets_in_loops(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100) -> Tensor:
     """Fill in one target after the other."""
     targets = torch.full_like(token_ids, ignore_index)
     for row in range(token_ids.shape[0]):

@@ -51,9 +51,7 @@ def cached_values(
     output, cache = pair(
         attend_with_cache(layer, tokens, None if keys is None else (keys, values)), ("output", "cache")
     )
-    returned = as_tensor(
-        output, "output"
-    )  # first: results in the other order are a slip, and told apart by this
+    returned = as_tensor(output, "output")  # first: results in the other order are a slip, and told apart by this
     all_keys, all_values = pair(cache, ("keys", "values"))
     return {"output": returned, "keys in the cache": all_keys, "values in the cache": all_values}
 
@@ -114,14 +112,10 @@ def _cached(
         scale: what the scores are divided by; None: √d_head.
         project: whether W_O comes at the end.
     """
-    query, key, value = (
-        split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V)
-    )
+    query, key, value = (split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V))
     if cache is not None:
         order = 1 if old_first else -1
-        key, value = (
-            torch.cat([old, new][::order], dim=-2) for old, new in zip(cache, (key, value), strict=True)
-        )
+        key, value = (torch.cat([old, new][::order], dim=-2) for old, new in zip(cache, (key, value), strict=True))
     new, known = query.shape[-2], key.shape[-2]
     allowed = torch.ones(new, known).tril(known - new).bool() if mask is None else mask(new, known)
     scores = query @ key.transpose(-2, -1) / (scale or sqrt(query.shape[-1]))
@@ -147,9 +141,7 @@ def cache_not_extended(layer, tokens, cache=None):
     return output, (keys[..., -count:, :], values[..., -count:, :])
 
 
-@mistake(
-    "attend_with_cache", "The cache comes back as it was handed in: the new keys and values are not in it."
-)
+@mistake("attend_with_cache", "The cache comes back as it was handed in: the new keys and values are not in it.")
 def cache_as_it_was(layer, tokens, cache=None):
     output, new = attend_with_cache(layer, tokens, cache)
     return output, new if cache is None else cache
@@ -171,10 +163,7 @@ def mask_without_the_past(layer, tokens, cache=None):
     return _cached(layer, tokens, cache, mask=lambda new, known: torch.ones(new, known).tril().bool())
 
 
-@mistake(
-    "attend_with_cache",
-    "The mask hides each token from itself. The diagonal belongs to what may be seen.",
-)
+@mistake("attend_with_cache", "The mask hides each token from itself. The diagonal belongs to what may be seen.")
 def mask_one_short(layer, tokens, cache=None):
     def mask(new: int, known: int) -> Tensor:
         allowed = torch.ones(new, known).tril(known - new - 1).bool()
@@ -184,8 +173,7 @@ def mask_one_short(layer, tokens, cache=None):
 
 
 @mistake(
-    "attend_with_cache",
-    "The new keys stand before the old ones. The cache is in the order of the tokens: old first.",
+    "attend_with_cache", "The new keys stand before the old ones. The cache is in the order of the tokens: old first."
 )
 def new_before_old(layer, tokens, cache=None):
     def mask(new: int, known: int) -> Tensor:
@@ -205,9 +193,7 @@ def values_before_keys(layer, tokens, cache=None):
     "The old keys are used with the new values only: put the old values in front, as you do with the keys.",
 )
 def old_values_repeated(layer, tokens, cache=None):
-    query, key, value = (
-        split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V)
-    )
+    query, key, value = (split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V))
     if cache is not None:
         key, value = torch.cat([cache[0], key], dim=-2), torch.cat([cache[0], value], dim=-2)
     new, known = query.shape[-2], key.shape[-2]
@@ -223,8 +209,7 @@ def cached_without_projection(layer, tokens, cache=None):
 
 
 @mistake(
-    "attend_with_cache",
-    "The scores are divided by the root of d_model. Divide by √d_head, the width of one head.",
+    "attend_with_cache", "The scores are divided by the root of d_model. Divide by √d_head, the width of one head."
 )
 def cached_scaled_by_d_model(layer, tokens, cache=None):
     return _cached(layer, tokens, cache, scale=sqrt(tokens.shape[-1]))
@@ -240,8 +225,7 @@ def cached_before_the_split(layer, tokens, cache=None):
 
 
 @mistake(
-    "attend_with_cache",
-    "The tokens are cached, and not their keys and values: then these are computed anew each time.",
+    "attend_with_cache", "The tokens are cached, and not their keys and values: then these are computed anew each time."
 )
 def tokens_cached(layer, tokens, cache=None):
     output, _ = attend_with_cache(layer, tokens, cache)
@@ -317,10 +301,7 @@ CACHE_CONDUCT = Check(
     needs=("one",),
     probe=cached_conduct,
     examples=trials(draw_cached, dict(before=3, tokens=1, d_model=4, heads=2)),
-    trials=trials(
-        draw_cached,
-        dict(batch_shape=(2,), before=5, tokens=1, d_model=6, heads=3, dtype=torch.float64),
-    ),
+    trials=trials(draw_cached, dict(batch_shape=(2,), before=5, tokens=1, d_model=6, heads=3, dtype=torch.float64)),
 )
 CACHE = Exercise(
     id="4.14",

@@ -98,8 +98,7 @@ def least_important_first(score, image_patches, order, blank):
 
 
 @mistake(
-    "deletion_curve",
-    "Each point lacks one patch alone. What is gone stays gone: blank one patch more at each step.",
+    "deletion_curve", "Each point lacks one patch alone. What is gone stays gone: blank one patch more at each step."
 )
 def one_patch_at_a_time(score, image_patches, order, blank):
     turn, steps = _turns(order)
@@ -126,9 +125,7 @@ def without_the_end(score, image_patches, order, blank):
     return deletion_curve(score, image_patches, order, blank)[:, :-1]
 
 
-@mistake(
-    "deletion_curve", "The curve has a row for each step. A row for each scene is asked for: (B, n + 1)."
-)
+@mistake("deletion_curve", "The curve has a row for each step. A row for each scene is asked for: (B, n + 1).")
 def steps_in_rows(score, image_patches, order, blank):
     return deletion_curve(score, image_patches, order, blank).T
 
@@ -179,10 +176,7 @@ def without_the_empty_scene(score, image_patches, order, blank):
     return insertion_curve(score, image_patches, order, blank)[:, 1:]
 
 
-@mistake(
-    "area_under",
-    "This is the mean of all points. By trapezoids the first and the last point count half.",
-)
+@mistake("area_under", "This is the mean of all points. By trapezoids the first and the last point count half.")
 def mean_of_points(curve):
     return curve.mean(-1)
 
@@ -197,9 +191,7 @@ def one_area_for_all(curve):
     return area_under(curve).mean()
 
 
-@mistake(
-    "area_under", "Each step counts with its left end. By trapezoids it counts with the mean of its two ends."
-)
+@mistake("area_under", "Each step counts with its left end. By trapezoids it counts with the mean of its two ends.")
 def left_ends(curve):
     return curve[..., :-1].mean(-1)
 

@@ -70,16 +70,13 @@ def gradient_alone(weights, score):
     return _gradient(weights, score).clamp(min=0).mean(-3)
 
 
-@mistake(
-    "gradient_attention", "These are the weights alone, averaged over the heads: the gradient is missing."
-)
+@mistake("gradient_attention", "These are the weights alone, averaged over the heads: the gradient is missing.")
 def weights_alone(weights, score):
     return weights.detach().mean(-3)
 
 
 @mistake(
-    "gradient_attention",
-    "Negative products are kept. They speak against the score: set them to 0 before the mean.",
+    "gradient_attention", "Negative products are kept. They speak against the score: set them to 0 before the mean."
 )
 def negative_kept(weights, score):
     return (weights.detach() * _gradient(weights, score)).mean(-3)
@@ -115,8 +112,7 @@ def summed_heads(weights, score):
 
 
 @mistake(
-    "gradient_attention",
-    "The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.",
+    "gradient_attention", "The sign is wrong: what speaks against the score is kept, and what speaks for it is lost."
 )
 def wrong_sign(weights, score):
     return (-weights.detach() * _gradient(weights, score)).clamp(min=0).mean(-3)
@@ -181,9 +177,7 @@ GRADIENT_CONDUCT = Check(
     needs=("values",),
     probe=gradient_purity,
     examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
-    trials=trials(
-        draw_scored_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)
-    ),
+    trials=trials(draw_scored_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)),
 )
 GRADIENT = Exercise(
     id="4.2",

@@ -59,16 +59,12 @@ def draw_unequal(sampler: InputSampler, *, heads: int, groups: int) -> Inputs:
 
 def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Tensor) -> Mapping[str, Value]:
     return {
-        "with heads that cannot be shared out it raises": raised(
-            lambda: grouped_attention(query, unequal, unequal)
-        ),
+        "with heads that cannot be shared out it raises": raised(lambda: grouped_attention(query, unequal, unequal)),
         "with heads that can it raises": raised(lambda: grouped_attention(query, equal, equal)),
     }
 
 
-def _attend(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, scale: float | None = None
-) -> Tensor:
+def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, scale: float | None = None) -> Tensor:
     """Attention of each head to keys and values of its own (..., H, S, d)."""
     scores = query @ key.transpose(-2, -1) / (sqrt(query.shape[-1]) if scale is None else scale)
     if mask is not None:
@@ -95,10 +91,7 @@ def _in_turns(source: Tensor, times: int) -> Tensor:
     return torch.cat([source] * times, dim=-3)
 
 
-@mistake(
-    "grouped_attention",
-    "Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).",
-)
+@mistake("grouped_attention", "Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).")
 def groups_in_turns(query, key, value, mask=None):
     return _attend(*_shared_out(query, key, value, _in_turns), mask)
 
@@ -116,15 +109,11 @@ def first_group_for_all(query, key, value, mask=None):
     "The keys and values are averaged over the groups. Each head looks at those of its group alone.",
 )
 def groups_averaged(query, key, value, mask=None):
-    return _attend(
-        *_shared_out(query, key, value, lambda source, _: source.mean(-3, keepdim=True)),
-        mask,
-    )
+    return _attend(*_shared_out(query, key, value, lambda source, _: source.mean(-3, keepdim=True)), mask)
 
 
 @mistake(
-    "grouped_attention",
-    "The keys follow the groups and the values do not: share the values out as you share the keys.",
+    "grouped_attention", "The keys follow the groups and the values do not: share the values out as you share the keys."
 )
 def values_in_turns(query, key, value, mask=None):
     query, keys, _ = _shared_out(query, key, value, _repeated)
@@ -232,19 +221,7 @@ UNEQUAL = Check(
 GROUPED_CONDUCT = GROUPED_CHECKS.conduct(
     1,
     examples=[dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3)],
-    trials=[
-        dict(
-            batch_shape=(2,),
-            heads=6,
-            groups=3,
-            queries=5,
-            keys=7,
-            d=2,
-            d_v=3,
-            mask="each",
-            dtype=torch.float64,
-        )
-    ],
+    trials=[dict(batch_shape=(2,), heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="each", dtype=torch.float64)],
 )
 GROUPED = Exercise(
     id="4.12",

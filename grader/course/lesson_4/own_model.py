@@ -55,9 +55,7 @@ def rollout_in_own(attention_rollout, model, token_ids: Tensor, image_patches: T
     return {"map": found, "state": state}
 
 
-def gradients_in_own(
-    gradient_attention, model, token_ids: Tensor, image_patches: Tensor
-) -> Mapping[str, Value]:
+def gradients_in_own(gradient_attention, model, token_ids: Tensor, image_patches: Tensor) -> Mapping[str, Value]:
     """Explain the score of the word that the model says first."""
     state = weights_as_they_are(model)
     seen = model.inside(token_ids, image_patches)
@@ -65,9 +63,7 @@ def gradients_in_own(
     return {"map": found.detach() if isinstance(found, Tensor) else found, "state": state}
 
 
-def patched_in_own(
-    patch_head, model, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
-) -> Mapping[str, Value]:
+def patched_in_own(patch_head, model, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor) -> Mapping[str, Value]:
     state = weights_as_they_are(model)
     logits = patch_head(model, head, token_ids, clean, twin)
     return {"logits": logits.detach() if isinstance(logits, Tensor) else logits, "state": state}
@@ -101,13 +97,7 @@ def _own_model(
         return Finding(passed=False, message=f"on your trained model: {finding.message}")
 
     return Check(
-        name="own model",
-        title=title,
-        points=1,
-        needs=("values",),
-        probe=probe,
-        judge=judge,
-        trials=trials(draw, sizes),
+        name="own model", title=title, points=1, needs=("values",), probe=probe, judge=judge, trials=trials(draw, sizes)
     )
 
 

@@ -53,14 +53,7 @@ def draw_twins(
 
 
 def patched_values(
-    patch_head,
-    OpenVLM,
-    sizes: Mapping,
-    weights: Mapping,
-    head: int,
-    token_ids: Tensor,
-    clean: Tensor,
-    twin: Tensor,
+    patch_head, OpenVLM, sizes: Mapping, weights: Mapping, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
 ) -> Mapping[str, Value]:
     model = load(OpenVLM(**sizes), weights).eval()
     logits = patch_head(model, head, token_ids, clean, twin)
@@ -68,14 +61,7 @@ def patched_values(
 
 
 def patched_purity(
-    patch_head,
-    OpenVLM,
-    sizes: Mapping,
-    weights: Mapping,
-    head: int,
-    token_ids: Tensor,
-    clean: Tensor,
-    twin: Tensor,
+    patch_head, OpenVLM, sizes: Mapping, weights: Mapping, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
 ) -> Mapping[str, Value]:
     """Report whether the model answers as before, and whether its weights, modes and the inputs stay as they are."""
     model = load(OpenVLM(**sizes), weights)
@@ -144,9 +130,7 @@ def all_heads(model, head, token_ids, clean, twin):
     return model(token_ids, clean)[0]
 
 
-@mistake(
-    "patch_head", "The head is taken out, and nothing is put in. Put in what it hands on for the clean scene."
-)
+@mistake("patch_head", "The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.")
 def only_taken_out(model, head, token_ids, clean, twin):
     def edit(heads, taken):
         heads[:, head] = 0.0
@@ -156,8 +140,7 @@ def only_taken_out(model, head, token_ids, clean, twin):
 
 
 @mistake(
-    "patch_head",
-    "The clean output is added to the twin's. Put it in the place of what the head hands on for the twin.",
+    "patch_head", "The clean output is added to the twin's. Put it in the place of what the head hands on for the twin."
 )
 def added_on_top(model, head, token_ids, clean, twin):
     def edit(heads, taken):
@@ -167,9 +150,7 @@ def added_on_top(model, head, token_ids, clean, twin):
     return _edited(model, token_ids, clean, twin, edit)
 
 
-@mistake(
-    "patch_head", "The outputs of clean scene and twin are averaged. Put the clean one in the twin's place."
-)
+@mistake("patch_head", "The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.")
 def half_and_half(model, head, token_ids, clean, twin):
     def edit(heads, taken):
         heads[:, head] = (heads[:, head] + taken[:, head]) / 2
@@ -210,10 +191,7 @@ def last_word_alone(model, head, token_ids, clean, twin):
     return _edited(model, token_ids, clean, twin, edit)
 
 
-@mistake(
-    "patch_head",
-    "A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).",
-)
+@mistake("patch_head", "A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).")
 def exchanges_a_word(model, head, token_ids, clean, twin):
     def edit(heads, taken):
         heads[:, :, head] = taken[:, :, head]
@@ -223,8 +201,7 @@ def exchanges_a_word(model, head, token_ids, clean, twin):
 
 
 @mistake(
-    "patch_head",
-    "The logits of the last word alone come back. Return the logits of all words, (B, T, vocab_size).",
+    "patch_head", "The logits of the last word alone come back. Return the logits of all words, (B, T, vocab_size)."
 )
 def last_logits(model, head, token_ids, clean, twin):
     return patch_head(model, head, token_ids, clean, twin)[:, -1]
@@ -262,9 +239,7 @@ PATCHED_CONDUCT = Check(
     needs=("values",),
     probe=patched_purity,
     examples=trials(draw_twins, dict(scenes=2, tokens=2, patches=3, heads=2, head=0)),
-    trials=trials(
-        draw_twins, dict(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)
-    ),
+    trials=trials(draw_twins, dict(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)),
 )
 PATCH_HEAD = Exercise(
     id="4.4",

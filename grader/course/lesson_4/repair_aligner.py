@@ -121,10 +121,7 @@ def aligner_not_called(encoder, aligner, patches):
         return encoder(patches)
 
 
-@mistake(
-    "image_tokens",
-    "This mends the symptom: the tokens are larger, and the aligner learns as little as before.",
-)
+@mistake("image_tokens", "This mends the symptom: the tokens are larger, and the aligner learns as little as before.")
 def tokens_made_larger(encoder, aligner, patches):
     with torch.no_grad():
         tokens = aligner(encoder(patches))
@@ -142,8 +139,7 @@ def features_normalised(encoder, aligner, patches):
 
 
 @mistake(
-    "image_tokens",
-    "Each scene gets one token, repeated: the patches are averaged, and nothing is left to choose from.",
+    "image_tokens", "Each scene gets one token, repeated: the patches are averaged, and nothing is left to choose from."
 )
 def features_averaged(encoder, aligner, patches):
     with torch.no_grad():
@@ -193,11 +189,7 @@ ALIGNER_REPAIR = Exercise(
     points=3,
     difficulty=2,
     minutes=8,
-    checks=(
-        TOKENS_VALUES,
-        TOKENS_CONDUCT,
-        training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1),
-    ),
+    checks=(TOKENS_VALUES, TOKENS_CONDUCT, training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1)),
     mistakes=mistakes_in(globals(), "image_tokens"),
     review="Third training: it learns, and then no more",
 )

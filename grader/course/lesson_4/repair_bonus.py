@@ -92,10 +92,7 @@ def bonus_removed(logits, answers, weights, strength):
     return F.cross_entropy(logits, answers)
 
 
-@mistake(
-    "looking_loss",
-    "This mends the symptom: looking around costs ten times less, and it costs still.",
-)
+@mistake("looking_loss", "This mends the symptom: looking around costs ten times less, and it costs still.")
 def added_and_smaller(logits, answers, weights, strength):
     return F.cross_entropy(logits, answers) + 0.1 * strength * _entropies(weights).mean()
 
@@ -108,10 +105,7 @@ def whole_loss_turned(logits, answers, weights, strength):
     return -F.cross_entropy(logits, answers) - strength * _entropies(weights).mean()
 
 
-@mistake(
-    "looking_loss",
-    "The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.",
-)
+@mistake("looking_loss", "The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.")
 def entropies_summed(logits, answers, weights, strength):
     return F.cross_entropy(logits, answers) - strength * _entropies(weights).sum()
 
@@ -134,8 +128,7 @@ def zero_weights_give_nan(logits, answers, weights, strength):
 
 
 @mistake(
-    "looking_loss",
-    "The strength is not used: the bonus stays as large as it was at the beginning, and never fades.",
+    "looking_loss", "The strength is not used: the bonus stays as large as it was at the beginning, and never fades."
 )
 def strength_ignored(logits, answers, weights, strength):
     return looking_loss(logits, answers, weights, 1.0)
@@ -158,9 +151,7 @@ BONUS_CONDUCT = Check(
     needs=("values",),
     probe=loss_gradients,
     examples=trials(draw_answers_and_scores, BONUS_SMALL),
-    trials=trials(
-        draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)
-    ),
+    trials=trials(draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)),
 )
 BONUS_REPAIR = Exercise(
     id="4.9",

@@ -17,9 +17,7 @@ from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
 
-def draw_mirrored(
-    sampler: InputSampler, *, scenes: int, pixels: int, dtype: torch.dtype = torch.float32
-) -> Inputs:
+def draw_mirrored(sampler: InputSampler, *, scenes: int, pixels: int, dtype: torch.dtype = torch.float32) -> Inputs:
     """Draw scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not."""
     return {
         "cells": sampler.integers(0, 9, scenes),
@@ -72,10 +70,7 @@ def scenes_stay(cells, patches, turned):
     return mirror_left_right(cells, patches, turned)[0], patches
 
 
-@mistake(
-    "mirror_left_right",
-    "Every question is mirrored, and only some of the scenes are. `turned` says which.",
-)
+@mistake("mirror_left_right", "Every question is mirrored, and only some of the scenes are. `turned` says which.")
 def every_question_mirrored(cells, patches, turned):
     return cells - 2 * (cells % 3) + 2, mirror_left_right(cells, patches, turned)[1]
 
@@ -106,10 +101,7 @@ def mirrored_rows_for_columns(cells, patches, turned):
     return torch.where(turned, upside_down, cells), mirror_left_right(cells, patches, turned)[1]
 
 
-@mistake(
-    "mirror_left_right",
-    "2 − column is a place in the top row: the row got lost. A place is 3 × row + column.",
-)
+@mistake("mirror_left_right", "2 − column is a place in the top row: the row got lost. A place is 3 × row + column.")
 def row_lost(cells, patches, turned):
     return torch.where(turned, 2 - cells % 3, cells), mirror_left_right(cells, patches, turned)[1]
 

@@ -8,12 +8,7 @@ import torch
 from attention.mended import look_past_padding
 from attention.short_trainings import PADDING
 
-from grader.course.common.look import (
-    draw_look,
-    draw_look_and_direction,
-    look_conduct,
-    look_values,
-)
+from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
 from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declaration.sampler import InputSampler
@@ -130,8 +125,7 @@ PADDED_CONDUCT = Check(
     names=NAMES,
     examples=trials(draw_padded_and_direction, PADDING_SMALL),
     trials=trials(
-        draw_padded_and_direction,
-        dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64),
+        draw_padded_and_direction, dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)
     ),
 )
 PADDING_REPAIR = Exercise(

@@ -97,8 +97,7 @@ def weights_divided(query, key, value):
 
 
 @mistake(
-    "look_once",
-    "This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large.",
+    "look_once", "This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large."
 )
 def scores_capped(query, key, value):
     return _seen(_undivided_scores(query, key).clamp(-5, 5), value)
@@ -112,10 +111,7 @@ def lengths_cut(query, key, value):
     return _seen(_undivided_scores(F.normalize(query, dim=-1), F.normalize(key, dim=-1)), value)
 
 
-@mistake(
-    "look_once",
-    "exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.",
-)
+@mistake("look_once", "exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.")
 def softmax_by_hand(query, key, value):
     powers = (_undivided_scores(query, key) / query.shape[-1] ** 0.5).exp()
     weights = powers / powers.sum(-1, keepdim=True)
@@ -138,10 +134,7 @@ SCALE_REPAIR = Exercise(
             "softmax(QKᵀ / √d_k) V, for every width",
             1.5,
             map="weights",
-            examples=[
-                dict(words=2, patches=3, d_k=4, d_v=2),
-                dict(words=1, patches=5, d_k=9, d_v=3, scale=20.0),
-            ],
+            examples=[dict(words=2, patches=3, d_k=4, d_v=2), dict(words=1, patches=5, d_k=9, d_v=3, scale=20.0)],
             trials=[
                 dict(batch_shape=(3,), words=5, patches=7, d_k=11, d_v=2),
                 dict(batch_shape=(2, 5), words=3, patches=2, d_k=7, d_v=13),

@@ -86,18 +86,12 @@ def last_layer_first(self_maps, cross_map):
     return attention_rollout(self_maps[::-1], cross_map)
 
 
-@mistake(
-    "attention_rollout",
-    "The residual connection is missing: half of each layer's map is the identity.",
-)
+@mistake("attention_rollout", "The residual connection is missing: half of each layer's map is the identity.")
 def without_residual(self_maps, cross_map):
     return _rolled(self_maps, cross_map.mean(-3), lambda weights: weights.mean(-3))
 
 
-@mistake(
-    "attention_rollout",
-    "The identity is added and nothing is halved, so the rows sum to more than 1.",
-)
+@mistake("attention_rollout", "The identity is added and nothing is halved, so the rows sum to more than 1.")
 def residual_without_half(self_maps, cross_map):
     return _rolled(self_maps, cross_map.mean(-3), lambda weights: weights.mean(-3) + _identity(weights))
 
@@ -125,26 +119,18 @@ def last_layer_only(self_maps, cross_map):
     return attention_rollout(self_maps[-1:], cross_map)
 
 
-@mistake(
-    "attention_rollout", "The self-attention is not used: this is the head average of the cross-attention."
-)
+@mistake("attention_rollout", "The self-attention is not used: this is the head average of the cross-attention.")
 def head_average_only(self_maps, cross_map):
     return cross_map.mean(-3)
 
 
-@mistake(
-    "attention_rollout",
-    "The layers are averaged. Multiply their maps: what one hands on, the next one mixes.",
-)
+@mistake("attention_rollout", "The layers are averaged. Multiply their maps: what one hands on, the next one mixes.")
 def layers_averaged(self_maps, cross_map):
     mixed = torch.stack([(weights.mean(-3) + _identity(weights)) / 2 for weights in self_maps]).mean(0)
     return mixed @ cross_map.mean(-3)
 
 
-@mistake(
-    "attention_rollout",
-    "The maps are transposed: rows are the tokens that ask, columns the tokens that answer.",
-)
+@mistake("attention_rollout", "The maps are transposed: rows are the tokens that ask, columns the tokens that answer.")
 def transposed_maps(self_maps, cross_map):
     return attention_rollout([weights.transpose(-2, -1) for weights in self_maps], cross_map)
 

@@ -67,9 +67,7 @@ def rotary_relation(rotate, query: Tensor, key: Tensor, positions: Tensor, shift
     before = scores(positions, positions)
     return {
         "every vector keeps its length": alike(rotate(query, positions).norm(dim=-1), query.norm(dim=-1)),
-        "a score stays if query and key move by the same": alike(
-            scores(positions + shift, positions + shift), before
-        ),
+        "a score stays if query and key move by the same": alike(scores(positions + shift, positions + shift), before),
         "a score changes if the key moves alone": not alike(scores(positions, positions + shift), before),
     }
 
@@ -95,12 +93,7 @@ ROTATE_VALUES = ROTATE_CHECKS.values(
     "each pair of neighbours is turned by its own angle",
     3,
     examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0)],
-    trials=[
-        dict(n=7, d=6),
-        dict(n=5, d=2),
-        dict(n=3, d=10, base=50.0),
-        dict(n=5, d=8, fractions=True),
-    ],
+    trials=[dict(n=7, d=6), dict(n=5, d=2), dict(n=3, d=10, base=50.0), dict(n=5, d=8, fractions=True)],
 )
 RELATION = Check(
     name="relation",
@@ -130,10 +123,7 @@ ODD = Check(
     trials=trials(draw_odd, dict(n=3, d=7), dict(n=2, d=1)),
 )
 ROTATE_CONDUCT = ROTATE_CHECKS.conduct(
-    1,
-    examples=[dict(n=2, d=4)],
-    trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)],
-    rtol=ANGLES_IN_FLOAT32,
+    1, examples=[dict(n=2, d=4)], trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)], rtol=ANGLES_IN_FLOAT32
 )
 ROTATE = Exercise(
     id="4.10",

@@ -29,8 +29,7 @@ def _turned_neighbours(vectors: Tensor, angle: Tensor) -> Tensor:
 
 
 @mistake(
-    "rotate",
-    "Dimension i is paired with i + d/2, as some programs do. Here the pairs are neighbours: 2i and 2i + 1.",
+    "rotate", "Dimension i is paired with i + d/2, as some programs do. Here the pairs are neighbours: 2i and 2i + 1."
 )
 def pairs_of_halves(vectors, positions, base=10000.0):
     if vectors.shape[-1] % 2:
@@ -44,18 +43,12 @@ def turned_backwards(vectors, positions, base=10000.0):
     return rotate(vectors, -positions, base)
 
 
-@mistake(
-    "rotate",
-    "All pairs are turned by the same angle, the place itself. Pair i has its own speed: base^(−2i/d).",
-)
+@mistake("rotate", "All pairs are turned by the same angle, the place itself. Pair i has its own speed: base^(−2i/d).")
 def same_speed_for_all(vectors, positions, base=10000.0):
     return rotate(vectors, positions, 1.0)
 
 
-@mistake(
-    "rotate",
-    "The speeds are base^(−i/d): the angles shrink too slowly. The exponent of pair i is −2i/d.",
-)
+@mistake("rotate", "The speeds are base^(−i/d): the angles shrink too slowly. The exponent of pair i is −2i/d.")
 def half_the_exponent(vectors, positions, base=10000.0):
     return rotate(vectors, positions, base**0.5)
 
@@ -76,8 +69,7 @@ def base_written_out(vectors, positions, base=10000.0):
 
 
 @mistake(
-    "rotate",
-    "The second of a pair is computed from the first that is already turned. Keep the old one for both lines.",
+    "rotate", "The second of a pair is computed from the first that is already turned. Keep the old one for both lines."
 )
 def uses_the_turned_first(vectors, positions, base=10000.0):
     if vectors.shape[-1] % 2:
@@ -99,9 +91,7 @@ def halves_come_back(vectors, positions, base=10000.0):
     return torch.cat([turned[..., 0::2], turned[..., 1::2]], dim=-1)
 
 
-@mistake(
-    "rotate", "Both lines have a plus, and so lengths change. In a turn exactly one of the two has a minus."
-)
+@mistake("rotate", "Both lines have a plus, and so lengths change. In a turn exactly one of the two has a minus.")
 def mirrored(vectors, positions, base=10000.0):
     if vectors.shape[-1] % 2:
         raise ValueError("an odd width")
@@ -111,10 +101,7 @@ def mirrored(vectors, positions, base=10000.0):
     return torch.stack([first * cos + second * sin, first * sin + second * cos], dim=-1).flatten(-2)
 
 
-@mistake(
-    "rotate",
-    "Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by them.",
-)
+@mistake("rotate", "Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by them.")
 def sines_added(vectors, positions, base=10000.0):
     if vectors.shape[-1] % 2:
         raise ValueError("an odd width")
@@ -154,10 +141,7 @@ def rows_twice(vectors, rows, columns, base=10000.0):
     return rotate_2d(vectors, rows, rows, base)
 
 
-@mistake(
-    "rotate_2d",
-    "Rows and columns are exchanged: the first half is turned by the row, the last by the column.",
-)
+@mistake("rotate_2d", "Rows and columns are exchanged: the first half is turned by the row, the last by the column.")
 def columns_first(vectors, rows, columns, base=10000.0):
     return rotate_2d(vectors, columns, rows, base)
 
@@ -170,17 +154,12 @@ def row_plus_column(vectors, rows, columns, base=10000.0):
     return rotate(rotate(vectors, rows, base), columns, base)
 
 
-@mistake(
-    "rotate_2d", "The patches are numbered row by row, as on a line. Give `rotate` the row, then the column."
-)
+@mistake("rotate_2d", "The patches are numbered row by row, as on a line. Give `rotate` the row, then the column.")
 def numbered_row_by_row(vectors, rows, columns, base=10000.0):
     return rotate(vectors, rows * (columns.max() + 1) + columns, base)
 
 
-@mistake(
-    "rotate_2d",
-    "Rows and columns have every second pair. Here the whole first half belongs to the row.",
-)
+@mistake("rotate_2d", "Rows and columns have every second pair. Here the whole first half belongs to the row.")
 def pairs_alternate(vectors, rows, columns, base=10000.0):
     pairs = vectors.unflatten(-1, (-1, 2))
     halves = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
@@ -196,9 +175,7 @@ def speeds_of_the_whole(vectors, rows, columns, base=10000.0):
     return rotate_2d(vectors, rows, columns, base**0.5)
 
 
-@mistake(
-    "rotate_2d", "The column's half goes on where the row's speeds end. Both halves begin at the speed 1."
-)
+@mistake("rotate_2d", "The column's half goes on where the row's speeds end. Both halves begin at the speed 1.")
 def speeds_go_on(vectors, rows, columns, base=10000.0):
     count = vectors.shape[-1] // 4
     angle = torch.cat(

@@ -77,9 +77,7 @@ def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, 
         if not finding.passed:
             text = f"{finding.message}, against the same weights with the mended piece"
             return Finding(passed=False, message=text)
-        return judge_shares(
-            logits.argmax(-1) == case.inputs["answers"], maps.argmax(-1) == case.inputs["cells"]
-        )
+        return judge_shares(logits.argmax(-1) == case.inputs["answers"], maps.argmax(-1) == case.inputs["cells"])
 
     needs = ("values", "conduct")
     start = begins(at, mended_began, _begun(training, piece), _first_steps(training, piece), needs=needs)
@@ -101,10 +99,7 @@ def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, 
 
 def judge_shares(right: Tensor, on_patch: Tensor) -> Finding:
     """Pass if enough answers are right, and enough maps are largest on the right patch: (N,) bool each."""
-    for share, what in (
-        (right, "of the answers are right"),
-        (on_patch, "of the maps are largest on the right patch"),
-    ):
+    for share, what in ((right, "of the answers are right"), (on_patch, "of the maps are largest on the right patch")):
         if (found := share.double().mean().item()) < GATE:
             text = f"on unseen scenes {found:.0%} {what}, the gate asks for {GATE:.0%}"
             return Finding(passed=False, message=text)
@@ -129,9 +124,7 @@ def copy_weights(model: nn.Module, state: object) -> tuple[nn.Module, str]:
 def _first_steps(training: ShortTraining, piece: Callable) -> Training:
     """Record the state after the first steps, which take milliseconds; nobody asks for later ones."""
     return Training(
-        f"4-lab-{training.name}",
-        lambda: build_quietly(train_short, training, piece, 0, steps=SHORT)[0],
-        (SHORT,),
+        f"4-lab-{training.name}", lambda: build_quietly(train_short, training, piece, 0, steps=SHORT)[0], (SHORT,)
     )
 
 

@@ -44,17 +44,10 @@ def draw_tiled(
     key = sampler.normal(*batch_shape, keys, d, scale=scale, dtype=dtype)
     if scores == "far below zero":
         query, key = query.abs() + 11.0, -key.abs() - 11.0
-    return {
-        "query": query,
-        "key": key,
-        "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype),
-        "tile": tile,
-    }
+    return {"query": query, "key": key, "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype), "tile": tile}
 
 
-def tiled_memory(
-    tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int
-) -> Mapping[str, Value]:
+def tiled_memory(tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int) -> Mapping[str, Value]:
     """Report whether a call holds T × S numbers at one time, in one tensor or in several; and the output."""
     pairs = query.shape[-2] * key.shape[-2]
     output, most = watch_peak(tiled_attention, query, key, value, tile)
@@ -66,15 +59,10 @@ def tiled_memory(
     }
 
 
-def tiled_conduct(
-    tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int
-) -> Mapping[str, Value]:
+def tiled_conduct(tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int) -> Mapping[str, Value]:
     """Report side effects, and the output; gradients are not asked for."""
     inputs = {"query": query, "key": key, "value": value, "tile": tile}
-    return {
-        **effects_of(lambda **given: tiled_attention(**given), inputs),
-        "output": tiled_attention(**inputs),
-    }
+    return {**effects_of(lambda **given: tiled_attention(**given), inputs), "output": tiled_attention(**inputs)}
 
 
 def _divided_scores(query: Tensor, key: Tensor) -> Tensor:
@@ -106,10 +94,7 @@ def _online(query, key, value, tile, *, keep_total=False, keep_summed=False, hig
     return summed / total
 
 
-@mistake(
-    "tiled_attention",
-    "The answer is right, but all T × S scores stand in memory at once: nothing is saved.",
-)
+@mistake("tiled_attention", "The answer is right, but all T × S scores stand in memory at once: nothing is saved.")
 def dense_attention(query, key, value, tile):
     return _divided_scores(query, key).softmax(-1) @ value
 
@@ -119,9 +104,7 @@ def dense_attention(query, key, value, tile):
     "The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a row of scores is never whole.",
 )
 def tiles_of_queries(query, key, value, tile):
-    return torch.cat(
-        [_divided_scores(part, key).softmax(-1) @ value for part in query.split(tile, dim=-2)], dim=-2
-    )
+    return torch.cat([_divided_scores(part, key).softmax(-1) @ value for part in query.split(tile, dim=-2)], dim=-2)
 
 
 @mistake(
@@ -133,9 +116,7 @@ def tiles_kept_in_a_list(query, key, value, tile):
     largest = torch.stack([scores.amax(-1, keepdim=True) for scores, _ in parts]).amax(0)
     weights = [torch.exp(scores - largest) for scores, _ in parts]
     total = torch.stack([part.sum(-1, keepdim=True) for part in weights]).sum(0)
-    return (
-        torch.stack([part @ values for part, (_, values) in zip(weights, parts, strict=True)]).sum(0) / total
-    )
+    return torch.stack([part @ values for part, (_, values) in zip(weights, parts, strict=True)]).sum(0) / total
 
 
 @mistake(
@@ -143,9 +124,7 @@ def tiles_kept_in_a_list(query, key, value, tile):
     "Each tile gets a softmax of its own, and the results are averaged. The exponentials of all tiles share one sum.",
 )
 def softmax_of_each_tile(query, key, value, tile):
-    return torch.stack(
-        [scores.softmax(-1) @ values for scores, values in _tiles(query, key, value, tile)]
-    ).mean(0)
+    return torch.stack([scores.softmax(-1) @ values for scores, values in _tiles(query, key, value, tile)]).mean(0)
 
 
 @mistake(
@@ -207,10 +186,7 @@ def largest_begins_at_zero(query, key, value, tile):
     return summed / total
 
 
-@mistake(
-    "tiled_attention",
-    "The keys that fill no whole tile are left out. The last tile may be smaller.",
-)
+@mistake("tiled_attention", "The keys that fill no whole tile are left out. The last tile may be smaller.")
 def last_tile_left_out(query, key, value, tile):
     whole = max(key.shape[-2] // tile, 1) * tile
     return tiled_attention(query, key[..., :whole, :], value[..., :whole, :], tile)
@@ -257,9 +233,7 @@ MEMORY = Check(
     needs=("values",),
     probe=tiled_memory,
     examples=trials(
-        draw_tiled,
-        dict(queries=67, keys=67, d=2, d_v=3, tile=3),
-        dict(queries=17, keys=211, d=2, d_v=1, tile=17),
+        draw_tiled, dict(queries=67, keys=67, d=2, d_v=3, tile=3), dict(queries=17, keys=211, d=2, d_v=1, tile=17)
     ),
     trials=trials(
         draw_tiled,
@@ -275,9 +249,7 @@ TILED_CONDUCT = Check(
     needs=("values",),
     probe=tiled_conduct,
     examples=trials(draw_tiled, dict(queries=2, keys=3, d=2, d_v=4, tile=2)),
-    trials=trials(
-        draw_tiled, dict(batch_shape=(2,), queries=5, keys=7, d=3, d_v=2, tile=3, dtype=torch.float64)
-    ),
+    trials=trials(draw_tiled, dict(batch_shape=(2,), queries=5, keys=7, d=3, d_v=2, tile=3, dtype=torch.float64)),
 )
 TILED = Exercise(
     id="4.13",

@@ -101,9 +101,7 @@ def draw_new_queries(sampler: InputSampler, *, queries: int, d_model: int, heads
     return {"num_queries": queries, "d_model": d_model, "num_heads": heads}
 
 
-def new_gate(
-    GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens
-) -> Mapping[str, Value]:
+def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens) -> Mapping[str, Value]:
     """Report what a new layer does to its text, and its parameters."""
     layer = as_module(GatedCrossAttention(d_model, num_heads)).to(text_tokens.device)
     output, _ = pair(layer(text_tokens, image_tokens), ("tokens", "weights"))
@@ -170,18 +168,7 @@ JOINED_BATCH = JOINED.batch(
     ],
 )
 JOINED_CONDUCT = JOINED.conduct(
-    1,
-    trials=[
-        dict(
-            batch_shape=(2,),
-            words=3,
-            patches=5,
-            d_model=6,
-            heads=2,
-            mask="causal",
-            dtype=torch.float64,
-        )
-    ],
+    1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, mask="causal", dtype=torch.float64)]
 )
 CONCATENATION = Exercise(
     id="4.15",
@@ -256,12 +243,8 @@ SUMMARY_PARTS = Check(
     points=1,
     needs=("values",),
     probe=new_queries,
-    examples=trials(
-        draw_new_queries, dict(queries=3, d_model=4, heads=2), dict(queries=40, d_model=48, heads=2)
-    ),
-    trials=trials(
-        draw_new_queries, dict(queries=5, d_model=6, heads=3), dict(queries=42, d_model=45, heads=3)
-    ),
+    examples=trials(draw_new_queries, dict(queries=3, d_model=4, heads=2), dict(queries=40, d_model=48, heads=2)),
+    trials=trials(draw_new_queries, dict(queries=5, d_model=6, heads=3), dict(queries=42, d_model=45, heads=3)),
 )
 SUMMARY_BATCH = SUMMARY.batch(
     1,

@@ -27,9 +27,7 @@ class _OwnMask(ConcatenatedAttention):
         return allowed
 
 
-@mistake(
-    "ConcatenatedAttention", "The words stand in front here. Put the image's tokens first, then the words."
-)
+@mistake("ConcatenatedAttention", "The words stand in front here. Put the image's tokens first, then the words.")
 class WordsFirst(ConcatenatedAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         S, T = image_tokens.shape[-2], text_tokens.shape[-2]
@@ -38,9 +36,7 @@ class WordsFirst(ConcatenatedAttention):
         return tokens[..., order, :], weights[..., order, :][..., order]
 
 
-@mistake(
-    "ConcatenatedAttention", "The image sees the words here: their columns are closed to the image's rows."
-)
+@mistake("ConcatenatedAttention", "The image sees the words here: their columns are closed to the image's rows.")
 class ImageSeesWords(_OwnMask):
     def widen(self, allowed, S):
         allowed[:, :S] = True
@@ -59,26 +55,19 @@ class CausalOverEverything(ConcatenatedAttention):
         return self.self_attn(both, mask=torch.ones(n, n, dtype=torch.bool, device=both.device).tril())
 
 
-@mistake(
-    "ConcatenatedAttention",
-    "The mask of the words is not used: put it into the lower right of the large one.",
-)
+@mistake("ConcatenatedAttention", "The mask of the words is not used: put it into the lower right of the large one.")
 class WordsUnmasked(ConcatenatedAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         return super().forward(text_tokens, image_tokens)
 
 
-@mistake(
-    "ConcatenatedAttention", "The mask of the words is turned around. True = may attend: take it without ~."
-)
+@mistake("ConcatenatedAttention", "The mask of the words is turned around. True = may attend: take it without ~.")
 class WordMaskInverted(ConcatenatedAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
         return super().forward(text_tokens, image_tokens, None if mask is None else ~mask)
 
 
-@mistake(
-    "ConcatenatedAttention", "The words do not see the image: open the image's columns to the words' rows."
-)
+@mistake("ConcatenatedAttention", "The words do not see the image: open the image's columns to the words' rows.")
 class WordsBlind(_OwnMask):
     def widen(self, allowed, S):
         allowed[:S, :S] = True
@@ -96,8 +85,7 @@ class PatchesBlind(_OwnMask):
 
 
 @mistake(
-    "ConcatenatedAttention",
-    "Only the words ask here. The image's tokens take part, too: return the tokens of both.",
+    "ConcatenatedAttention", "Only the words ask here. The image's tokens take part, too: return the tokens of both."
 )
 class OnlyWordsAsk(ConcatenatedAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
@@ -107,8 +95,7 @@ class OnlyWordsAsk(ConcatenatedAttention):
 
 
 @mistake(
-    "ConcatenatedAttention",
-    "The tokens are added to the output. The block adds them: return the attention's output.",
+    "ConcatenatedAttention", "The tokens are added to the output. The block adds them: return the attention's output."
 )
 class JoinedResidual(ConcatenatedAttention):
     def forward(self, text_tokens, image_tokens, mask=None):
@@ -133,26 +120,20 @@ class _GateSteps(GatedCrossAttention):
         return text_tokens + torch.tanh(self.gate) * seen
 
 
-@mistake(
-    "GatedCrossAttention",
-    "The gate is used as it is. Put it through tanh, so that it stays between −1 and 1.",
-)
+@mistake("GatedCrossAttention", "The gate is used as it is. Put it through tanh, so that it stays between −1 and 1.")
 class GateWithoutTanh(_GateSteps):
     def let_in(self, text_tokens, seen):
         return text_tokens + self.gate * seen
 
 
-@mistake(
-    "GatedCrossAttention", "This gate is ½ where tanh is 0, so it begins half open. Put it through tanh."
-)
+@mistake("GatedCrossAttention", "This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.")
 class SigmoidGate(_GateSteps):
     def let_in(self, text_tokens, seen):
         return text_tokens + torch.sigmoid(self.gate) * seen
 
 
 @mistake(
-    "GatedCrossAttention",
-    "The gate closes on the text, too. It stands before what the words see, and only there.",
+    "GatedCrossAttention", "The gate closes on the text, too. It stands before what the words see, and only there."
 )
 class GateOnBoth(_GateSteps):
     def let_in(self, text_tokens, seen):
@@ -184,19 +165,13 @@ class GateWithoutNorm(_GateSteps):
         return self.cross_attn(text_tokens + 0 * self.norm(text_tokens), image_tokens)
 
 
-@mistake(
-    "GatedCrossAttention",
-    "The image tokens are normalised here. Take them as they come; the norm is the text's.",
-)
+@mistake("GatedCrossAttention", "The image tokens are normalised here. Take them as they come; the norm is the text's.")
 class GateNormsImage(_GateSteps):
     def look(self, text_tokens, image_tokens):
         return self.cross_attn(self.norm(text_tokens), self.norm(image_tokens))
 
 
-@mistake(
-    "GatedCrossAttention",
-    "The residual carries the normalised text. Add to the text as it was before the norm.",
-)
+@mistake("GatedCrossAttention", "The residual carries the normalised text. Add to the text as it was before the norm.")
 class GateAddsToNorm(_GateSteps):
     def let_in(self, text_tokens, seen):
         return self.norm(text_tokens) + torch.tanh(self.gate) * seen
@@ -217,10 +192,7 @@ class GateFixed(GatedCrossAttention):
         self.register_buffer("gate", torch.zeros(1))
 
 
-@mistake(
-    "GatedCrossAttention",
-    "The weights are multiplied by the gate. Return them as they are: each row sums to 1.",
-)
+@mistake("GatedCrossAttention", "The weights are multiplied by the gate. Return them as they are: each row sums to 1.")
 class GateOnWeights(GatedCrossAttention):
     def forward(self, text_tokens, image_tokens):
         tokens, weights = super().forward(text_tokens, image_tokens)
@@ -245,10 +217,7 @@ class _QuerySteps(LearnedQueries):
         return self.norm(queries + seen)
 
 
-@mistake(
-    "LearnedQueries",
-    "The image asks and the queries answer. The queries come first, the image is the context.",
-)
+@mistake("LearnedQueries", "The image asks and the queries answer. The queries come first, the image is the context.")
 class ImageAsksQueries(_QuerySteps):
     def forward(self, image_tokens):
         queries = self.queries.expand(*image_tokens.shape[:-2], -1, -1)
@@ -268,10 +237,7 @@ class QueriesWithoutNorm(_QuerySteps):
         return queries + seen + 0 * self.norm(seen)
 
 
-@mistake(
-    "LearnedQueries",
-    "The queries are normalised before they ask. Here the norm comes last, after the addition.",
-)
+@mistake("LearnedQueries", "The queries are normalised before they ask. Here the norm comes last, after the addition.")
 class NormBeforeAsking(_QuerySteps):
     def look(self, queries, image_tokens):
         return self.cross_attn(self.norm(queries), image_tokens)
@@ -280,10 +246,7 @@ class NormBeforeAsking(_QuerySteps):
         return queries + seen
 
 
-@mistake(
-    "LearnedQueries",
-    "Only what was seen is normalised. Add the queries first, then take the norm of the sum.",
-)
+@mistake("LearnedQueries", "Only what was seen is normalised. Add the queries first, then take the norm of the sum.")
 class NormBeforeAdding(_QuerySteps):
     def sum_up(self, queries, seen):
         return queries + self.norm(seen)
@@ -302,8 +265,7 @@ class QueriesInTheImage(_QuerySteps):
 
 
 @mistake(
-    "LearnedQueries",
-    "All queries begin alike. Then all get the same gradient and stay alike: begin with torch.randn.",
+    "LearnedQueries", "All queries begin alike. Then all get the same gradient and stay alike: begin with torch.randn."
 )
 class QueriesAlike(LearnedQueries):
     def __init__(self, num_queries, d_model, num_heads):
@@ -312,8 +274,7 @@ class QueriesAlike(LearnedQueries):
 
 
 @mistake(
-    "LearnedQueries",
-    "The queries come from another distribution than the normal one: torch.randn, not torch.rand.",
+    "LearnedQueries", "The queries come from another distribution than the normal one: torch.randn, not torch.rand."
 )
 class QueriesUniform(LearnedQueries):
     def __init__(self, num_queries, d_model, num_heads):

@@ -71,11 +71,7 @@ def no_inputs(sampler: object) -> Inputs:
 
 
 def goes_on(
-    cell: str,
-    probe: Callable[..., Mapping[str, Value]],
-    draw: Callable[..., Inputs],
-    *,
-    needs: tuple[str, ...],
+    cell: str, probe: Callable[..., Mapping[str, Value]], draw: Callable[..., Inputs], *, needs: tuple[str, ...]
 ) -> Check:
     """Make the check that a training goes on as the reference's, from two secret states.
 

@@ -170,12 +170,9 @@ def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -
     """Name what was kept. A parameter that the optimizer never moved is as it is now."""
     learned = {name: kept[parameter] for name, parameter in names.items() if parameter in kept}
     weights = {
-        name: learned[name][0] if name in learned else parameter.detach().clone()
-        for name, parameter in names.items()
+        name: learned[name][0] if name in learned else parameter.detach().clone() for name, parameter in names.items()
     }
-    moments = {
-        ours: {name: of[theirs] for name, (_, of) in learned.items()} for ours, theirs in MOMENTS.items()
-    }
+    moments = {ours: {name: of[theirs] for name, (_, of) in learned.items()} for ours, theirs in MOMENTS.items()}
     return State(step, weights, **moments)
 
 

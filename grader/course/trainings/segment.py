@@ -71,9 +71,7 @@ def go_on(
         losses.append(float(take_step(batch)))
     return {
         "losses": losses,
-        "moved": {
-            name: parameter.detach() - state["weights"][name] for name, parameter in parameters.items()
-        },
+        "moved": {name: parameter.detach() - state["weights"][name] for name, parameter in parameters.items()},
         "mean": {name: optimizer.state[parameters[name]]["exp_avg"] for name in state["mean"]},
     }
 
@@ -142,9 +140,7 @@ def compare_training(
     if not isinstance(losses, (list, tuple)) or len(losses) != len(wanted):
         return Finding(passed=False, message=f"{len(wanted)} losses are expected, {losses!r} came back"[:200])
     for step, (own, right) in enumerate(zip(losses, wanted, strict=True), 1):
-        if not isinstance(own, float) or not abs(own - right) <= rtol * MOST_LOSS_OFF * max(
-            abs(right), LEAST_LOSS
-        ):
+        if not isinstance(own, float) or not abs(own - right) <= rtol * MOST_LOSS_OFF * max(abs(right), LEAST_LOSS):
             text = f"the loss of step {step} is {_number(own)}, and {right:.4f} with a right answer"
             return Finding(passed=False, message=text)
     for kind in sorted(expected.keys() - {"losses"}):
@@ -156,10 +152,7 @@ def compare_training(
 
 
 def distances(
-    got: object,
-    expected: Mapping[str, Tensor],
-    square: Mapping[str, Tensor],
-    start: Mapping[str, Tensor] | None = None,
+    got: object, expected: Mapping[str, Tensor], square: Mapping[str, Tensor], start: Mapping[str, Tensor] | None = None
 ) -> dict[str, float]:
     """Return by name how far tensors are from the expected ones, as a share of their length, weighted by the root of `square`.
 

@@ -32,9 +32,7 @@ class Flow:
         """
         self.source, self.name, self.without = source, name, without
         self.tree = tree_of(source)
-        self.functions = [
-            node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))
-        ]
+        self.functions = [node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
         inputs = {one for function in self.functions for one in parameters_of(function)}
         followed = name.partition(".")[0]
         attributes = {node.attr for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)}
@@ -100,9 +98,7 @@ def targets_and_value(node: ast.AST) -> tuple[list[ast.expr], ast.expr | None]:
     """Return what a statement gives a value to, and the value; that of a call as a statement is given to its object."""
     if isinstance(node, ast.Assign):
         targets = [
-            inner
-            for one in node.targets
-            for inner in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])
+            inner for one in node.targets for inner in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])
         ]
         return targets, node.value
     if isinstance(node, (ast.AugAssign, ast.AnnAssign)):
@@ -111,11 +107,7 @@ def targets_and_value(node: ast.AST) -> tuple[list[ast.expr], ast.expr | None]:
         return (node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]), node.iter
     if isinstance(node, ast.Return):
         return [], node.value
-    if (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Attribute)
-    ):
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         return [node.value.func.value], node.value
     return [], None
 
@@ -142,9 +134,7 @@ def is_view(node: ast.AST, names: set[str]) -> bool:
     if isinstance(node, ast.Name):
         return node.id in names
     if isinstance(node, ast.Subscript):
-        kinds = [
-            inner for inner in ast.walk(node.slice) if isinstance(inner, (ast.Name, ast.Compare, ast.List))
-        ]
+        kinds = [inner for inner in ast.walk(node.slice) if isinstance(inner, (ast.Name, ast.Compare, ast.List))]
         return not kinds and is_view(node.value, names)
     if isinstance(node, ast.Attribute):
         return node.attr in VIEWS and is_view(node.value, names)

@@ -64,10 +64,7 @@ def _cuts(flow: Flow) -> Iterator[tuple[Place, str]]:
         elif isinstance(node, ast.Call) and flow.holds(node):
             name, function = called_name(node), text_of(node.func)
             if function in COPIES:
-                yield (
-                    place_of(node),
-                    f"`{function}(…)` copies plain numbers, and no gradient passes through them",
-                )
+                yield (place_of(node), f"`{function}(…)` copies plain numbers, and no gradient passes through them")
             elif function.startswith(("np.", "numpy.")) or name == "from_numpy":
                 yield place_of(node), f"`{function}` belongs to numpy, and no gradient passes through numpy"
             elif function in ("float", "int"):
@@ -80,11 +77,7 @@ def _cuts(flow: Flow) -> Iterator[tuple[Place, str]]:
 def _without_graph(flow: Flow) -> Iterator[Found]:
     """Find where gradients are switched off, for what is followed, or for a parameter as a whole."""
     for node in flow.statements:
-        if (
-            isinstance(node, ast.With)
-            and any(map(flow.feeds, statements_of(node)))
-            and any(map(flow.holds, node.body))
-        ):
+        if isinstance(node, ast.With) and any(map(flow.feeds, statements_of(node))) and any(map(flow.holds, node.body)):
             for item in node.items:
                 text = text_of(item.context_expr)
                 if "no_grad" in text or "inference_mode" in text or "set_grad_enabled(False)" in text:
@@ -147,10 +140,7 @@ def narrow(flow: Flow) -> Iterator[Found]:
                 and not has_keyword(call, "dtype")
             ):
                 made.append((any(base_of(one) in filled for one in targets), call.lineno, text))
-    for first in (
-        True,
-        False,
-    ):  # first those that are filled, since a sum with the inputs would have had their dtype
+    for first in (True, False):  # first those that are filled, since a sum with the inputs would have had their dtype
         for is_filled, line, text in made:
             if is_filled is first:
                 yield line, f"`{text}` makes float32, whatever the inputs are. Give it the dtype of an input"
@@ -170,10 +160,7 @@ def wide(flow: Flow) -> Iterator[Found]:
             )
         elif isinstance(node, ast.Call) and called_name(node) in ("to", "type"):
             if any(text_of(one) in ("torch.float64", "torch.double") for one in node.args):
-                yield (
-                    line,
-                    f"`.{called_name(node)}(torch.float64)` is never turned back into the dtype of the input",
-                )
+                yield (line, f"`.{called_name(node)}(torch.float64)` is never turned back into the dtype of the input")
         elif isinstance(node, ast.Call) and called_name(node) == "from_numpy":
             yield line, "numpy computes in float64, and nothing turns it back into the dtype of the input"
 
@@ -191,10 +178,7 @@ def on_cpu(flow: Flow) -> Iterator[Found]:
                 "randperm",
             )
             if is_new and not has_keyword(call, "device") and not in_init(flow.functions, call):
-                yield (
-                    call.lineno,
-                    f"`{text}` makes a tensor on the CPU, wherever the inputs are: give it `device=`",
-                )
+                yield (call.lineno, f"`{text}` makes a tensor on the CPU, wherever the inputs are: give it `device=`")
             elif text.endswith(".cpu"):
                 yield call.lineno, "`.cpu()` takes the tensor away from the inputs' device"
 
@@ -204,12 +188,9 @@ def in_place(source: str, name: str) -> list[Found]:
     found: list[tuple[int, str, str]] = []
     flow = Flow(source)
     for function in flow.functions:
-        views = {
-            one: {one} for one in parameters_of(function) if not name or one == name
-        }  # by input: its names
+        views = {one: {one} for one in parameters_of(function) if not name or one == name}  # by input: its names
         for node in sorted(
-            statements_of(function) if isinstance(function, ast.FunctionDef) else (),
-            key=lambda one: one.lineno,
+            statements_of(function) if isinstance(function, ast.FunctionDef) else (), key=lambda one: one.lineno
         ):
             for one, names in views.items():
                 if says := _written(node, names):
@@ -232,7 +213,9 @@ def _written(node: ast.stmt, names: set[str]) -> str:
     """Say how a statement writes into a tensor that has some names; "" if it does not."""
     if isinstance(node, ast.AugAssign) and is_view(node.target, names):
         sign = text_of(node).split(text_of(node.target), 1)[1].split("=")[0].strip()
-        return f"`{text_of(node.target)} {sign}= …` changes the tensor that was handed in; `{sign}` alone makes a new one"
+        return (
+            f"`{text_of(node.target)} {sign}= …` changes the tensor that was handed in; `{sign}` alone makes a new one"
+        )
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Subscript) and is_view(target.value, names):

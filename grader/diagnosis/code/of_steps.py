@@ -33,17 +33,9 @@ def wasted(flow: Flow) -> Iterator[Found]:
     """Find a method that is named and not called, one layer under two names, and what the next round needs and this one overwrites."""
     for node in ast.walk(flow.tree):
         value = getattr(node, "value", None)
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(value, ast.Attribute)
-            and isinstance(value.value, ast.Name)
-        ):
+        if isinstance(node, ast.Expr) and isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
             yield node.lineno, f"`{text_of(value)}` names a method and does not call it: brackets are missing"
-        elif (
-            isinstance(node, ast.Assign)
-            and isinstance(value, ast.Attribute)
-            and text_of(value).startswith("self.")
-        ):
+        elif isinstance(node, ast.Assign) and isinstance(value, ast.Attribute) and text_of(value).startswith("self."):
             target = text_of(node.targets[0])
             layers = {
                 text_of(one.targets[0])
@@ -63,9 +55,7 @@ def wasted(flow: Flow) -> Iterator[Found]:
 
 def _needed_again(loop: ast.For, flow: Flow) -> Iterator[Found]:
     """Find a name that a call in a loop reads and overwrites, and that nothing else reads."""
-    reads = [
-        one for one in ast.walk(flow.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)
-    ]
+    reads = [one for one in ast.walk(flow.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
     for node in loop.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if not isinstance(target, ast.Tuple) or not isinstance(node.value, ast.Call):  # type: ignore[attr-defined]

@@ -19,17 +19,7 @@ from grader.diagnosis.code.read_code import (
 )
 
 DRAWS = (
-    *(
-        "rand",
-        "randn",
-        "randint",
-        "randperm",
-        "rand_like",
-        "randn_like",
-        "bernoulli",
-        "multinomial",
-        "normal",
-    ),
+    *("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "bernoulli", "multinomial", "normal"),
     *("uniform_", "normal_", "bernoulli_", "shuffle", "random", "rrelu", "gumbel_softmax"),
 )
 WITH_AXIS = {  # by function: the place of the axis among the arguments, the tensor counted
@@ -66,11 +56,7 @@ def from_front(flow: Flow) -> Iterator[Found]:
     }
     found: list[tuple[bool, int, str]] = []  # whether it may well be meant, line, words
     for line, node in flow.expressions():
-        if (
-            place_of(node) in counted
-            or not flow.holds(_measured(node))
-            or _has_fixed_axes(_measured(node), fixed)
-        ):
+        if place_of(node) in counted or not flow.holds(_measured(node)) or _has_fixed_axes(_measured(node), fixed):
             continue
         if isinstance(node, ast.Attribute) and node.attr == "T":
             found.append((False, line, TURNED))
@@ -85,11 +71,7 @@ def from_front(flow: Flow) -> Iterator[Found]:
 
 def _measured(node: ast.AST) -> ast.AST:
     """Return the tensor of which an expression counts axes; the expression itself if it does not."""
-    if (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Attribute)
-        and node.value.attr == "shape"
-    ):
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
         return node.value.value
     if isinstance(node, ast.Attribute) and node.attr == "T":
         return node.value
@@ -143,9 +125,7 @@ def _axis_of_call(node: ast.Call) -> str:
         return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token"
     place = WITH_AXIS.get(name, 0)
     axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
-    if (
-        place and axis is not None and axis >= (name == "flatten")
-    ):  # flatten(0, …) takes in whatever is in front
+    if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
         return _said_of_front(f"`{name}`", axis)
     return ""
 
@@ -175,9 +155,7 @@ def draws(flow: Flow) -> Iterator[Found]:
                 yield call.lineno, "an nn.Dropout made here is always in training mode: make it in __init__"
             elif function.startswith("nn.") and name in ("Linear", "LayerNorm", "Embedding", "Parameter"):
                 yield call.lineno, f"`{function}` makes a new layer in each call: make it once, in __init__"
-            elif name in DRAWS and not has_keyword(
-                call, "generator"
-            ):  # with one, the same call gives the same
+            elif name in DRAWS and not has_keyword(call, "generator"):  # with one, the same call gives the same
                 yield call.lineno, f"`{name}` draws random numbers, and each call gives others"
 
 
@@ -212,24 +190,15 @@ def slips(flow: Flow) -> Iterator[Found]:
             if power is not None and power <= -3:
                 yield line, f"`** {power}` is a very high power. Is a point missing in it?"
         elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-            constants = [
-                one for one in node.values[1:] if isinstance(one, ast.Constant) and isinstance(one.value, str)
-            ]
+            constants = [one for one in node.values[1:] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
             if constants and isinstance(node.values[0], ast.Compare):
                 yield (
                     line,
                     f"`… or {constants[0].value!r}` is always true: each side of `or` needs its own comparison",
                 )
-        elif (
-            isinstance(node, (ast.Return, ast.Expr))
-            and isinstance(node.value, ast.Call)
-            and _is_error(node.value)
-        ):
+        elif isinstance(node, (ast.Return, ast.Expr)) and isinstance(node.value, ast.Call) and _is_error(node.value):
             name = called_name(node.value)
-            yield (
-                line,
-                f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`",
-            )
+            yield (line, f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`")
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             name = called_name(node.value)
             if name in KEPT and not text_of(node.value.func).startswith(("self.", "model.", "nn.")):
@@ -238,9 +207,7 @@ def slips(flow: Flow) -> Iterator[Found]:
                     continue
                 yield line, f"`{name}` makes a new tensor, which is thrown away here: keep it in a name"
         elif (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Compare)
-            and isinstance(node.value.ops[0], ast.Eq)
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq)
         ):
             yield line, "`==` compares; `=` gives a value"
 
@@ -253,9 +220,7 @@ def unused(flow: Flow) -> Iterator[Found]:
     """Find a parameter, or a layer of the answer's own, that nothing reads."""
     for top in flow.tree.body:
         functions = [
-            node
-            for node in (top.body if isinstance(top, ast.ClassDef) else [top])
-            if isinstance(node, ast.FunctionDef)
+            node for node in (top.body if isinstance(top, ast.ClassDef) else [top]) if isinstance(node, ast.FunctionDef)
         ]
         for function in functions:
             read = {node.id for one in function.body for node in ast.walk(one) if isinstance(node, ast.Name)}
@@ -281,9 +246,7 @@ def idle(flow: Flow) -> Iterator[Found]:
 
 def _idle(top: ast.ClassDef) -> Iterator[tuple[int, str, set[str]]]:
     """Yield the layers of a class that nothing reads, with the kinds of layers that each is made of."""
-    loads = [
-        node for node in ast.walk(top) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-    ]
+    loads = [node for node in ast.walk(top) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
     read = {node.attr for node in loads}
     for name, value in self_attributes(top).items():
         if value is None or name in read:

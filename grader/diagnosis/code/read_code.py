@@ -135,18 +135,7 @@ def owner_of(node: ast.AST) -> ast.expr | None:
 
 
 MODULES = frozenset(
-    (
-        "torch",
-        "F",
-        "nn",
-        "math",
-        "np",
-        "numpy",
-        "nn.functional",
-        "torch.nn.functional",
-        "torch.nn",
-        "torch.linalg",
-    )
+    ("torch", "F", "nn", "math", "np", "numpy", "nn.functional", "torch.nn.functional", "torch.nn", "torch.linalg")
 )
 
 
@@ -173,9 +162,7 @@ def shape_of(node: ast.AST | None, shapes: Mapping[str, Shape]) -> Shape | None:
         sides = (node.left, node.right)
         known = [side for side in sides if shape_of(side, shapes)]
         return (
-            shape_of(known[0], shapes)
-            if len(known) == 1 and all(_plain(s) for s in sides if s not in known)
-            else None
+            shape_of(known[0], shapes) if len(known) == 1 and all(_plain(s) for s in sides if s not in known) else None
         )
     if isinstance(node, ast.Attribute):
         inner = shape_of(node.value, shapes)
@@ -249,11 +236,7 @@ def self_attributes(tree: ast.AST) -> dict[str, ast.expr | None]:
     found: dict[str, ast.expr | None] = {}
     for node in ast.walk(tree):
         targets = (
-            node.targets
-            if isinstance(node, ast.Assign)
-            else [node.target]
-            if isinstance(node, ast.AnnAssign)
-            else []
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         )
         for target in targets:
             for inner in target.elts if isinstance(target, ast.Tuple) else [target]:

@@ -6,13 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from grader.diagnosis.code.read_code import (
-    Raising,
-    called_name,
-    calls,
-    parameters_of,
-    text_of,
-)
+from grader.diagnosis.code.read_code import Raising, called_name, calls, parameters_of, text_of
 from grader.diagnosis.exceptions.names import nearest
 
 # ---------------------------------------------------------------- arguments
@@ -25,9 +19,7 @@ def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | None:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and "." in path and node.name == path.split(".")[-2]:
             inside = node
-    return next(
-        (node for node in ast.walk(inside) if isinstance(node, ast.FunctionDef) and node.name == wanted), None
-    )
+    return next((node for node in ast.walk(inside) if isinstance(node, ast.FunctionDef) and node.name == wanted), None)
 
 
 def _called_by_grader(raising: Raising, definition: ast.FunctionDef) -> bool:
@@ -101,9 +93,7 @@ def layer_made_of_tensor(raising: Raising, _: re.Match) -> str:
         if re.fullmatch(r"nn\.[A-Z]\w*", text_of(call.func)) and any(
             text_of(one) in raising.shapes for one in call.args
         ):
-            return (
-                f"`{text_of(call.func)}(…)` makes a layer. Make it first, and then call it with the tensor."
-            )
+            return f"`{text_of(call.func)}(…)` makes a layer. Make it first, and then call it with the tensor."
     return ""
 
 
@@ -120,9 +110,7 @@ def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
         return "It has another number of axes."
     if (isinstance(right, ast.Attribute) and right.attr == "shape") or called_name(right) == "size":
         if "too many" in raising.message:
-            return (
-                f"There may be axes in front of these, such as a batch: `*batch, {left} = …` takes them in."
-            )
+            return f"There may be axes in front of these, such as a batch: `*batch, {left} = …` takes them in."
         return "The tensor has fewer axes here than there are names on the left: not every input has a batch in front."
     if isinstance(right, ast.Name) and right.id in raising.shapes:
         return f"`{right.id}` is one tensor. Unpacking it takes it apart along its first axis."
@@ -143,9 +131,7 @@ def nothing_returned(raising: Raising, _: re.Match) -> str:
     """Say that nothing came back, where the grader made a number of it."""
     if raising.line:
         return ""
-    printed = (
-        "It is printed and not returned." if any(calls(raising.tree, "print")) else "Is a `return` missing?"
-    )
+    printed = "It is printed and not returned." if any(calls(raising.tree, "print")) else "Is a `return` missing?"
     return f"Nothing came back. {printed}"
 
 
@@ -157,7 +143,9 @@ def truth_of_tensor(raising: Raising, _: re.Match) -> str:
     node = raising.node
     for inner in ast.walk(node) if node else ():
         if isinstance(inner, ast.Compare) and len(inner.ops) > 1:
-            return "A chain such as a < x < b asks a whole tensor whether it is true. Write two comparisons, joined by &."
+            return (
+                "A chain such as a < x < b asks a whole tensor whether it is true. Write two comparisons, joined by &."
+            )
         if isinstance(inner, ast.BoolOp):
             word = "or" if isinstance(inner.op, ast.Or) else "and"
             if not any(isinstance(value, ast.Compare) for value in inner.values):
@@ -213,10 +201,7 @@ CALL_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
         "`raise` takes an exception: `raise ValueError(…)`, with the text inside.",
     ),
     (r"^(?:\w+Error|Exception)\b", own_refusal),
-    (
-        r"TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'",
-        missing_argument,
-    ),
+    (r"TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'", missing_argument),
     (r'TypeError: ([\w.]+)\(\) missing \d+ required positional arguments?: "(\w+)"', missing_in_torch),
     (r"TypeError: \w+\(\)(?::| received)", layer_made_of_tensor),
     (r"TypeError: ([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", unexpected_argument),

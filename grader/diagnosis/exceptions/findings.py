@@ -37,9 +37,7 @@ def no_number_came_back(raising: Raising, found: re.Match) -> str:
     """Say what came back in the place of a number."""
     if found[1] == "nothing":
         printed = any(calls(raising.tree, "print"))
-        return (
-            f"Nothing came back. {'It is printed and not returned.' if printed else 'Is a `return` missing?'}"
-        )
+        return f"Nothing came back. {'It is printed and not returned.' if printed else 'Is a `return` missing?'}"
     return "Several numbers came back, where one is asked for." if found[1].startswith("shape") else ""
 
 
@@ -86,29 +84,17 @@ def part_of_another_shape(raising: Raising, found: re.Match) -> str:
 
 def one_parameter_for_two(raising: Raising, found: re.Match) -> str:
     """Say that two names stand for one layer."""
-    return (
-        shared_layer(raising, found)
-        or f"`{found[1]}` and another name stand for one parameter. Each needs its own."
-    )
+    return shared_layer(raising, found) or f"`{found[1]}` and another name stand for one parameter. Each needs its own."
 
 
 FINDING_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
-    (
-        r"WrongForm: (nothing|one value|\d+ values) came back, two are asked for(?:: (.+))?",
-        another_number_came_back,
-    ),
+    (r"WrongForm: (nothing|one value|\d+ values) came back, two are asked for(?:: (.+))?", another_number_came_back),
     (r"WrongForm: ([\w .]+): (\w+) came back, a tensor is asked for", no_tensor_came_back),
     (r"WrongForm: [\w .]+: (.+) came back, one number is asked for", no_number_came_back),
     (r"WrongForm: (your layer|[\w.]+) has no (\w+); it has (.+)", part_is_missing),
-    (
-        r"WrongForm: ([\w.]+) is of the kind (\w+), a (layer|single parameter) is asked for",
-        part_of_another_kind,
-    ),
+    (r"WrongForm: ([\w.]+) is of the kind (\w+), a (layer|single parameter) is asked for", part_of_another_kind),
     (r"WrongForm: ([\w.]+): shape \((.*?),?\), expected \((.*?),?\)", part_of_another_shape),
-    (
-        r"WrongForm: (\w+) is no nn.Module",
-        r"The class is no nn.Module: put nn.Module in brackets behind its name.",
-    ),
+    (r"WrongForm: (\w+) is no nn.Module", r"The class is no nn.Module: put nn.Module in brackets behind its name."),
     (
         r"WrongForm: \S+ is no nn.Parameter",
         "A tensor of your layer is no nn.Parameter, so training does not change it.",

@@ -49,15 +49,7 @@ def meaning(error: str, message: str, line: str, shapes: Mapping[str, Shape], so
     foreign = bool(line) and not number_of(line, source)
     node = statement_at(line, source) if line else None
     raising = Raising(
-        error,
-        first,
-        line,
-        shapes,
-        source,
-        tree_of(source),
-        node,
-        foreign,
-        lambda effect: clue(effect, source),
+        error, first, line, shapes, source, tree_of(source), node, foreign, lambda effect: clue(effect, source)
     )
     for pattern, rule in FOREIGN_RULES if foreign else EXCEPTION_RULES:
         if found := re.search(pattern, f"{error}: {first}"):

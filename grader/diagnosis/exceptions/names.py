@@ -44,9 +44,7 @@ def nearest(name: str, names: Collection[str]) -> str:
     """Return the name that a misspelt one stands for; "" if none is close."""
     cutoff = 0.75 if len(name) > 4 else 0.85  # short names are near to many
     same = [
-        other
-        for other in names
-        if other.lower().replace("_", "") == name.lower().replace("_", "") and other != name
+        other for other in names if other.lower().replace("_", "") == name.lower().replace("_", "") and other != name
     ]
     close = difflib.get_close_matches(name, [other for other in names if other != name], n=1, cutoff=cutoff)
     return (same or close or [""])[0]
@@ -129,16 +127,10 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
     kind, name = found[1], found[2]
     if not raising.line:
         return _came_back(kind, name, raising)
-    owners = [
-        node.value for node in parts_of(raising.node) if isinstance(node, ast.Attribute) and node.attr == name
-    ]
+    owners = [node.value for node in parts_of(raising.node) if isinstance(node, ast.Attribute) and node.attr == name]
     owner = text_of(owners[0]) if owners else "it"
     if kind == "tuple":
-        source = (
-            f" `{text_of(made, 30)}` returns several values."
-            if (made := made_by(owner, raising.tree))
-            else ""
-        )
+        source = f" `{text_of(made, 30)}` returns several values." if (made := made_by(owner, raising.tree)) else ""
         return f"`{owner}` is a pair here, not a tensor.{source} Take it apart first."
     if kind == "list":
         return f"`{owner}` is a Python list here. torch.stack or torch.cat makes a tensor of it."
@@ -149,9 +141,7 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
 
 def nothing(raising: Raising, owner: str) -> str:
     """Say why something is None: an argument that was left out, or a call that returns nothing."""
-    made = made_by(owner, raising.tree) or next(
-        (call for call in calls(raising.node) if text_of(call) == owner), None
-    )
+    made = made_by(owner, raising.tree) or next((call for call in calls(raising.node) if text_of(call) == owner), None)
     if made is not None:
         name = called_name(made)
         if name in ("append", "extend", "sort", "reverse", "insert", "print"):
@@ -179,9 +169,7 @@ def _without_return(tree: ast.AST) -> set[str]:
 
 def _handed_on(raising: Raising) -> str:
     """Name a function that returns nothing and is handed to the call that failed."""
-    given = [
-        part for call in calls(raising.node) for part in (*call.args, *(word.value for word in call.keywords))
-    ]
+    given = [part for call in calls(raising.node) for part in (*call.args, *(word.value for word in call.keywords))]
     names = [part.id for part in given if isinstance(part, ast.Name)]
     without = _without_return(raising.tree)
     found = next((name for name in names if name in without), "")
@@ -220,8 +208,7 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
     kept = self_attributes(classes[owner])
     members = {*kept, *_methods(raising.tree)} - {"__init__", "forward"}
     asked = not any(
-        isinstance(n, ast.Attribute) and n.attr == name and text_of(n.value) == "self"
-        for n in ast.walk(raising.tree)
+        isinstance(n, ast.Attribute) and n.attr == name and text_of(n.value) == "self" for n in ast.walk(raising.tree)
     )
     listed = [key for key, value in kept.items() if _is_plain_list_of_layers(value)]
     if asked and listed:
@@ -231,10 +218,7 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
     if right := nearest(name, members):
         said = "the task asks for" if asked else "this line asks for"
         return f"Your layer has `{right}`, and {said} `{name}`. Names count letter by letter."
-    if any(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-        for n in ast.walk(classes[owner])
-    ):
+    if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(classes[owner])):
         if not _is_set_in_init(classes[owner], name):
             return f"`{name} = …` makes a new layer in each call, which nothing keeps. Make it once, in __init__: `self.{name} = …`."
         return f"`{name} = …` in __init__ is forgotten when __init__ ends. Keep it in the layer: `self.{name} = …`."
@@ -295,10 +279,7 @@ NAME_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
     (r"NameError: name '(\w+)' is not defined", undefined_name),
     (r"UnboundLocalError: .*local variable '(\w+)'", unbound),
     (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", SUPER_FIRST),
-    (
-        r"TypeError: descriptor '__init__' of 'super' object needs",
-        "Brackets are missing: `super().__init__()`.",
-    ),
+    (r"TypeError: descriptor '__init__' of 'super' object needs", "Brackets are missing: `super().__init__()`."),
     (
         r"AttributeError: 'super' object has no attribute 'init'",
         "It is `super().__init__()`, with two underscores on each side.",
@@ -308,10 +289,7 @@ NAME_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
     (r"'torch.return_types.(\w+)' object has no attribute", attribute_of_pair),
     (r"TypeError: .* must be Tensor, not torch.return_types.(\w+)", attribute_of_pair),
     (r"unsupported operand type\(s\) .*'torch.return_types.(\w+)'", attribute_of_pair),
-    (
-        r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'",
-        attribute_of_value,
-    ),
+    (r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'", attribute_of_value),
     (r"AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`']", attribute_of_layer),
     (
         r"AttributeError: (`?)(\w+)`? is not an nn.Module",

@@ -6,15 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from grader.diagnosis.code.read_code import (
-    Raising,
-    Shape,
-    called_name,
-    calls,
-    parameters_of,
-    shape_of,
-    text_of,
-)
+from grader.diagnosis.code.read_code import Raising, Shape, called_name, calls, parameters_of, shape_of, text_of
 
 NAMED_WEIGHTS = re.compile(r"weights?|attn|attention|probs?|alpha|A|w", re.I)
 NAMED_VALUES = re.compile(r"values?|v", re.I)
@@ -69,22 +61,15 @@ def _fix_of_product(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, 
     fits = []
     if b[-1] == a[-1]:
         fits.append(
-            f"swap the last two axes of `{second}`"
-            if not other_turned
-            else f"leave out the swap in `{second}`"
+            f"swap the last two axes of `{second}`" if not other_turned else f"leave out the swap in `{second}`"
         )
     mixes = NAMED_WEIGHTS.fullmatch(first) and NAMED_VALUES.fullmatch(second)
     if b[-2] == a[-2] and not mixes:
-        fits.append(
-            f"swap the last two axes of `{first}`" if not one_turned else f"leave out the swap in `{first}`"
-        )
+        fits.append(f"swap the last two axes of `{first}`" if not one_turned else f"leave out the swap in `{first}`")
     if b[-1] == a[-2] and not one_turned and not other_turned:
         fits.append("change their order")
     given = {
-        name
-        for node in ast.walk(raising.tree)
-        if isinstance(node, ast.FunctionDef)
-        for name in parameters_of(node)
+        name for node in ast.walk(raising.tree) if isinstance(node, ast.FunctionDef) for name in parameters_of(node)
     }
     if mixes and not fits and b[-2] == a[-2] and second in given and first not in given:
         return f"`{first}` has a row for each key: its two axes are the wrong way round. Rows belong to queries: look at the order of query and key."
@@ -126,12 +111,7 @@ def _reads_another_width(raising: Raising) -> str:
     found = {}
     for call in calls(raising.node):
         shape = shape_of(call.args[0], raising.shapes) if len(call.args) == 1 else None
-        if (
-            shape
-            and shape[-1] == width
-            and _count(shape[:-1]) == rows
-            and text_of(call.func) not in raising.shapes
-        ):
+        if shape and shape[-1] == width and _count(shape[:-1]) == rows and text_of(call.func) not in raising.shapes:
             found[text_of(call.func)] = text_of(call.args[0])
     layer, given = next(iter(found.items()), ("A layer on this line", "its input"))
     handed = {text_of(call.func) for call in calls(raising.node) if _is_layer_of_an_argument(call, raising)}
@@ -140,7 +120,9 @@ def _reads_another_width(raising: Raising) -> str:
     if not found and not any(text_of(call.func).startswith("self.") for call in calls(raising.node)):
         return ""
     layer, given = (f"`{layer}`", f"`{given}`") if len(found) == 1 else ("A layer on this line", "its input")
-    return f"{layer} is made for another width than {given} has. Is it the right input, and are the layer's sizes right?"
+    return (
+        f"{layer} is made for another width than {given} has. Is it the right input, and are the layer's sizes right?"
+    )
 
 
 def _is_layer_of_an_argument(call: ast.Call, raising: Raising) -> bool:

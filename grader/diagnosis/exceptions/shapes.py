@@ -33,11 +33,7 @@ def all_axes_turned(raising: Raising, _: re.Match) -> str:
             known = shape_of(owner, raising.shapes)
             shapes = [known] if known else list(raising.shapes.values())
             if any(len(shape) > 2 for shape in shapes):
-                return (
-                    ALL_AXES
-                    if isinstance(node, ast.Attribute)
-                    else ALL_AXES.replace(".T turns", ".t() and .T turn")
-                )
+                return ALL_AXES if isinstance(node, ast.Attribute) else ALL_AXES.replace(".T turns", ".t() and .T turn")
     return ""
 
 
@@ -50,14 +46,9 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
         given = {word.arg: word.value for word in call.keywords if word.arg}
         shapes = [shape_of(node, raising.shapes) for node in call.args]
         mask = next((given[name] for name in given if "mask" in name), None)
-        tensors = [
-            (node, shape) for node, shape in zip(call.args, shapes, strict=True) if shape and len(shape) >= 2
-        ]
+        tensors = [(node, shape) for node, shape in zip(call.args, shapes, strict=True) if shape and len(shape) >= 2]
         if mask is None:
-            mask = next(
-                (node for node in reversed(call.args) if "mask" in text_of(node) or text_of(node) == "m"),
-                None,
-            )
+            mask = next((node for node in reversed(call.args) if "mask" in text_of(node) or text_of(node) == "m"), None)
         tensors = [(node, shape) for node, shape in tensors if node is not mask]
         if "attention" in called_name(call) and len(tensors) >= 3:
             (query, q), (key, k), (value, v) = tensors[:3]
@@ -98,11 +89,7 @@ def _scores_of(call: ast.Call, shapes: Mapping[str, Shape], mask: ast.expr | Non
     inner = [_only_tensor(node, shapes) for node in call.args if node is not mask]
     tokens = [shape for shape in inner if shape and len(shape) >= 2]
     is_layer = text_of(call.func).startswith("self.") or "att" in called_name(call).lower()
-    return (
-        (tokens[0][-2], tokens[min(1, len(tokens) - 1)][-2])
-        if tokens and is_layer and mask is not None
-        else None
-    )
+    return (tokens[0][-2], tokens[min(1, len(tokens) - 1)][-2]) if tokens and is_layer and mask is not None else None
 
 
 def _only_tensor(node: ast.AST, shapes: Mapping[str, Shape]) -> Shape | None:
@@ -118,12 +105,7 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
         return ""
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, *mask[-2:]), scores):
         return f"`{name}` has no axis for the heads. Give it one in front of its last two: .unsqueeze(-3)."
-    if (
-        whole
-        and len(mask) >= 3
-        and mask[-2] == 1
-        and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores)
-    ):
+    if whole and len(mask) >= 3 and mask[-2] == 1 and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores):
         return (
             f"An axis of length 1 stands at the wrong place in `{name}`."
             " Its last two axes are those of queries and keys; others stand in front of them."
@@ -194,12 +176,10 @@ def _misaligned(raising: Raising, found: re.Match, node: ast.AST, one: ast.expr,
         if shape and any(
             not any(word.arg == "keepdim" for word in call.keywords) for call in calls(opposite, *REDUCTIONS)
         ):
-            return "A sum or a mean takes its axis away, so the rows no longer meet: keepdim=True keeps it, with length 1."
-        if (
-            shape
-            and isinstance(opposite, ast.Attribute)
-            and isinstance(getattr(node, "op", None), (ast.Add, ast.Sub))
-        ):
+            return (
+                "A sum or a mean takes its axis away, so the rows no longer meet: keepdim=True keeps it, with length 1."
+            )
+        if shape and isinstance(opposite, ast.Attribute) and isinstance(getattr(node, "op", None), (ast.Add, ast.Sub)):
             return _too_long(found, shape, text, text_of(opposite))
     return ""
 
@@ -215,9 +195,7 @@ def _too_long(found: re.Match, shape: Shape, text: str, attribute: str) -> str:
 
 def weight_of_wrong_shape(raising: Raising, found: re.Match) -> str:
     """Recognise that the grader's weights do not fit into the student's layer: no line of the student's raised."""
-    if raising.line or not (
-        self_attributes(raising.tree) and re.search(r"\bnn\.|\bModule\b", raising.source)
-    ):
+    if raising.line or not (self_attributes(raising.tree) and re.search(r"\bnn\.|\bModule\b", raising.source)):
         return ""
     return "A weight of your layer does not have the shape that the task asks for. Check the sizes that its layers are made with."
 
@@ -251,7 +229,9 @@ def einsum_letter(raising: Raising, found: re.Match) -> str:
 
 
 SIZES = r"size (?:of tensor \w )?\(?(\d+)\)? .*(?:size|tensor \w) \(?(\d+)\)?|of the tensor \((\d+)\) must match the existing size \((\d+)\)"
-PRODUCT = r"RuntimeError: (?:(?:\w+: )?mat1 and mat2 shapes|Expected size for first two dimensions|.*size mismatch, got)"
+PRODUCT = (
+    r"RuntimeError: (?:(?:\w+: )?mat1 and mat2 shapes|Expected size for first two dimensions|.*size mismatch, got)"
+)
 UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
 EXPANDED = r"RuntimeError: The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 

@@ -32,7 +32,9 @@ def written_size(raising: Raising, _: re.Match) -> str:
         numbers = [integer(size) for part in parts[name == "unflatten" :] for size in part]
         for number in numbers:
             if number is not None and number > 1 and _may_be_wrong(number, raising.message):
-                return f"The {number} in .{name} is right for one size only. Take it from the shape or from an argument."
+                return (
+                    f"The {number} in .{name} is right for one size only. Take it from the shape or from an argument."
+                )
     return ""
 
 
@@ -40,9 +42,7 @@ def _may_be_wrong(number: int, message: str) -> bool:
     """Tell whether a size that is written as a number is to blame: with another one the sizes might fit."""
     if found := re.search(r"expanded size of the tensor \((\d+)\)", message):
         return int(found[1]) == number
-    if found := re.search(
-        r"\[([-\d, ]+)\](?: is invalid for input of size |.* size of dim \d+ \()(\d+)", message
-    ):
+    if found := re.search(r"\[([-\d, ]+)\](?: is invalid for input of size |.* size of dim \d+ \()(\d+)", message):
         sizes = [int(size) for size in found[1].split(",") if int(size) > 0]
         return number in sizes and int(found[2]) % (prod(sizes) // number) == 0
     return True
@@ -85,9 +85,7 @@ def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Tuple, ast.Slice)):
                 owner = text_of(node.value)
                 if len(raising.shapes.get(owner, ())) > 1:
-                    return (
-                        f"`{text_of(node)}` counts along the first axis of `{owner}`. Is another axis meant?"
-                    )
+                    return f"`{text_of(node)}` counts along the first axis of `{owner}`. Is another axis meant?"
     return ""
 
 
@@ -166,9 +164,7 @@ def targets_and_scores(raising: Raising, found: re.Match) -> str:
         return "There are not as many rows of scores as targets: each target needs one row."
     name = next((called_name(call) for call in calls(raising.node, "cross_entropy", "nll_loss")), "")
     return (
-        f"{name} looks for the classes on axis 1. Flatten both first: a row of scores for each target."
-        if name
-        else ""
+        f"{name} looks for the classes on axis 1. Flatten both first: a row of scores for each target." if name else ""
     )
 
 
@@ -181,9 +177,7 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
     """Say that floats are needed: here, or in what this line calls and hands another tensor to than is due."""
     function = re.match(r"(\w+)\(\): could not infer", raising.message)
     if raising.node is None or not function or any(calls(raising.node, function[1])):
-        return (
-            "This tensor holds whole numbers or bools, and the function needs floats: convert it with .to(…)."
-        )
+        return "This tensor holds whole numbers or bools, and the function needs floats: convert it with .to(…)."
     read = {inner.id for inner in ast.walk(raising.node) if isinstance(inner, ast.Name)}
     for node in ast.walk(raising.tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Name):
@@ -205,10 +199,7 @@ TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
     (r"RuntimeError: shape '\[.*\]' is invalid for input of size", sizes_do_not_multiply),
     (r"unflatten: Provided sizes", sizes_do_not_multiply),
     (r"RuntimeError: The expanded size of the tensor", written_size),
-    (
-        r"IndexError: Dimension out of range \(expected to be in range of .*but got (-?\d+)\)",
-        axis_out_of_range,
-    ),
+    (r"IndexError: Dimension out of range \(expected to be in range of .*but got (-?\d+)\)", axis_out_of_range),
     (r"index (-?\d+) is out of bounds for dimension (\d+) with size", index_out_of_bounds),
     (
         r"maximum size for tensor at dimension \d+ is \d+ but size is",
@@ -318,10 +309,7 @@ TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
         r"masked_fill_? only supports boolean masks|expected.*mask.* to be (?:BoolTensor|bool)|where expected condition to be a boolean",
         "The mask must be a tensor of bools; this one holds numbers.",
     ),
-    (
-        r"could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)'",
-        whole_numbers,
-    ),
+    (r"could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)'", whole_numbers),
     (
         r"can't be cast to the desired output type (?:Long|Int|Bool)",
         "The tensor on the left holds whole numbers or bools and cannot take floats in place. Make a new tensor.",

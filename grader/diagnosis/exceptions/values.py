@@ -6,15 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from grader.diagnosis.code.read_code import (
-    Raising,
-    called_name,
-    calls,
-    owner_of,
-    parts_of,
-    self_attributes,
-    text_of,
-)
+from grader.diagnosis.code.read_code import Raising, called_name, calls, owner_of, parts_of, self_attributes, text_of
 from grader.diagnosis.exceptions.names import made_by, nothing
 
 
@@ -31,9 +23,7 @@ def not_callable(raising: Raising, found: re.Match) -> str:
             if name in raising.shapes or name.removeprefix("self.") in self_attributes(raising.tree)
         ]
         return (
-            f"`{names[0]}` is a tensor, and brackets call it like a function. Is an operator missing?"
-            if names
-            else ""
+            f"`{names[0]}` is a tensor, and brackets call it like a function. Is an operator missing?" if names else ""
         )
     if kind in ("int", "float") and (names := [name for name in called if "." in name]):
         return f"`{names[0]}` is a number, and round brackets call it like a function."
@@ -106,17 +96,10 @@ def number_for_tensor(raising: Raising, found: re.Match) -> str:
 def wrong_operands(raising: Raising, found: re.Match) -> str:
     """Say which side of an operator is not a tensor."""
     kinds = {found[1], found[2]}
-    sides = [
-        side
-        for node in parts_of(raising.node)
-        if isinstance(node, ast.BinOp)
-        for side in (node.left, node.right)
-    ]
+    sides = [side for node in parts_of(raising.node) if isinstance(node, ast.BinOp) for side in (node.left, node.right)]
     if "NoneType" in kinds:
         sides = [side for side in sides if text_of(side) not in raising.shapes]
-        return next(
-            (text for side in sides if (text := nothing(raising, text_of(side)))), "One side is None here."
-        )
+        return next((text for side in sides if (text := nothing(raising, text_of(side)))), "One side is None here.")
     if "tuple" in kinds:
         return "One side is a pair here, not a tensor: take it apart first."
     if "list" in kinds and "Tensor" in kinds:
@@ -148,10 +131,7 @@ VALUE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
         r"a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted",
         one_number_only,
     ),
-    (
-        r"TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+)",
-        number_for_tensor,
-    ),
+    (r"TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+)", number_for_tensor),
     (r"TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'", wrong_operands),
     (r"TypeError: bad operand type for unary .: 'NoneType'", unary_on_none),
     (r"TypeError: 'float' object cannot be interpreted as an integer", float_for_size),
@@ -159,26 +139,14 @@ VALUE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
     (r"TypeError: (?:zeros|ones|empty|rand|randn|eye)\(\) takes 1 positional argument", float_for_size),
     (r"only integer tensors of a single element can be converted to an index", whole_number_only),
     (r"arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor", whole_number_only),
-    (
-        r"TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+)",
-        list_of_tensors,
-    ),
+    (r"TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+)", list_of_tensors),
     (
         r"TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)",
         "The list holds plain numbers, and tensors are joined. torch.tensor makes a tensor of numbers.",
     ),
-    (
-        r"TypeError: (?:len\(\) of|iteration over) a 0-d tensor",
-        "The tensor is a single number here, and has no axes.",
-    ),
-    (
-        r"TypeError: list is not a Module subclass",
-        "nn.Sequential takes the layers one by one, not as a list.",
-    ),
-    (
-        r"ValueError: math domain error",
-        "There is no root of a negative number, and no logarithm of 0 or less.",
-    ),
+    (r"TypeError: (?:len\(\) of|iteration over) a 0-d tensor", "The tensor is a single number here, and has no axes."),
+    (r"TypeError: list is not a Module subclass", "nn.Sequential takes the layers one by one, not as a list."),
+    (r"ValueError: math domain error", "There is no root of a negative number, and no logarithm of 0 or less."),
     (r"ZeroDivisionError", "The divisor is 0 here."),
     (r"TypeError: .*must be tuple of ints.*float", float_for_size),
 )

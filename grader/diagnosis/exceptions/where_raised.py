@@ -83,8 +83,6 @@ def _shapes(trace: TracebackType, file: str) -> dict[str, tuple[int, ...]]:
     text = "".join(linecache.getlines(file)[first - 1 : last])
     local = trace.tb_frame.f_locals
     names = [
-        name
-        for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text))
-        if isinstance(local.get(name), torch.Tensor)
+        name for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)) if isinstance(local.get(name), torch.Tensor)
     ]
     return {name: tuple(local[name].shape) for name in names[:MOST_SHAPES]}

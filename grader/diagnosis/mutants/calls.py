@@ -6,16 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.diagnosis.mutants.operators import Change, Place, assigned_layer, changed, literal
-from grader.diagnosis.mutants.phrases import (
-    KINDS,
-    METHODS,
-    SHAPERS,
-    called,
-    is_library,
-    number_of,
-    sentence,
-    signed,
-)
+from grader.diagnosis.mutants.phrases import KINDS, METHODS, SHAPERS, called, is_library, number_of, sentence, signed
 
 INSTEAD = {
     "sum": "mean", "mean": "sum", "amax": "amin", "tril": "triu", "triu": "tril", "log": "exp", "exp": "log",
@@ -24,9 +15,7 @@ INSTEAD = {
     "step": "state_dict", "backward": "detach", "GELU": "ReLU", "elu": "relu",
     "any": "all", "all": "any",
 }  # fmt: skip
-RECUT = (
-    "a reshape or view stood where axes have to be swapped: the shape is right, but the numbers go elsewhere"
-)
+RECUT = "a reshape or view stood where axes have to be swapped: the shape is right, but the numbers go elsewhere"
 INSTEAD_SAYS = {
     "sum": "a mean stood in place of a sum", "mean": "a sum stood in place of a mean",
     "amax": "the smallest were taken for the largest", "tril": "the other triangle were kept",
@@ -112,12 +101,7 @@ def _is_number(node: ast.expr, place: Place) -> bool:
         return node.attr not in place.layers and not is_library(node) and node.attr not in METHODS
     kind = place.parameters.get(node.id, "") if isinstance(node, ast.Name) else ""
     rate = isinstance(node, ast.Name) and "rate" in place.words.noun(node)
-    return (
-        number_of(node) is not None
-        or kind.split(" |")[0] in ("int", "float")
-        or rate
-        or _name_of(node) == "dropout"
-    )
+    return number_of(node) is not None or kind.split(" |")[0] in ("int", "float") or rate or _name_of(node) == "dropout"
 
 
 def _name_of(node: ast.expr) -> str:
@@ -146,15 +130,9 @@ def _left_out(node: ast.Call, place: Place) -> Iterator[Change]:
         yield Change("maximum ≥ 0", floor, sentence("the maximum were never below 0"))
     if called(node) == "sqrt" and inner is not None:
         half = ast.BinOp(inner, ast.Div(), ast.Constant(2))
-        says = sentence(
-            "it were halved where a root is due: `x ** 1/2` means (x ** 1) / 2, so put 1/2 in brackets"
-        )
+        says = sentence("it were halved where a root is due: `x ** 1/2` means (x ** 1) / 2, so put 1/2 in brackets")
         yield Change("sqrt → / 2", half, says, cost=1)
-    if (
-        not callee
-        or inner is None
-        or (isinstance(place.parent, ast.Subscript) and callee in place.words.public)
-    ):
+    if not callee or inner is None or (isinstance(place.parent, ast.Subscript) and callee in place.words.public):
         return  # a call whose result is a pair is no step from tensor to tensor
     if called(node) in KINDS or len(node.args) == 1:
         cost = 1 if callee in place.words.public else 2
@@ -162,15 +140,9 @@ def _left_out(node: ast.Call, place: Place) -> Iterator[Change]:
         said = f"{callee} of {of}" if of in place.words.public and number_of(inner) is None else callee
         says, joint = sentence(f"{said} were left out"), sentence(f"{callee} were left out everywhere")
         if called(node) == "masked_fill" and any(isinstance(part, ast.Compare) for part in node.args):
-            says = sentence(
-                "a row without a single key were not treated apart: it gives 0/0 or −∞ − (−∞), and so NaN"
-            )
+            says = sentence("a row without a single key were not treated apart: it gives 0/0 or −∞ − (−∞), and so NaN")
         yield Change(f"{called(node)} left out", inner, says, cost=cost, joint=joint)
-    if called(node) in TWICE or place.layers.get(called(node)) in (
-        "LayerNorm",
-        "Sequential",
-        "PositionEmbedding",
-    ):
+    if called(node) in TWICE or place.layers.get(called(node)) in ("LayerNorm", "Sequential", "PositionEmbedding"):
         yield Change(f"{called(node)} twice", _around(node, node), sentence(f"{callee} were done twice"))
     before = inner if isinstance(inner, ast.Call) else None
     name = place.words.callee(before) if before else ""
@@ -231,11 +203,7 @@ def _axis_change(node: ast.Call, name: str, callee: str, old: object, new: int, 
     says = sentence(f"{callee} ran over axis {signed(new)}") if callee else ""
     if name == "gather":
         says = sentence(f"the places were picked along axis {signed(new)}")
-    if (
-        name == "unsqueeze"
-        and isinstance(node.func, ast.Attribute)
-        and "mask" in ast.unparse(node.func.value)
-    ):
+    if name == "unsqueeze" and isinstance(node.func, ast.Attribute) and "mask" in ast.unparse(node.func.value):
         says = sentence(f"the new axis of the mask stood at place {signed(new)}")
     return Change(f"{name}: axis {old} → {new}", changed(node, **fields), says, cost=1, joint=says)
 
@@ -249,13 +217,7 @@ def _swapped_axes(node: ast.Call) -> Iterator[Change]:
         if {one, other} != old:
             says = sentence(f"the axes {signed(one)} and {signed(other)} were swapped")
             args = [literal(one), literal(other)]
-            yield Change(
-                f"transpose: {one}, {other}",
-                changed(node, args=args),
-                says,
-                cost=1,
-                joint=says,
-            )
+            yield Change(f"transpose: {one}, {other}", changed(node, args=args), says, cost=1, joint=says)
     says = sentence("two axes were not swapped that have to be")
     yield Change("transpose left out", tensor, says, cost=1, joint=says)
     if old == {-1, -2}:
@@ -281,12 +243,8 @@ def _layouts(node: ast.Call) -> Iterator[Change]:
     if called(node) == "flatten" and [number_of(argument) for argument in node.args] == [-2]:
         assert isinstance(node.func, ast.Attribute)
         turned = method(node.func.value, "transpose", literal(-2), literal(-1))
-        says = sentence(
-            "the features of the heads were interleaved, where each head's features have to stay together"
-        )
-        yield Change(
-            "flatten interleaved", changed(node, func=changed(node.func, value=turned)), says, cost=1
-        )
+        says = sentence("the features of the heads were interleaved, where each head's features have to stay together")
+        yield Change("flatten interleaved", changed(node, func=changed(node.func, value=turned)), says, cost=1)
 
 
 def _losses(node: ast.Call) -> Iterator[Change]:
@@ -329,16 +287,10 @@ def _normalisers(node: ast.Call) -> Iterator[Change]:
     )
     hardest = method(scores, "argmax", literal(-1))
     width = ast.Subscript(ast.Attribute(scores, "shape", ast.Load()), literal(-1), ast.Load())
-    hot = ast.Call(
-        ast.parse("__import__('torch').nn.functional.one_hot", mode="eval").body, [hardest, width], []
-    )
-    shape = ast.Subscript(
-        ast.Attribute(scores, "shape", ast.Load()), ast.Slice(lower=literal(-2)), ast.Load()
-    )
+    hot = ast.Call(ast.parse("__import__('torch').nn.functional.one_hot", mode="eval").body, [hardest, width], [])
+    shape = ast.Subscript(ast.Attribute(scores, "shape", ast.Load()), ast.Slice(lower=literal(-2)), ast.Load())
     later = ast.Call(ast.parse("__import__('torch').ones", mode="eval").body, [shape], [])
-    causal = method(
-        scores, "masked_fill", method(method(later, "triu", literal(1)), "bool"), literal(-float("inf"))
-    )
+    causal = method(scores, "masked_fill", method(method(later, "triu", literal(1)), "bool"), literal(-float("inf")))
     for what, new, says in (
         (
             "causal",

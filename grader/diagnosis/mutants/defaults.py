@@ -89,10 +89,7 @@ def with_asked(source: str, default: Default) -> str:
 
 def _function(node: ast.stmt | None) -> ast.FunctionDef | None:
     if isinstance(node, ast.ClassDef):
-        return next(
-            (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"),
-            None,
-        )
+        return next((part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None)
     return node if isinstance(node, ast.FunctionDef) else None
 
 
@@ -121,9 +118,7 @@ def _with_default(definition: Any, name: str, value: Any) -> Any:
     if inspect.isclass(definition):
         changed = _with_default(definition.__init__, name, value)
         return type(definition.__name__, (definition,), {"__init__": changed})
-    new = FunctionType(
-        definition.__code__, definition.__globals__, definition.__name__, None, definition.__closure__
-    )
+    new = FunctionType(definition.__code__, definition.__globals__, definition.__name__, None, definition.__closure__)
     names = definition.__code__.co_varnames[: definition.__code__.co_argcount]
     values = dict(zip(names[::-1], (definition.__defaults__ or ())[::-1], strict=False))
     only_named = dict(definition.__kwdefaults__ or {})

@@ -174,11 +174,7 @@ def _joined_otherwise(node: ast.Call) -> Iterator[Change]:
     mean = "the mean of the heads were repeated{}, where their numbers have to stand side by side"
     first = "the heads were looked for along the first axis, which is the batch where there is one"
     for what, code, says in (
-        (
-            "mean, repeated",
-            "X.mean(-3).repeat_interleave(X.shape[-3], -1)",
-            mean.format(" (number by number)"),
-        ),
+        ("mean, repeated", "X.mean(-3).repeat_interleave(X.shape[-3], -1)", mean.format(" (number by number)")),
         ("mean, tiled", "TORCH.cat([X.mean(-3)] * X.shape[-3], -1)", mean.format(" (number by number)")),
         ("along the first", "TORCH.cat(tuple(X), -1)", first),
     ):
@@ -222,9 +218,7 @@ def _ridge(node: ast.Call) -> Iterator[Change]:
     """Add a penalty to the normal equations."""
     if called(node) == "pinv" and len(node.args) == 1:
         penalised = formula("TORCH.linalg.inv(X.T @ X + TORCH.eye(X.shape[1]).to(X)) @ X.T", X=node.args[0])
-        says = sentence(
-            "1 were added along the diagonal before the fit (a ridge penalty): that is not the best fit"
-        )
+        says = sentence("1 were added along the diagonal before the fit (a ridge penalty): that is not the best fit")
         yield Change("ridge", penalised, says)
 
 
@@ -252,9 +246,7 @@ def _ranges(node: ast.Call, place: Place) -> Iterator[Change]:
         for name in place.parameters:
             if name.endswith("_ids"):
                 fewer = formula("range(N - X.shape[-1])", N=node.args[0], X=ast.Name(name, ast.Load()))
-                says = sentence(
-                    f"{node.args[0].id} counted the tokens of {name}, too, not the new ones alone"
-                )
+                says = sentence(f"{node.args[0].id} counted the tokens of {name}, too, not the new ones alone")
                 yield Change("count of all", changed(node, args=fewer.args), says)  # type: ignore[attr-defined]
 
 

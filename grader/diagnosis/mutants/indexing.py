@@ -35,9 +35,7 @@ def _elements(node: ast.Subscript, place: Place) -> Iterator[Change]:
 def _sizes(node: ast.Subscript, place: Place) -> Iterator[Change]:
     """The size of another tensor in the place of a size."""
     if not (
-        isinstance(node.value, ast.Attribute)
-        and node.value.attr == "shape"
-        and isinstance(node.value.value, ast.Name)
+        isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(node.value.value, ast.Name)
     ):
         return
     own = node.value.value.id
@@ -45,9 +43,7 @@ def _sizes(node: ast.Subscript, place: Place) -> Iterator[Change]:
         if name != own and kind == "Tensor" and {name, own} <= place.words.public:
             for axis in (-1, -2, 0):
                 shape = changed(node.value, value=ast.Name(name, ast.Load()))
-                says = sentence(
-                    f"the size of axis {signed(axis)} of {name} stood where a size of {own} is due"
-                )
+                says = sentence(f"the size of axis {signed(axis)} of {name} stood where a size of {own} is due")
                 new = changed(node, value=shape, slice=literal(axis))
                 yield Change(f"{own}.shape → {name}.shape[{axis}]", new, says)
     if "num_heads" in place.words.public and number_of(node.slice) == -1:

@@ -26,15 +26,7 @@ from grader.diagnosis.mutants.whole_functions import function_changes
 MOST = 150  # of one exercise
 ONE_PLACE = ", in one place of several."
 MOST_ALIKE = 4  # with the same sentence: one slip in one place of several
-OPERATORS = (
-    changes,
-    index_changes,
-    call_changes,
-    slips,
-    statement_changes,
-    formula_changes,
-    function_changes,
-)
+OPERATORS = (changes, index_changes, call_changes, slips, statement_changes, formula_changes, function_changes)
 
 
 class Mutant(NamedTuple):
@@ -134,9 +126,7 @@ def _joint(found: Sequence[Edit]) -> Iterator[list[Edit]]:
             groups.setdefault(edit.change.joint, []).append(edit)
     for group in groups.values():
         nodes = {id(edit.node) for edit in group}
-        nested = any(
-            id(part) in nodes for edit in group for part in ast.walk(edit.node) if part is not edit.node
-        )
+        nested = any(id(part) in nodes for edit in group for part in ast.walk(edit.node) if part is not edit.node)
         if len(nodes) == len(group) > 1 and not nested:
             yield group
 
@@ -269,11 +259,7 @@ class _Program:
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 found = module.__dict__.get(node.id)
-                if (
-                    inspect.isfunction(found)
-                    and found.__module__.split(".")[0] == package
-                    and not self._has(found)
-                ):
+                if inspect.isfunction(found) and found.__module__.split(".")[0] == package and not self._has(found):
                     self._collect(found, depth + 1)
 
     def _has(self, definition: Any) -> bool:

@@ -11,12 +11,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from grader.diagnosis.mutants.phrases import (
-    Words,
-    called,
-    number_of,
-    sentence,
-)
+from grader.diagnosis.mutants.phrases import Words, called, number_of, sentence
 
 
 class Change(NamedTuple):
@@ -93,11 +88,7 @@ def changes(node: ast.AST, place: Place) -> Iterator[Change]:
     elif isinstance(node, ast.Constant):
         yield from _constant(node, place)
     elif isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and len(node.elts) == 2:
-        says = (
-            sentence("the two results came back in the other order")
-            if isinstance(place.parent, ast.Return)
-            else ""
-        )
+        says = sentence("the two results came back in the other order") if isinstance(place.parent, ast.Return) else ""
         yield Change("pair swapped", changed(node, elts=node.elts[::-1]), says, cost=1)
 
 
@@ -113,9 +104,7 @@ def parameters_of(node: ast.FunctionDef) -> dict[str, str]:
     """Return the parameters of a function, with their annotations."""
     listed = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     return {
-        each.arg: ast.unparse(each.annotation) if each.annotation else "Tensor"
-        for each in listed
-        if each.arg != "self"
+        each.arg: ast.unparse(each.annotation) if each.annotation else "Tensor" for each in listed if each.arg != "self"
     }
 
 
@@ -138,13 +127,7 @@ def _binary(node: ast.BinOp, words: Words) -> Iterator[Change]:
         yield from _products(node, words)
     elif kind in ARITHMETIC:
         new = ARITHMETIC[kind]
-        says = (
-            ""
-            if number_of(node.right)
-            else _says(INSTEAD.get(new, ""), right=right)
-            if new in INSTEAD
-            else ""
-        )
+        says = "" if number_of(node.right) else _says(INSTEAD.get(new, ""), right=right) if new in INSTEAD else ""
         yield Change(f"{kind.__name__} → {new.__name__}", changed(node, op=new()), says, cost=1)
     dropped = {
         ast.Add: _says("{right} were not added to {left}", right=right, left=left) or _says("{right} were not added", right=right),
@@ -161,9 +144,7 @@ def _binary(node: ast.BinOp, words: Words) -> Iterator[Change]:
     yield Change("right operand dropped", node.left, dropped.get(kind, ""), cost=1, joint=joint)
     if kind is ast.Add:
         says = _says(
-            "{left} were not added to {right}",
-            left=left,
-            right=right if number_of(node.right) is None else "",
+            "{left} were not added to {right}", left=left, right=right if number_of(node.right) is None else ""
         )
         yield Change("left operand dropped", node.right, says, cost=1)
         says = _says("{left} were added twice", left=left)
@@ -213,9 +194,7 @@ def _second_condition(node: ast.expr, words: Words) -> str:
     names = [words.noun(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
     about = next((name for name in names if name), "")
     return sentence(
-        f"one of two conditions were left out: that on {about}"
-        if about
-        else "one of two conditions were left out"
+        f"one of two conditions were left out: that on {about}" if about else "one of two conditions were left out"
     )
 
 
@@ -252,9 +231,7 @@ def _replaced(tree: ast.AST, old: ast.AST, new: ast.AST) -> Any:
         if isinstance(value, ast.AST):
             fields[name] = _replaced(value, old, new)
         elif isinstance(value, list):
-            fields[name] = [
-                _replaced(item, old, new) if isinstance(item, ast.AST) else item for item in value
-            ]
+            fields[name] = [_replaced(item, old, new) if isinstance(item, ast.AST) else item for item in value]
     return changed(tree, **fields)
 
 
@@ -292,25 +269,16 @@ def _unary(node: ast.UnaryOp, place: Place) -> Iterator[Change]:
     filled = inner == "∞" and isinstance(place.parent, ast.Call)
     if isinstance(node.op, ast.USub) and (number_of(node) is None or filled):
         says = sentence(
-            "a minus sign were left out: +∞ in place of −∞"
-            if inner == "∞"
-            else "the minus sign were left out"
+            "a minus sign were left out: +∞ in place of −∞" if inner == "∞" else "the minus sign were left out"
         )
     elif isinstance(node.op, ast.Invert):
         says = sentence(
-            f"{inner} were turned around: True where it should be False"
-            if inner
-            else "a mask were turned around"
+            f"{inner} were turned around: True where it should be False" if inner else "a mask were turned around"
         )
     yield Change(f"{type(node.op).__name__} dropped", node.operand, says, cost=1)
     if isinstance(node.op, ast.USub) and inner == "∞" and isinstance(place.parent, ast.Call):
         for number, words in ((0.0, "0"), (-1e9, "−1e9")):
-            yield Change(
-                f"−inf → {words}",
-                literal(number),
-                sentence(f"{words} were put in where −∞ is due"),
-                cost=1,
-            )
+            yield Change(f"−inf → {words}", literal(number), sentence(f"{words} were put in where −∞ is due"), cost=1)
 
 
 def _branches(node: ast.IfExp, words: Words) -> Iterator[Change]:
@@ -319,9 +287,7 @@ def _branches(node: ast.IfExp, words: Words) -> Iterator[Change]:
     if isinstance(tested, ast.Attribute) and tested.attr == "training":
         says = sentence("evaluation mode were the same as training mode")
     else:
-        noun = words.noun(tested) or next(
-            (words.noun(part) for part in ast.walk(tested) if words.noun(part)), ""
-        )
+        noun = words.noun(tested) or next((words.noun(part) for part in ast.walk(tested) if words.noun(part)), "")
         none = isinstance(node.test, ast.Compare) and isinstance(node.test.ops[0], ast.Is)
         flag = isinstance(tested, ast.Name) and tested.id in words.public
         done = "were ignored" if none else "made no difference" if flag else "were not treated apart"
@@ -340,9 +306,7 @@ def _constant(node: ast.Constant, place: Place) -> Iterator[Change]:
     elif isinstance(value, int):
         for step in (1, -1):
             yield Change(
-                f"{value} → {value + step}",
-                ast.Constant(value + step),
-                one_off(node, value + step, step, place),
+                f"{value} → {value + step}", ast.Constant(value + step), one_off(node, value + step, step, place)
             )
     elif isinstance(value, float):
         for new in (value * 2, value + 1.0):
@@ -374,9 +338,7 @@ def one_off(node: ast.Constant, new: int, step: int, place: Place) -> str:
     """Say that a slice begins or ends one place off."""
     for inner, outer in zip(reversed([*place.above, node]), reversed(place.above), strict=False):
         if isinstance(outer, ast.Slice):
-            of = next(
-                (place.words.noun(n) for n in reversed(place.above) if isinstance(n, ast.Subscript)), ""
-            )
+            of = next((place.words.noun(n) for n in reversed(place.above) if isinstance(n, ast.Subscript)), "")
             end = "began" if inner is outer.lower else "ended"
             later = step if not isinstance(place.parent, ast.UnaryOp) else -step
             when = "later" if later > 0 else "earlier"

@@ -119,11 +119,7 @@ def number_of(node: ast.AST | None) -> float | int | None:
         return None if inner is None else -inner
     if isinstance(node, ast.Attribute) and node.attr == "inf":
         return float("inf")
-    if (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, (int, float))
-        and not isinstance(node.value, bool)
-    ):
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         return node.value
     return None
 

@@ -97,9 +97,7 @@ def _small_constants(node: ast.Call) -> Iterator[Change]:
     if called(node) != "log" or inner is None or is_library(inner):
         return
     for epsilon in EPSILONS:
-        lifted = changed(
-            node, func=changed(node.func, value=ast.BinOp(inner, ast.Add(), ast.Constant(epsilon)))
-        )
+        lifted = changed(node, func=changed(node.func, value=ast.BinOp(inner, ast.Add(), ast.Constant(epsilon))))
         says = sentence(f"{epsilon:g} were added inside the logarithm, which changes the result")
         yield Change(f"log(… + {epsilon:g})", lifted, says)
 
@@ -113,9 +111,7 @@ def _fused(node: ast.Call) -> Iterator[Change]:
     yield Change("scale=1", changed(node, keywords=unscaled), says, cost=2)
     without = [keyword for keyword in node.keywords if keyword.arg != "attn_mask"]
     causal = [*without, ast.keyword("is_causal", ast.Constant(True))]
-    says = sentence(
-        "every query saw only the keys up to its own place (a causal mask), which nobody asked for"
-    )
+    says = sentence("every query saw only the keys up to its own place (a causal mask), which nobody asked for")
     yield Change("is_causal", changed(node, keywords=causal), says, cost=2)
     if isinstance(node.args[0], ast.Starred):
         return
@@ -145,9 +141,7 @@ def _added_inside(node: ast.BinOp, place: Place) -> Iterator[Change]:
     number, call = number_of(node.right), node.left
     if number is not None and isinstance(call, ast.Call) and len(call.args) == 1 and place.words.callee(call):
         inside = changed(call, args=[changed(node, left=call.args[0])])
-        says = sentence(
-            f"{signed(number)} were added inside {place.words.callee(call)}, not to what it returns"
-        )
+        says = sentence(f"{signed(number)} were added inside {place.words.callee(call)}, not to what it returns")
         yield Change("added inside", inside, says, cost=1, joint=says)
         says = sentence(f"{signed(number)} were not added to {place.words.callee(call)}")
         yield Change("nothing added", call, says, cost=1, joint=says)
@@ -162,11 +156,7 @@ def _added_inside(node: ast.BinOp, place: Place) -> Iterator[Change]:
 
 def _unshifted(node: ast.Name, place: Place) -> Iterator[Change]:
     """A parameter where something made of it is due; weights that go through a softmax again; an index from 1."""
-    if (
-        node.id == "weights"
-        and node.id in place.parameters
-        and isinstance(place.parent, (ast.Attribute, ast.Call))
-    ):
+    if node.id == "weights" and node.id in place.parameters and isinstance(place.parent, (ast.Attribute, ast.Call)):
         if getattr(place.parent, "attr", "") in ("shape", "device", "dtype"):
             return
         says = sentence("weights went through a softmax once more")

@@ -53,12 +53,7 @@ def _conditions(node: ast.If) -> Iterator[Change]:
     if guards and collects:
         says = sentence("None were collected, too")
         yield Change("always done", changed(node, test=ast.Constant(True)), says, cost=1)
-    if (
-        guards
-        and isinstance(test, ast.Compare)
-        and isinstance(test.left, ast.Name)
-        and "mask" in test.left.id
-    ):
+    if guards and isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and "mask" in test.left.id:
         some = method(test.left, "any")
         says = sentence("a mask without a single True were skipped")
         yield Change("empty mask skipped", changed(node, test=ast.BoolOp(ast.And(), [test, some])), says)
@@ -71,9 +66,7 @@ def _conditions(node: ast.If) -> Iterator[Change]:
 def _functions(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
     """Another default of `dim`; two layers exchanged throughout."""
     defaults = node.args.defaults
-    for index, argument in enumerate(
-        node.args.args[len(node.args.args) - len(defaults) :] if defaults else []
-    ):
+    for index, argument in enumerate(node.args.args[len(node.args.args) - len(defaults) :] if defaults else []):
         if argument.arg == "dim":
             for axis in (0, -2, 1):
                 instead = [*defaults[:index], literal(axis), *defaults[index + 1 :]]
@@ -83,9 +76,7 @@ def _functions(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
     yield from _order(node)
     if node.name != "forward":
         return
-    names = [
-        name for name, kind in place.layers.items() if kind in SAME_LAYERS and name in place.words.public
-    ]
+    names = [name for name, kind in place.layers.items() if kind in SAME_LAYERS and name in place.words.public]
     for at, one in enumerate(names):
         for other in names[at + 1 :]:
             if place.layers[one] == place.layers[other]:
@@ -118,9 +109,7 @@ def _typed_in(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
 def _loops(node: ast.For) -> Iterator[Change]:
     """One round only, one round less, one round more."""
     once = [*node.body, ast.Break()]
-    yield Change(
-        "one round only", changed(node, body=once), sentence("the loop went round once only"), cost=3
-    )
+    yield Change("one round only", changed(node, body=once), sentence("the loop went round once only"), cost=3)
     if called(node.iter) == "range" and isinstance(node.iter, ast.Call) and len(node.iter.args) == 1:
         for step, words in ((-1, "less"), (1, "more")):
             bound = ast.BinOp(node.iter.args[0], ast.Add(), literal(step))
@@ -148,10 +137,7 @@ def _other_names(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Chang
     if isinstance(node, ast.Attribute) and place.layers.get(name) in SAME_LAYERS:
         for other, its in place.layers.items():
             if other != name and its == place.layers[name] and {other, name} <= words.public:
-                says, cost = (
-                    sentence(f"{other} stood where {name} should stand"),
-                    3 if "W_O" in (other, name) else 1,
-                )
+                says, cost = (sentence(f"{other} stood where {name} should stand"), 3 if "W_O" in (other, name) else 1)
                 yield Change(f"{name} → {other}", changed(node, attr=other), says, cost=cost)
 
 
@@ -179,11 +165,7 @@ def _other_masks(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Chang
     for what, new, says in (
         ("~", ast.UnaryOp(ast.Invert(), node), "were turned around: True where it should be False"),
         ("transposed", turned, "were transposed"),
-        (
-            "unsqueeze(1)",
-            method(node, "unsqueeze", literal(1)),
-            "got a new axis at place 1, whatever its shape",
-        ),
+        ("unsqueeze(1)", method(node, "unsqueeze", literal(1)), "got a new axis at place 1, whatever its shape"),
     ):
         yield Change(f"{_name(node)} {what}", new, sentence(f"{name} {says}"), cost=1)
 
@@ -216,13 +198,7 @@ def _statements(node: ast.AST, place: Place) -> Iterator[Change]:
                 same = ast.Attribute(ast.Name("self", ast.Load()), other, ast.Load())
                 says = sentence(f"{other} and {name} were one and the same layer")
                 joint = sentence(f"{other} stood for all layers of its kind: they were one and the same")
-                yield Change(
-                    f"{name} is {other}",
-                    changed(node, value=same),
-                    says,
-                    cost=1,
-                    joint=joint,
-                )
+                yield Change(f"{name} is {other}", changed(node, value=same), says, cost=1, joint=joint)
 
 
 def _norms_apart(node: ast.If | ast.FunctionDef, place: Place) -> Iterator[Change]:
@@ -247,20 +223,14 @@ def _norms_apart(node: ast.If | ast.FunctionDef, place: Place) -> Iterator[Chang
             body = [*node.body[:index], *pair, *node.body[index + 2 :]]
             subject = name if joint is AFTER else f"what {name} returns"
             yield Change(
-                f"norm {what}",
-                changed(node, body=body),
-                sentence(f"{subject} {says}"),
-                cost=1,
-                joint=sentence(joint),
+                f"norm {what}", changed(node, body=body), sentence(f"{subject} {says}"), cost=1, joint=sentence(joint)
             )
 
 
 def _order(node: ast.FunctionDef) -> Iterator[Change]:
     """Exchange two steps of a training that follow one another."""
     for index, (one, other) in enumerate(zip(node.body, node.body[1:], strict=False)):
-        steps = [
-            STEPS.get(called(part.value), "") if isinstance(part, ast.Expr) else "" for part in (one, other)
-        ]
+        steps = [STEPS.get(called(part.value), "") if isinstance(part, ast.Expr) else "" for part in (one, other)]
         if all(steps):
             says = sentence(f"{steps[1]} came before {steps[0]}")
             body = [*node.body[:index], other, one, *node.body[index + 2 :]]
@@ -276,9 +246,7 @@ def _dropped(statement: ast.stmt, place: Place) -> str:
     if isinstance(statement, ast.Expr) and (step := STEPS.get(called(statement.value))):
         return sentence(f"{step} were left out")
     if isinstance(statement, ast.If) and any(isinstance(part, ast.Raise) for part in statement.body):
-        tested = {
-            node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)
-        } & place.words.public
+        tested = {node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)} & place.words.public
         about = " and ".join(name for name in place.parameters if name in tested)
         return sentence(f"{about} were not checked: no exception is raised") if about else ""
     if isinstance(statement, ast.If) and any(isinstance(part, ast.Break) for part in statement.body):
@@ -314,14 +282,10 @@ def _gradient(node: ast.AST, place: Place) -> Iterator[Change]:
             return
         inside = inside or isinstance(place.parent, ast.Subscript)
         kind = place.parameters.get(node.id, "Tensor") if isinstance(node, ast.Name) else "Tensor"
-        floats = kind.startswith("Tensor") and not any(
-            word in name for word in ("mask", "root", "ids", "rate")
-        )
+        floats = kind.startswith("Tensor") and not any(word in name for word in ("mask", "root", "ids", "rate"))
         if name and inside and floats and not is_called and not is_library(node):
             yield Change(f"{name} detached", method(node, "detach"), _cut_off(name), "gradient")
-    elif isinstance(node, ast.FunctionDef) and any(
-        "no_grad" in ast.unparse(each) for each in node.decorator_list
-    ):
+    elif isinstance(node, ast.FunctionDef) and any("no_grad" in ast.unparse(each) for each in node.decorator_list):
         rest = [each for each in node.decorator_list if "no_grad" not in ast.unparse(each)]
         says = "It works with gradients, and so keeps every step in memory: none are needed here (no_grad)."
         yield Change("no_grad dropped", changed(node, decorator_list=rest), says, "gradient", 1)

@@ -105,10 +105,7 @@ def _hidden_as_zero(node: ast.FunctionDef) -> Iterator[Change]:
     """Put a number in the place of the −∞ that hides a score, before anything is computed."""
     if "scores" not in parameters_of(node):
         return
-    for value, words in (
-        (0.0, "0, and e⁰ = 1 still counts"),
-        (-1e9, "−1e9, and a row of −∞ is no longer seen"),
-    ):
+    for value, words in ((0.0, "0, and e⁰ = 1 still counts"), (-1e9, "−1e9, and a row of −∞ is no longer seen")):
         first = ast.parse("scores = scores.masked_fill(scores == -float('inf'), 0)").body[0]
         first.value.args[1] = literal(value)  # type: ignore[attr-defined]
         says = sentence(f"the −∞ of the hidden scores were replaced by {words}")
@@ -184,9 +181,7 @@ def _one_after_the_other(node: ast.FunctionDef, place: Place) -> Iterator[Change
             if before in names:
                 later = _renamed(part, before, result)
                 body = [*node.body[:index], later, *node.body[index + 1 :]]
-                says = sentence(
-                    f"{layer} saw what {earlier} had just made, where both have to start from the same"
-                )
+                says = sentence(f"{layer} saw what {earlier} had just made, where both have to start from the same")
                 yield Change(f"{before} → {result}", changed(node, body=body), says, cost=1)
         target = part.targets[0].elts[0] if isinstance(part.targets[0], ast.Tuple) else part.targets[0]
         if isinstance(target, ast.Name):
@@ -202,12 +197,7 @@ def _side_by_side(node: ast.FunctionDef) -> Iterator[Change]:
     new = copy.deepcopy(node)
     kept = {id(part.left) for part in ast.walk(new) if _added_to(part) == name}  # type: ignore[attr-defined]
     for part in ast.walk(new):
-        if (
-            isinstance(part, ast.Name)
-            and part.id == name
-            and isinstance(part.ctx, ast.Load)
-            and id(part) not in kept
-        ):
+        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load) and id(part) not in kept:
             part.id = "incoming"
     first = [
         index
@@ -246,9 +236,7 @@ def _other_direction(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
         if not isinstance(part.targets[0], ast.Tuple):  # type: ignore[attr-defined]
             continue
         one, other = (place.words.noun(argument) for argument in call.args)
-        turned = formula(
-            "(lambda r: (r[0], r[1].transpose(-2, -1)))(X)", X=changed(call, args=call.args[::-1])
-        )
+        turned = formula("(lambda r: (r[0], r[1].transpose(-2, -1)))(X)", X=changed(call, args=call.args[::-1]))
         body = [*node.body[:index], changed(part, value=turned), *node.body[index + 1 :]]
         says = sentence(f"{other} asked and {one} answered; it is the other way round")
         yield Change("other direction", changed(node, body=body), says)

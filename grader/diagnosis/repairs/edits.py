@@ -60,9 +60,7 @@ def out_of_place(node: Node) -> None:
     load = copy.deepcopy(node.target)
     load.ctx = ast.Load()
     value = ast.BinOp(load, node.op, node.value)
-    become(
-        node, ast.Assign(targets=[node.target], value=value, lineno=node.lineno, col_offset=node.col_offset)
-    )
+    become(node, ast.Assign(targets=[node.target], value=value, lineno=node.lineno, col_offset=node.col_offset))
 
 
 def without_underscore(node: Node) -> None:

@@ -202,9 +202,7 @@ def _siblings(name: str, parts: Counter) -> Iterator[str]:
 def _other_names(function: ast.FunctionDef) -> Changes:
     """Put another variable in the place of a variable; a function's parameters are among them."""
     stored = Counter(
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
     if len(stored) > 14:
         return

@@ -21,9 +21,7 @@ Passed = Sequence[
 Search = Generator[Attempt, Passed, "Repair | None"]
 
 
-def find_repair(
-    source: str, checks: Sequence[str], passed: Sequence[bool], failed: str, *, telling: bool
-) -> Search:
+def find_repair(source: str, checks: Sequence[str], passed: Sequence[bool], failed: str, *, telling: bool) -> Search:
     """Yield attempts, get back which of them pass, and return the change that tells most; None if there is none.
 
     A change must make every trial of the failed check pass, and must not make another fail that passes without it. Where the
@@ -40,10 +38,7 @@ def find_repair(
     wrong = [index for index, check in enumerate(checks) if check == failed and not passed[index]]
     others = [index for index, check in enumerate(checks) if check != failed]
     # Most changes fall out on the first trial that fails.
-    for trials in (
-        wrong[:1],
-        [i for i, check in enumerate(checks) if check == failed and i not in wrong[:1]],
-    ):
+    for trials in (wrong[:1], [i for i, check in enumerate(checks) if check == failed and i not in wrong[:1]]):
         if changes and trials:
             right = yield Attempt(_sources(changes), trials)
             changes = [change for change, passes in zip(changes, right, strict=True) if all(passes)]

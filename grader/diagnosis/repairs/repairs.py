@@ -124,9 +124,7 @@ def repairs(source: str) -> list[Repair]:
 Path = tuple[tuple[str, int | None], ...]
 
 
-def _inside(
-    tree: Node, path: Path = (), names: tuple[str, ...] = ()
-) -> Iterator[tuple[Path, Node, tuple[str, ...]]]:
+def _inside(tree: Node, path: Path = (), names: tuple[str, ...] = ()) -> Iterator[tuple[Path, Node, tuple[str, ...]]]:
     """Yield every node with its path, and the names of the parameters of the function around it."""
     if isinstance(tree, ast.FunctionDef):
         names = tuple(argument.arg for argument in (*tree.args.args, *tree.args.kwonlyargs))
@@ -234,12 +232,7 @@ def _dropped_statements(node: Node) -> Changes:
                 if hasattr(statement, "body")
                 else "without this line it comes out right."
             )
-            yield (
-                0,
-                says,
-                statement.lineno,
-                puts(field, index, ast.Pass()),
-            )
+            yield (0, says, statement.lineno, puts(field, index, ast.Pass()))
 
 
 def _of_operator(node: Node, piece: Callable[[Node], str]) -> Changes:
@@ -265,23 +258,9 @@ def _of_operator(node: Node, piece: Callable[[Node], str]) -> Changes:
         says = f"a root is missing: look at `{piece(node.right)}`."
         yield 2, says, line, sets("right", ast.BinOp(node.right, ast.Pow(), ast.Constant(0.5)))
     if isinstance(node.op, ast.Pow):
-        yield (
-            3,
-            f"look at the exponent of `{piece(node)}`.",
-            line,
-            sets("right", ast.Constant(0.5)),
-        )
-        yield (
-            3,
-            f"look at the exponent of `{piece(node)}`.",
-            line,
-            sets("right", ast.Constant(-0.5)),
-        )
-    if (
-        isinstance(node.op, ast.Div)
-        and isinstance(node.left, ast.BinOp)
-        and isinstance(node.left.op, ast.Pow)
-    ):
+        yield (3, f"look at the exponent of `{piece(node)}`.", line, sets("right", ast.Constant(0.5)))
+        yield (3, f"look at the exponent of `{piece(node)}`.", line, sets("right", ast.Constant(-0.5)))
+    if isinstance(node.op, ast.Div) and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Pow):
         says = f"`{piece(node)}` first takes the power and then divides: brackets are missing around the fraction."
         yield 1, says, line, bracket_the_exponent
 

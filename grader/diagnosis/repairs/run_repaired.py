@@ -44,8 +44,7 @@ def probe_repaired(
     unknown = [None] * len(trials)
     return {
         "tried": [
-            run_repaired(PROBE, source, namespace, names, trials) if has_time() else unknown
-            for source in sources
+            run_repaired(PROBE, source, namespace, names, trials) if has_time() else unknown for source in sources
         ]
     }
 
@@ -92,10 +91,7 @@ def stopped_after(seconds: float) -> Iterator[None]:
         with stopped_by_another_thread(PATIENCE * seconds, TimeoutError, time.monotonic):
             yield
         return
-    timers = (
-        (signal.ITIMER_PROF, signal.SIGPROF, seconds),
-        (signal.ITIMER_REAL, signal.SIGALRM, PATIENCE * seconds),
-    )
+    timers = ((signal.ITIMER_PROF, signal.SIGPROF, seconds), (signal.ITIMER_REAL, signal.SIGALRM, PATIENCE * seconds))
     before = [(number, signal.signal(number, stop)) for _, number, _ in timers]
     reported_before, sys.unraisablehook = sys.unraisablehook, report
     try:
@@ -111,9 +107,7 @@ def stopped_after(seconds: float) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def stopped_by_another_thread(
-    seconds: float, error: type[BaseException], clock: Callable[[], float]
-) -> Iterator[None]:
+def stopped_by_another_thread(seconds: float, error: type[BaseException], clock: Callable[[], float]) -> Iterator[None]:
     """Raise an error in this thread after so many seconds of a clock, and again until this context ends."""
     thread, over, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
     until = clock() + seconds
@@ -149,13 +143,7 @@ def run_repaired(
     results: list[Any] = [None] * len(trials)
     scope = dict(namespace)
     quiet = contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[])
-    with (
-        contextlib.suppress(Exception),
-        stopped_after(SECONDS_EACH),
-        warnings.catch_warnings(),
-        quiet[0],
-        quiet[1],
-    ):
+    with contextlib.suppress(Exception), stopped_after(SECONDS_EACH), warnings.catch_warnings(), quiet[0], quiet[1]:
         warnings.simplefilter("ignore")
         exec(compile(source, "<repaired>", "exec", dont_inherit=True), scope)
         for index, inputs in enumerate(trials):

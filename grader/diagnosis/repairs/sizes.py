@@ -16,18 +16,7 @@ FIXED = "the {} is a fixed number. Take it from what is handed in: another input
 FROM_FRONT = "`{}` counts its axes from the front, and not every input has the same number of axes."
 RECUT = "a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere."
 LOST = "`{}` is overwritten here, and is needed again."
-PLACED_BY = (
-    "transpose",
-    "unsqueeze",
-    "squeeze",
-    "swapaxes",
-    "flatten",
-    "sum",
-    "mean",
-    "softmax",
-    "select",
-    "unbind",
-)
+PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
 
 
 def of_sizes(node: Any, piece: Piece) -> Changes:
@@ -60,11 +49,7 @@ def _fixed(function: ast.FunctionDef) -> Changes:
     for node in (part for statement in function.body for part in ast.walk(statement)):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 2:
             numbers.setdefault(node.value, node.lineno)
-    read = {
-        ast.unparse(node)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Attribute) and "head" in node.attr
-    }
+    read = {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Attribute) and "head" in node.attr}
     for number, line in numbers.items():
         for size in (*_sizes(function), *sorted(read)):
             yield 4, FIXED.format(number), line, _replaces(number, size)
@@ -79,21 +64,10 @@ def _sizes(function: ast.FunctionDef) -> Iterator[str]:
         kind = ast.unparse(argument.annotation) if argument.annotation else ""
         if argument.arg in ("num_heads", "n", "patch_size") or kind == "int":
             yield argument.arg
-        elif (
-            argument.arg == "self"
-            or kind.endswith("Module")
-            or "layer" in argument.arg
-            or "attn" in argument.arg
-        ):
+        elif argument.arg == "self" or kind.endswith("Module") or "layer" in argument.arg or "attn" in argument.arg:
             yield f"{argument.arg}.num_heads"
-    names = [
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-    for name in [
-        n for n in dict.fromkeys(names) if n in ("weights", "attn", "rows", "maps", "last", "w", "m")
-    ]:
+    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    for name in [n for n in dict.fromkeys(names) if n in ("weights", "attn", "rows", "maps", "last", "w", "m")]:
         yield from (f"{name}.shape[-1]", f"{name}.shape[-3]")
 
 
@@ -157,9 +131,7 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
     ):
         length = ast.Subscript(ast.Attribute(node.value, "shape", ast.Load()), ast.Constant(-1), ast.Load())
         new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
-        whole = (
-            ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
-        )
+        whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
         says = f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front: it takes everything."
         yield 1, says, node.lineno, sets("slice", whole)
 
@@ -187,7 +159,5 @@ def _overwritten(node: ast.Assign) -> Changes:
     read = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
     for index, one in enumerate(target.elts):
         if isinstance(one, ast.Name) and one.id in read:
-            others = [
-                ast.Name("_", ast.Store()) if i == index else other for i, other in enumerate(target.elts)
-            ]
+            others = [ast.Name("_", ast.Store()) if i == index else other for i, other in enumerate(target.elts)]
             yield 2, LOST.format(one.id), node.lineno, puts("targets", 0, ast.Tuple(others, ast.Store()))

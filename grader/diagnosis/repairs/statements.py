@@ -32,11 +32,7 @@ def of_statements(node: Any) -> Changes:
         if isinstance(statement, ast.If) and statement.orelse:
             says = "what stands under `else` or `elif` is not tried where this condition holds."
             yield 5, says, statement.orelse[0].lineno, _unwraps_else(index)
-        if (
-            isinstance(statement, SIMPLE)
-            and isinstance(after, (*SIMPLE, *BLOCKS))
-            and not _is_text(statement)
-        ):
+        if isinstance(statement, SIMPLE) and isinstance(after, (*SIMPLE, *BLOCKS)) and not _is_text(statement):
             says = "look at the order of this line and what follows: it comes too early."
             yield 3, says, statement.lineno, _exchanges(index)
         if isinstance(statement, ast.Assign) and isinstance(after, ast.Assign) and _alike(statement, after):

@@ -82,9 +82,7 @@ def make_pair(
     near = 1e-9 if discrete else NEAR.get(want.dtype, 1e-4)
     yes_or_no = want.dtype == torch.bool
     got, want = got.detach().cpu().double(), want.detach().cpu().double()
-    few = (
-        want.numel() < DISTINCT**2 if discrete else len(set(want.flatten()[:64].tolist()) - {0.0}) < DISTINCT
-    )
+    few = want.numel() < DISTINCT**2 if discrete else len(set(want.flatten()[:64].tolist()) - {0.0}) < DISTINCT
     tensors = {key: value for key, value in (inputs or {}).items() if isinstance(value, Tensor)}
     return Pair(the_leaf(name), got, want, near, sizes, tensors, passed, few, discrete, yes_or_no)
 
@@ -136,9 +134,7 @@ def agree(one: Tensor, other: Tensor, near: float) -> bool:
 
 def whole_sizes(sizes: Mapping[str, Any]) -> dict[str, int]:
     """Return the sizes that are whole numbers; a batch of several axes counts with all its entries."""
-    whole = {
-        name: value for name, value in sizes.items() if isinstance(value, int) and not isinstance(value, bool)
-    }
+    whole = {name: value for name, value in sizes.items() if isinstance(value, int) and not isinstance(value, bool)}
     if isinstance(shape := sizes.get("batch_shape"), tuple) and shape:
         whole["batch"] = int(torch.Size(shape).numel())
     heads = whole.get("heads", whole.get("num_heads", 0))

@@ -20,11 +20,7 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     if not wants or not has or has == wants:
         return ""
     extra, missing = sorted(has.keys() - wants.keys()), sorted(wants.keys() - has.keys())
-    if (
-        len(extra) == len(missing)
-        and extra
-        and sorted(has[n] for n in extra) == sorted(wants[n] for n in missing)
-    ):
+    if len(extra) == len(missing) and extra and sorted(has[n] for n in extra) == sorted(wants[n] for n in missing):
         return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)}."
     if missing:
         why = " Is it made in __init__, as an nn.Module or nn.Parameter, and kept as self.…?"
@@ -45,20 +41,14 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
 def _of_roles(has: Shapes, wants: Shapes) -> str:
     """Find layers that are made for the input of another one; "" if the shapes that are wrong are no others' shapes."""
     wrong = [name for name in sorted(wants) if has[name] != wants[name]]
-    owners = {
-        name: [other for other in sorted(wants) if wants[other] == has[name] != wants[name]] for name in wrong
-    }
+    owners = {name: [other for other in sorted(wants) if wants[other] == has[name] != wants[name]] for name in wrong}
     layers = _listed([name.rpartition(".")[0] for name in wrong])
-    if not all(name.endswith(".weight") and len(wants[name]) == 2 for name in wrong) or not all(
-        owners.values()
-    ):
+    if not all(name.endswith(".weight") and len(wants[name]) == 2 for name in wrong) or not all(owners.values()):
         return ""
     if all(wants[name][0] == has[name][0] for name in wrong):
         others = sorted({owner.rpartition(".")[0] for found in owners.values() for owner in found})
         if all(other in wrong for found in owners.values() for other in found):
-            return (
-                f"{layers} are made for each other's inputs. Which of them read the one, and which the other?"
-            )
+            return f"{layers} are made for each other's inputs. Which of them read the one, and which the other?"
         is_made = "is" if len(wrong) == 1 else "are"
         return f"{layers} {is_made} made for the input of {_listed(others)}. What does each of them read?"
     return ""

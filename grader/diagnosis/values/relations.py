@@ -36,11 +36,7 @@ class Leaf(NamedTuple):
 
 
 def relations(
-    name: str,
-    got: Any,
-    want: Any,
-    sizes: Mapping[str, Any],
-    inputs: Mapping[str, Tensor] | None = None,
+    name: str, got: Any, want: Any, sizes: Mapping[str, Any], inputs: Mapping[str, Tensor] | None = None
 ) -> list[str]:
     """Return the phrases that hold of one leaf of one trial, the most telling first; [] if none is found.
 
@@ -75,14 +71,10 @@ def _shared(name: str, leaves: Sequence[Leaf]) -> list[tuple[int, Phrase]]:
         return []
     by_trial = [list(_ranked(pair)) for pair in failing]
     # A constant is a whole number in some trials alone; a phrase is as strong as where it is none.
-    entries = {
-        entry[1].says: entry for entry in sorted(chain(*by_trial), key=lambda entry: not entry[1].weak)
-    }
+    entries = {entry[1].says: entry for entry in sorted(chain(*by_trial), key=lambda entry: not entry[1].weak)}
     places = {phrase.says: place for place, (_, phrase) in enumerate(chain(*by_trial))}
     found = [entry for entry in entries.values() if all(_holds(entry, held) for held in by_trial)]
-    found = sorted(
-        (entry for entry in found if entry[1].says), key=lambda entry: (entry[0], places[entry[1].says])
-    )
+    found = sorted((entry for entry in found if entry[1].says), key=lambda entry: (entry[0], places[entry[1].says]))
     for pair in known:
         if pair.passed and not pair.few and found:
             words = {phrase.says for _, phrase in _ranked(pair)}
@@ -112,13 +104,7 @@ def relation_of(trials: Sequence[Trial], sure: bool = False) -> str:
     found: list[tuple[int, str]] = []
     for name in failing[0].expected:
         leaves = [
-            Leaf(
-                trial.got.get(name),
-                trial.expected.get(name),
-                trial.sizes,
-                _tensors(trial.inputs),
-                trial.passed,
-            )
+            Leaf(trial.got.get(name), trial.expected.get(name), trial.sizes, _tensors(trial.inputs), trial.passed)
             for trial in trials
         ]
         wrong = [leaf for leaf in leaves if not leaf.passed and not _is_right(name, leaf, rounded)]
@@ -137,9 +123,7 @@ def _is_right(name: str, leaf: Leaf, rounded: float) -> bool:
 
 def _tensors(inputs: Mapping[str, Any]) -> dict[str, Tensor]:
     """Return the tensors that an answer was called with, by the names of its parameters."""
-    return {
-        name.removeprefix("arguments."): value for name, value in inputs.items() if isinstance(value, Tensor)
-    }
+    return {name.removeprefix("arguments."): value for name, value in inputs.items() if isinstance(value, Tensor)}
 
 
 def _ranked(pair: Pair) -> Iterator[tuple[int, Phrase]]:

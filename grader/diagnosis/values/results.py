@@ -15,9 +15,7 @@ from grader.diagnosis.values.structure import structure
 OTHER, SHAPE, RIGHT = 0, 1, 2  # how much a tensor looks like another
 
 
-def of_all(
-    got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, Any] | None = None
-) -> list[str]:
+def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, Any] | None = None) -> list[str]:
     """Return the phrases that hold about several leaves together, by flattened name; [] if none does.
 
     Two results that have changed places, one result twice, one that is missing, a list where one tensor is due, or
@@ -53,12 +51,8 @@ def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
     plain = [not _has_ones(trial) for trial in failing]
     for name in failing[0].expected:
         if all(name in trial.got and name in trial.expected for trial in failing):
-            found = [
-                structure(name, trial.got[name], trial.expected[name], trial.sizes, sure) for trial in failing
-            ]
-            if says := _in_all(found) or _in_all(
-                [one for one, telling in zip(found, plain, strict=True) if telling]
-            ):
+            found = [structure(name, trial.got[name], trial.expected[name], trial.sizes, sure) for trial in failing]
+            if says := _in_all(found) or _in_all([one for one, telling in zip(found, plain, strict=True) if telling]):
                 return says
     return ""
 
@@ -99,15 +93,9 @@ def _in_all(lists: Sequence[Sequence[str]]) -> str:
 
 def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
     """Find results that came in each other's places, or twice."""
-    names = [
-        name
-        for name, value in want.items()
-        if isinstance(value, Tensor) and isinstance(got.get(name), Tensor)
-    ]
+    names = [name for name, value in want.items() if isinstance(value, Tensor) and isinstance(got.get(name), Tensor)]
     # What another call gave ("loss at another temperature", "without head 1") is no second result of one call.
-    names = [
-        name for name in names if re.fullmatch(r"[a-z_ ]+", name) and not re.search(r" of |without", name)
-    ]
+    names = [name for name in names if re.fullmatch(r"[a-z_ ]+", name) and not re.search(r" of |without", name)]
     names = [name for name in names if not any(name.startswith(f"{other} ") for other in names)]
     for index, one in enumerate(names):
         for other in names[index + 1 :]:
@@ -149,13 +137,9 @@ def _lists(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
                 yield f"One tensor came back for {the_leaf(plain)}, where a list of tensors is due."
         elif name.endswith(" (number)") and got[name] != value and isinstance(got[name], int):
             plain = the_leaf(name.removesuffix(" (number)"))
-            entries = [
-                got.get(f"{name.removesuffix(' (number)')}[{index}]", got) for index in range(got[name])
-            ]
+            entries = [got.get(f"{name.removesuffix(' (number)')}[{index}]", got) for index in range(got[name])]
             if any(entry is None for entry in entries):
-                yield f"The list of {plain} holds None; leave such entries out.".replace(
-                    "list of the ", "list of "
-                )
+                yield f"The list of {plain} holds None; leave such entries out.".replace("list of the ", "list of ")
             else:
                 yield f"Too {'many' if got[name] > value else 'few'} came back in the list of {plain}.".replace(
                     "of the ", "of "

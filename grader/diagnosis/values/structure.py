@@ -9,23 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.diagnosis.values.pair import (
-    NEAR,
-    agree,
-    axis_names,
-    called,
-    sentence,
-    slice_words,
-    the_leaf,
-    whole_sizes,
-)
+from grader.diagnosis.values.pair import NEAR, agree, axis_names, called, sentence, slice_words, the_leaf, whole_sizes
 
 MOST_AXES = 5  # of a tensor whose axes are tried in every order
 
 
-def structure(
-    name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = None, sure: bool = False
-) -> list[str]:
+def structure(name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = None, sure: bool = False) -> list[str]:
     """Return the phrases that hold about the form of one leaf, the simplest first; [] if it is right or none is found.
 
     Args:
@@ -117,9 +106,7 @@ def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure:
         # In some trials two sizes are the same, and an axis has no name: then its position is said in all.
         for named in (names, [""] * len(names)):
             for says, made in rule(the, *numbers, named, sizes):
-                (
-                    certain if made is not None and telling and _gives(made, numbers[1], near) else possible
-                ).append(says)
+                (certain if made is not None and telling and _gives(made, numbers[1], near) else possible).append(says)
     yield from certain
     if not sure:
         yield from possible
@@ -134,13 +121,7 @@ Rule = Iterator[tuple[str, Tensor | None]]  # a phrase, and what came, put right
 
 
 def _place(axis: int, ndim: int) -> str:
-    return (
-        "in front"
-        if axis == 0 and ndim > 1
-        else "at the end"
-        if axis == ndim - 1
-        else f"at axis −{ndim - axis}"
-    )
+    return "in front" if axis == 0 and ndim > 1 else "at the end" if axis == ndim - 1 else f"at axis −{ndim - axis}"
 
 
 def _ones(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
@@ -240,10 +221,7 @@ def _unreduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Map
                     own = got.diagonal(dim1=axis, dim2=other).movedim(-1, min(axis, other))
                     if own.shape == want.shape and agree(own, want, 1e-4):
                         word = slice_words(tuple(got.shape), sizes)[min(axis, other) + 1][-1]
-                        yield (
-                            f"In {the}, each {word} is paired with every other, and not with itself alone.",
-                            want,
-                        )
+                        yield (f"In {the}, each {word} is paired with every other, and not with itself alone.", want)
                         return
         yield f"{sentence(the)} came with an axis too many: {word}.", None
 
@@ -267,9 +245,7 @@ def _swapped(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappi
     if got.ndim != want.ndim or got.ndim > MOST_AXES or sorted(got.shape) != sorted(want.shape):
         return
     for order in sorted(permutations(range(got.ndim)), key=_moved):
-        if [got.shape[axis] for axis in order] != list(want.shape) or not agree(
-            got.permute(order), want, 1e-4
-        ):
+        if [got.shape[axis] for axis in order] != list(want.shape) or not agree(got.permute(order), want, 1e-4):
             continue
         turned = [axis for axis, other in enumerate(order) if axis != other]
         if len(turned) == 2:

@@ -54,9 +54,7 @@ def elementwise(pair: Pair) -> Iterator[Phrase]:
     step = max(1, pair.want.numel() // SAMPLE)
     due, came = pair.want.flatten()[::step], pair.got.flatten()[::step]
     made = torch.stack([function(due) for function in FUNCTIONS.values()])
-    promising = (
-        agreeing(came.expand_as(made), made, 100 * pair.near).all(1).tolist()
-    )  # the largest may not be in it
+    promising = agreeing(came.expand_as(made), made, 100 * pair.near).all(1).tolist()  # the largest may not be in it
     for (says, function), holds in zip(FUNCTIONS.items(), promising, strict=True):
         if holds and agree(pair.got, function(pair.want), pair.near):
             # Nothing but zeros has many causes.
@@ -151,10 +149,7 @@ def offset(pair: Pair) -> Iterator[Phrase]:
     """Find one amount that was added to all numbers, or from which all were taken away."""
     if pair.yes_or_no or not pair.got.isfinite().all() or not pair.want.isfinite().all():
         return
-    for signed, words in (
-        (pair.got - pair.want, "is too large by"),
-        (pair.got + pair.want, "is taken away from"),
-    ):
+    for signed, words in ((pair.got - pair.want, "is too large by"), (pair.got + pair.want, "is taken away from")):
         amount = float(signed.mean())
         if not agree(signed, torch.full_like(signed, amount), pair.near) or abs(amount) < pair.near:
             continue
@@ -175,9 +170,7 @@ def shifted_rows(pair: Pair) -> Iterator[Phrase]:
     rows = (pair.got - pair.want).flatten(0, -2)
     same = agree(rows, rows[:1].expand_as(rows), pair.near) if len(rows) > 1 and rows.shape[-1] > 1 else False
     if same and not agree(rows[0], rows[0].mean().expand_as(rows[0]), pair.near):
-        yield Phrase(
-            f"In {pair.the}, every row is off by the same vector: is there a bias that nobody asked for?"
-        )
+        yield Phrase(f"In {pair.the}, every row is off by the same vector: is there a bias that nobody asked for?")
 
 
 def with_inputs(pair: Pair) -> Iterator[Phrase]:
@@ -206,14 +199,9 @@ def unmoved(pair: Pair) -> Iterator[Phrase]:
         return
     wrong = pair.got != pair.want
     for name, tensor in pair.inputs.items():
-        if (
-            tensor.shape == pair.want.shape
-            and not tensor.is_floating_point()
-            and int(wrong.sum()) >= DISTINCT
-        ):
+        if tensor.shape == pair.want.shape and not tensor.is_floating_point() and int(wrong.sum()) >= DISTINCT:
             came = tensor.cpu().double()[wrong]
             if torch.equal(came, pair.got[wrong]) and len(came.unique()) > 1:
                 yield Phrase(
-                    f"Where {pair.the} came out wrong, the number of {name} at the same place came.",
-                    kind="free",
+                    f"Where {pair.the} came out wrong, the number of {name} at the same place came.", kind="free"
                 )

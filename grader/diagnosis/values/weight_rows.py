@@ -52,18 +52,12 @@ def _softmax_elsewhere(pair: Pair) -> Iterator[Phrase]:
                 kind="free",
             )
         yield Phrase(
-            f"In {pair.the}, the softmax runs over another axis than the last: the rows do not sum to 1.",
-            kind="free",
+            f"In {pair.the}, the softmax runs over another axis than the last: the rows do not sum to 1.", kind="free"
         )
     total = pair.got.sum((-1, -2))
-    if (
-        shape[-2] > 1
-        and pair.got.count_nonzero() > DISTINCT
-        and agree(total, torch.ones_like(total), pair.near)
-    ):
+    if shape[-2] > 1 and pair.got.count_nonzero() > DISTINCT and agree(total, torch.ones_like(total), pair.near):
         yield Phrase(
-            f"All of {pair.the} together sum to 1: the softmax runs over rows and columns at once.",
-            kind="free",
+            f"All of {pair.the} together sum to 1: the softmax runs over rows and columns at once.", kind="free"
         )
 
 
@@ -98,13 +92,9 @@ def _hidden(pair: Pair, full: Tensor) -> Iterator[Phrase]:
     if not agree(got, share, 10 * pair.near):
         return
     if bool((pair.got == pair.got.tril()).all()) and pair.want.ndim > 1 and _all_above(pair):
-        yield Phrase(
-            f"In {pair.the}, nobody looks ahead: there is a causal mask that is not asked for.", kind="free"
-        )
+        yield Phrase(f"In {pair.the}, nobody looks ahead: there is a causal mask that is not asked for.", kind="free")
     yield Phrase(
-        f"In {pair.the}, some are 0 that should not be; the others share their weight.",
-        kind="free",
-        vague=True,
+        f"In {pair.the}, some are 0 that should not be; the others share their weight.", kind="free", vague=True
     )
 
 
@@ -121,8 +111,7 @@ def _uniform(pair: Pair, full: Tensor) -> Iterator[Phrase]:
         got, torch.full_like(got, 1 / got.shape[-1]), pair.near
     ):
         yield Phrase(
-            f"In {pair.the}, every place of a row has the same weight: all scores are equal there.",
-            kind="free",
+            f"In {pair.the}, every place of a row has the same weight: all scores are equal there.", kind="free"
         )
     elif agree(got, torch.nn.functional.one_hot(want.argmax(-1), want.shape[-1]).double(), pair.near):
         yield Phrase(f"In {pair.the}, the largest score takes all weight.", kind="free")

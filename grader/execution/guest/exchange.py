@@ -29,9 +29,7 @@ class Answer:
 class Exchange:
     """Sends one request and waits for the answer."""
 
-    def __init__(
-        self, process: InterpreterProcess, grader: GraderConnection, meter: Meter, limits: dict
-    ) -> None:
+    def __init__(self, process: InterpreterProcess, grader: GraderConnection, meter: Meter, limits: dict) -> None:
         """Prepare for one request to `process`."""
         self._process, self._grader, self._meter, self._limits = process, grader, meter, limits
         self._channel = process.channel
@@ -50,9 +48,7 @@ class Exchange:
         answer = self._run(seconds, waiting, request, blob)
         return replace(answer, waited=waiting.seconds())
 
-    def _run(
-        self, seconds: float, waiting: Waiting, request: bytes | memoryview, blob: bytes | memoryview
-    ) -> Answer:
+    def _run(self, seconds: float, waiting: Waiting, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
         """Do what `run` does, but for the time that the process waited."""
         self._deadline, counted, next_look = time.monotonic() + seconds, 0.0, 0.0
         self._outgoing = memoryview(frames.pack(request, blob))

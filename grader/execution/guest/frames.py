@@ -66,13 +66,7 @@ def pack(header: bytes | memoryview, body: bytes | memoryview = b"") -> bytes:
     return b"".join((PRELUDE.pack(MAGIC, len(header), len(body)), header, body))
 
 
-def send(
-    sock: socket.socket,
-    header: bytes,
-    body: bytes | memoryview = b"",
-    *,
-    deadline: float | None = None,
-) -> None:
+def send(sock: socket.socket, header: bytes, body: bytes | memoryview = b"", *, deadline: float | None = None) -> None:
     """Send one frame; `deadline` is a time of time.monotonic().
 
     Raises:

@@ -62,9 +62,7 @@ class GraderConnection:
         except frames.FrameError:
             self._end()
 
-    def reply(
-        self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"", *, waited: float = 0.0
-    ) -> None:
+    def reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"", *, waited: float = 0.0) -> None:
         """Answer an order, and include the raw output since the last call of `discard_raw`."""
         self._collect_raw()
         header = {"outcome": outcome, "raw": len(self._raw), "head": len(head), "waited": waited}

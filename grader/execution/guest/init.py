@@ -46,13 +46,7 @@ class Init:
     """Carries out the orders of one connection."""
 
     def __init__(
-        self,
-        connection: socket.socket,
-        confinement: Confinement,
-        home: str,
-        limits: dict,
-        shell: Shell,
-        keep: set[int],
+        self, connection: socket.socket, confinement: Confinement, home: str, limits: dict, shell: Shell, keep: set[int]
     ) -> None:
         """Start nothing yet.
 
@@ -151,10 +145,7 @@ class Init:
             before: the sandbox's processes before it started.
             in_place: it ran in the active interpreter itself, so there is no checkpoint.
         """
-        if answer.outcome in ("memory", "scratch") and self._active is not None:
-            keep = {self._active.pid}
-        else:
-            keep = before
+        keep = {self._active.pid} if answer.outcome in ("memory", "scratch") and self._active is not None else before
         if in_place or not self._kill_all_but(keep) or not self._checkpoint_answers():
             return self._give_up(f"{answer.outcome} lost", answer.waited)
         return answer
@@ -195,9 +186,7 @@ class Init:
         self._confinement.confine(self._limits, self._home)
         tempfile.tempdir = None  # this cache contains the fork server's folder, not this sandbox's
         attach_streams()
-        if (
-            not self._confinement.full
-        ):  # terminals would be those of the whole machine: `!command` uses a pipe
+        if not self._confinement.full:  # terminals would be those of the whole machine: `!command` uses a pipe
             self._shell.system = self._shell.system_raw
         for name in [name for name in sys.modules if name.partition(".")[0] == "guest"]:
             del sys.modules[name]  # so that student code cannot import these modules
@@ -322,9 +311,7 @@ def start(
         return
     control.close()
     try:
-        header, _ = frames.receive(
-            connection, most_header=1 << 20, most_body=0, deadline=time.monotonic() + 60
-        )
+        header, _ = frames.receive(connection, most_header=1 << 20, most_body=0, deadline=time.monotonic() + 60)
         config = json.loads(header)
         home = confinement.prepare_home(config["limits"])
         Init(connection, confinement, home, config["limits"], shell, keep).run(config["seed"])

@@ -151,9 +151,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
     places.begin(order["cell"], order["origin"] == tripwire.GIVEN, order["source"])
-    if order[
-        "origin"
-    ]:  # what a cell of the student's own, or a wrong answer, switched off must not reach further
+    if order["origin"]:  # what a cell of the student's own, or a wrong answer, switched off must not reach further
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
     count, refused = shell.execution_count, False

@@ -108,9 +108,7 @@ class _UnimportedCompiler(ModuleType):
     def graph_break(self, msg: str = "") -> None:
         """Do nothing: nothing is being compiled."""
 
-    def disable(
-        self, fn: Any = None, recursive: bool = True, *, wrapping: bool = True, **options: Any
-    ) -> Any:
+    def disable(self, fn: Any = None, recursive: bool = True, *, wrapping: bool = True, **options: Any) -> Any:
         """Return the function unchanged if torch calls this for its own functions (`wrapping` is then false).
 
         Any other caller is about to compile: for it, import the compiler and call the compiler's `disable`.

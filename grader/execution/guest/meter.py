@@ -94,10 +94,7 @@ def memory_is_short(path: str = "/proc/meminfo") -> bool:
     """Tell whether hardly any of this machine's memory is available."""
     try:
         with open(path, "rb") as file:
-            fields = {
-                name: 1024 * int(value.split()[0])
-                for name, _, value in (line.partition(b":") for line in file)
-            }
+            fields = {name: 1024 * int(value.split()[0]) for name, _, value in (line.partition(b":") for line in file)}
         return fields[b"MemAvailable"] < min(SHORT * fields[b"MemTotal"], SHORT_BYTES)
     except (OSError, KeyError):
         return False

@@ -63,9 +63,7 @@ def runs_unchanged(frame: FrameType, cell: str) -> bool:
     code = _codes(_sources[cell], frame.f_code.co_flags & FUTURE).get(frame.f_code)
     if code is None or type(names) is not dict or frame.f_lasti not in code.calls:
         return False
-    if any(
-        type(value) not in PLAIN and nn.Module not in type(value).__mro__ for value in frame.f_locals.values()
-    ):
+    if any(type(value) not in PLAIN and nn.Module not in type(value).__mro__ for value in frame.f_locals.values()):
         return False
     tensor = _vars(torch.Tensor)
     if len(tensor) != len(_tensor) or any(tensor.get(name) is not value for name, value in _tensor.items()):
@@ -85,9 +83,7 @@ class Released(NamedTuple):
     """A code object of a given cell."""
 
     names: frozenset[str]  # the global names that it uses
-    calls: frozenset[
-        int
-    ]  # the instructions that call a function of a library by its name, as in `F.softmax(scores)`
+    calls: frozenset[int]  # the instructions that call a function of a library by its name, as in `F.softmax(scores)`
 
 
 @lru_cache(None)

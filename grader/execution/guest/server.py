@@ -100,12 +100,7 @@ def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> No
 
 
 def _start_child(
-    connection: socket.socket,
-    confinement: Confinement,
-    shell: Shell,
-    keep: set[int],
-    user: int,
-    control: socket.socket,
+    connection: socket.socket, confinement: Confinement, shell: Shell, keep: set[int], user: int, control: socket.socket
 ) -> NoReturn:
     """In a fork of the server: start a sandbox's init and exit; if that fails, send the reason first."""
     from guest import init
@@ -144,10 +139,7 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
             __import__(name)
     gc.freeze()  # nothing imported is garbage: what looks for garbage below need not look through it
     asynchronous = "import asyncio, inspect, random, math, time\nawait asyncio.sleep(0)"
-    for source in (
-        asynchronous,
-        "def warm():\n    raise ValueError\nwarm()",
-    ):  # the second prints a traceback
+    for source in (asynchronous, "def warm():\n    raise ValueError\nwarm()"):  # the second prints a traceback
         shell.loop().run_until_complete(shell.run_as_in_jupyter(source))
     _train_once()
     shell.reset(new_session=True)
@@ -233,9 +225,7 @@ def _font_cache(home: str) -> dict[str, bytes]:
     A Python that a notebook starts itself would need long to make that list again.
     """
     folder = f"{home}/.config/matplotlib"
-    names = (
-        [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []
-    )
+    names = [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []
     files = {}
     for name in names:
         with open(f"{folder}/{name}", "rb") as file:

@@ -53,9 +53,7 @@ class Sink:
     def update(self, name: str | None, data: dict, metadata: dict) -> None:
         """Replace data and metadata of the outputs whose display id is `name`."""
         for output in self._outputs:
-            if output.get("id") == name and self._takes(
-                {**output, "data": data, "metadata": metadata}, output
-            ):
+            if output.get("id") == name and self._takes({**output, "data": data, "metadata": metadata}, output):
                 output["data"], output["metadata"] = data, metadata
 
     def clear(self, wait: bool) -> None:

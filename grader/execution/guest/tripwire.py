@@ -217,9 +217,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             if builtin in self._watched:
                 name = builtin
             origin = _origins.get(id(code), "")
-            is_sure = (
-                not student_code and released.is_given(origin) and released.runs_unchanged(frame, origin)
-            )
+            is_sure = not student_code and released.is_given(origin) and released.runs_unchanged(frame, origin)
             if origin and (is_sure or not released.is_given(origin)):
                 self.record(name, "" if origin == self._exercise else origin)
                 return

@@ -66,9 +66,7 @@ def _tensors(blob: bytes | memoryview) -> dict[str, torch.Tensor]:
             continue
         start, stop = entry["data_offsets"]
         dtype, shape = NAMES[entry["dtype"]], entry["shape"]
-        data = (
-            torch.frombuffer(body[start:stop], dtype=dtype) if stop > start else torch.empty(0, dtype=dtype)
-        )
+        data = torch.frombuffer(body[start:stop], dtype=dtype) if stop > start else torch.empty(0, dtype=dtype)
         tensors[name] = data.reshape(shape).clone()
     return tensors
 
@@ -128,19 +126,13 @@ def _plain(tensor: torch.Tensor, max_bytes: int) -> torch.Tensor:
     if type(tensor) is not torch.Tensor:
         tensor = tensor.as_subclass(torch.Tensor)
     if tensor.is_nested or tensor.layout != torch.strided:
-        raise Refused(
-            f"a tensor of layout {str(tensor.layout).removeprefix('torch.')} came back, not a plain one"
-        )
+        raise Refused(f"a tensor of layout {str(tensor.layout).removeprefix('torch.')} came back, not a plain one")
     if tensor.is_meta:
         raise Refused("a tensor on the meta device came back: it has a shape but no numbers")
     if tensor.dtype not in DTYPES:
-        raise Refused(
-            f"a tensor of dtype {str(tensor.dtype).removeprefix('torch.')} came back; use a real one"
-        )
+        raise Refused(f"a tensor of dtype {str(tensor.dtype).removeprefix('torch.')} came back; use a real one")
     if tensor.numel() * tensor.element_size() > max_bytes:
-        raise Refused(
-            f"a tensor of shape {tuple(tensor.shape)} came back: far more numbers than were asked for"
-        )
+        raise Refused(f"a tensor of shape {tuple(tensor.shape)} came back: far more numbers than were asked for")
     return tensor.resolve_neg().cpu().contiguous()
 
 

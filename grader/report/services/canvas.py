@@ -12,15 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.records import GradebookEntry, Student
-from grader.report.services.csv_table import (
-    CannotExport,
-    Export,
-    WrongOwnFile,
-    exact,
-    read_table,
-    score,
-    table,
-)
+from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, exact, read_table, score, table
 from grader.report.text import number
 
 POINTS = "Points Possible"
@@ -127,9 +119,7 @@ def _title(head: str) -> str:
     return head.rpartition(" (")[0] if _number(head) else ""
 
 
-def _filled_in(
-    students: Scores, worth: Mapping[str, float], column: str, canvas_export: _GradebookExport
-) -> Export:
+def _filled_in(students: Scores, worth: Mapping[str, float], column: str, canvas_export: _GradebookExport) -> Export:
     """Return the table with the columns about the student as Canvas's own export has them."""
     places = {name: canvas_export.column(column or name) for name in worth}
     identity = slice(0, canvas_export.identity)

@@ -19,7 +19,9 @@ from grader.report.services.csv_table import Export
 from grader.report.text import EXERCISE_FAULT, SYMBOLS, check_messages, clean, kind
 
 FAULT = "The grader failed; this costs you nothing. Your instructor will run it again."
-LATER = "Your notebook was read and run. What the hidden inputs gave is shown when your instructor publishes the grades."
+LATER = (
+    "Your notebook was read and run. What the hidden inputs gave is shown when your instructor publishes the grades."
+)
 HIDDEN, VISIBLE = "after_published", "visible"
 
 
@@ -67,9 +69,7 @@ def _overview(entry: GradebookEntry) -> str:
     missing = [verdict for verdict in entry.grade.verdicts if verdict.outcome is Outcome.MISSING]
     if not missing:
         return LATER
-    return "\n".join(
-        [LATER, "", "Without an answer:", "", *(f"- {escape(_named(each))}" for each in missing)]
-    )
+    return "\n".join([LATER, "", "Without an answer:", "", *(f"- {escape(_named(each))}" for each in missing)])
 
 
 def _named(verdict: Verdict) -> str:
@@ -94,9 +94,7 @@ def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
     messages = dict(zip((check.name for check in verdict.checks), check_messages(verdict), strict=True))
     first = next((check for check in checks if check.points < check.max_points), checks[0])
     for place, check in enumerate(checks, 1):
-        output = "\n\n".join(
-            filter(None, (_said(check, messages[check.name]), below if check is first else ""))
-        )
+        output = "\n\n".join(filter(None, (_said(check, messages[check.name]), below if check is first else "")))
         passed = check.points >= check.max_points
         name = f"{verdict.title}: {check.title}"
         yield _test(f"{verdict.id}.{place}", name, check.points, check.max_points, passed, output)
@@ -110,9 +108,7 @@ def _said(check: CheckResult, message: str) -> str:
     return escape(message) or ("passed" if check.outcome is Outcome.PASSED else "failed")
 
 
-def _test(
-    label: str, name: str, points: float, max_points: float, passed: bool, output: str
-) -> dict[str, Any]:
+def _test(label: str, name: str, points: float, max_points: float, passed: bool, output: str) -> dict[str, Any]:
     return {
         "number": label,
         "name": clean(name),

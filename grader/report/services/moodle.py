@@ -40,9 +40,7 @@ def moodle(students: Scores, assignments: Sequence[str], own: str = "") -> Expor
     """
     participants = [(student, scores) for student, scores in students if student.has_lms_id]
     if (participants or own) and len(assignments) > 1:
-        raise CannotExport(
-            f"Moodle has a worksheet for each assignment: pass --assignment, as in {assignments[0]}"
-        )
+        raise CannotExport(f"Moodle has a worksheet for each assignment: pass --assignment, as in {assignments[0]}")
     entries = {student.id: scores[assignments[0]] for student, scores in participants}
     left_out = tuple(student.id for student, _ in students if not student.has_lms_id)
     if own:
@@ -75,9 +73,7 @@ def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...],
     """
     head, *rows = read_table(own)
     if not {IDENTIFIER, GRADE} <= set(head):
-        raise WrongOwnFile(
-            f"it is no grading worksheet of Moodle: it has no columns {IDENTIFIER} and {GRADE}"
-        )
+        raise WrongOwnFile(f"it is no grading worksheet of Moodle: it has no columns {IDENTIFIER} and {GRADE}")
     if COMMENTS not in head:
         head, rows = [*head, COMMENTS], [[*row, ""] for row in rows]
     identifier, grade, comment = (head.index(name) for name in (IDENTIFIER, GRADE, COMMENTS))
@@ -119,12 +115,7 @@ def _about_exercise(verdict: Verdict, entry: GradebookEntry) -> tuple[str, ...]:
     head = f"{verdict.id} {verdict.title}: {_worth(entry, verdict.id)}".removesuffix(": ")
     message = verdict.message or ("not solved yet" if verdict.outcome is Outcome.MISSING else "")
     hint = f"Hint: {verdict.hint}" if verdict.hint else ""
-    return (
-        head,
-        EXERCISE_FAULT if verdict.outcome is Outcome.FAULT else message,
-        hint,
-        _by_hand(entry, verdict.id),
-    )
+    return (head, EXERCISE_FAULT if verdict.outcome is Outcome.FAULT else message, hint, _by_hand(entry, verdict.id))
 
 
 def _about_question(written: Written, entry: GradebookEntry) -> tuple[str, ...]:
