@@ -23,6 +23,16 @@ LESSON = Lesson(
     limits=Limits(given_seconds=10.0),
     prepare=(POINTER_TRAINING.states,),
     cell_seconds={"train-pointer": 60.0},
-    exercises=(SCORES, SCALED, SOFTMAX, ATTENTION, MASKS, MASKED, SELF_ATTENTION, CROSS_ATTENTION, POINTER),
+    exercises=(
+        SCORES,  # in the order of the notebook
+        SCALED,
+        SOFTMAX,
+        ATTENTION,
+        MASKS,
+        MASKED,
+        SELF_ATTENTION,
+        CROSS_ATTENTION,
+        POINTER,
+    ),
     given={"pointer": None, "losses": None, "Pointer": Pointer},
 )
