@@ -9,7 +9,7 @@ from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
-from grader.course.lesson_4.rotary_mistakes import ROTATE_2D_MISTAKES, ROTATE_MISTAKES
+from grader.declaration.edits import edits
 from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import raised
 from grader.declaration.sampler import InputSampler
@@ -125,6 +125,44 @@ ODD = Check(
 ROTATE_CONDUCT = ROTATE_CHECKS.conduct(
     1, examples=[dict(n=2, d=4)], trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)], rtol=ANGLES_IN_FLOAT32
 )
+ROTATE_MISTAKES = edits(rotate, """
+    pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Here the pairs are neighbours: 2i and
+        2i + 1.
+        vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
+        torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+    turned_backwards: The vectors are turned backwards. Turn by plus the angle: the first gets − second · sin.
+        + positions = -positions
+    same_speed_for_all: All pairs are turned by the same angle, the place itself. Pair i has its own speed:
+        base^(−2i/d).
+        + base = 1.0
+    half_the_exponent: The speeds are base^(−i/d): the angles shrink too slowly. The exponent of pair i is −2i/d.
+        + base = base**0.5
+    twice_the_exponent: The speeds are base^(−2i/(d/2)): they shrink too fast. Divide 2i by d, the whole width.
+        + base = base**2
+    speeds_grow: The speeds grow from pair to pair. The exponent is negative: base^(−2i/d).
+        + base = 1 / base
+    base_written_out: The argument base is not used: 10000 is written out.
+        + base = 10000.0
+    uses_the_turned_first: The second of a pair is computed from the first that is already turned. Keep the old one
+        for both lines.
+        return torch.stack([first * cos - second * sin,  →  first = first * cos - second * sin; return torch.stack([first,
+    halves_come_back: The pairs are right, but come back as two halves. Put each pair back as neighbours: stack on a
+        new last axis, then flatten.
+        = torch.cat([result[..., 0::2], result[..., 1::2]], dim=-1)
+    mirrored: Both lines have a plus, and so lengths change. In a turn exactly one of the two has a minus.
+        first * cos - second  →  first * cos + second
+    sines_added: Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by them.
+        torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  vectors + torch.stack([sin, cos], dim=-1).flatten(-2)
+    places_counted: The places are counted 0, 1, 2 … here. Use the argument positions.
+        + positions = torch.arange(vectors.shape[-2])
+    last_dimension_left_alone: With an odd width the last dimension has no partner: raise a ValueError.
+        + whole, vectors = vectors, vectors[..., : vectors.shape[-1] // 2 * 2]
+        = torch.cat([result, whole[..., vectors.shape[-1] :]], dim=-1)
+    turned_in_place: The vectors that were handed in are changed. Write the turned pairs into a new tensor.
+        = (vectors.data.copy_(result.data), result)[1]
+""")  # fmt: skip
+
+
 ROTATE = Exercise(
     id="4.10",
     title="Rotary positions",
@@ -161,6 +199,34 @@ def draw_grid(
 
 
 ROTATE_2D_CHECKS = StandardChecks(reference=rotate_2d, returns=("rotated",), draw=draw_grid)
+ROTATE_2D_MISTAKES = edits(rotate_2d, """
+    rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.
+        + return rotate(vectors, rows, base)
+    rows_twice: Both halves are turned by the row. The last half belongs to the column.
+        rotate(by_column, columns, base)  →  rotate(by_column, rows, base)
+    columns_first: Rows and columns are exchanged: the first half is turned by the row, the last by the column.
+        + rows, columns = columns, rows
+    row_plus_column: All dimensions are turned by row plus column, so (1, 2) and (2, 1) are the same place. Give
+        each one half.
+        + return rotate(rotate(vectors, rows, base), columns, base)
+    numbered_row_by_row: The patches are numbered row by row, as on a line. Give `rotate` the row, then the column.
+        + return rotate(vectors, rows * (columns.max() + 1) + columns, base)
+    pairs_alternate: Rows and columns have every second pair. Here the whole first half belongs to the row.
+        + pairs = vectors.unflatten(-1, (-1, 2))
+        + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
+        = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
+    speeds_of_the_whole: The speeds of a half are those of the whole width d. `rotate` gets a half, of width d/2,
+        and goes by that.
+        + base = base**0.5
+    speeds_go_on: The column's half goes on where the row's speeds end. Both halves begin at the speed 1.
+        rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
+    base_not_handed_on: The base is not handed on to `rotate`.
+        rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
+    halves_exchanged: The halves come back in the other order: the row's half first.
+        = result.roll(vectors.shape[-1] // 2, dims=-1)
+""")  # fmt: skip
+
+
 ROTATE_2D = Exercise(
     id="4.11",
     title="Rotary positions on a grid",

@@ -10,8 +10,8 @@ from attention.masks import causal_mask
 from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.course.lesson_4 import ways_mistakes
-from grader.declaration.exercise import Check, Exercise, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import as_module, as_tensor, learned, pair
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -170,6 +170,30 @@ JOINED_BATCH = JOINED.batch(
 JOINED_CONDUCT = JOINED.conduct(
     1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, mask="causal", dtype=torch.float64)]
 )
+JOINED_MISTAKES = edits(ConcatenatedAttention, """
+    words_first: The words stand in front here. Put the image's tokens first, then the words.
+        = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
+    image_sees_words: The image sees the words here: their columns are closed to the image's rows.
+        allowed[:S, S:] = False  →  pass
+    causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. All
+        patches see all patches.
+        mask=allowed  →  mask=torch.ones_like(allowed).tril()
+    words_unmasked: The mask of the words is not used: put it into the lower right of the large one.
+        + mask = None
+    word_mask_inverted: The mask of the words is turned around. True = may attend: take it without ~.
+        allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
+    words_blind: The words do not see the image: open the image's columns to the words' rows.
+        allowed[:S, S:] = False  →  allowed[:S, S:] = allowed[S:, :S] = False
+    patches_blind: The image's rows are False from end to end, so no patch sees another. All patches see all
+        patches.
+        allowed[:S, S:] = False  →  allowed[:S] = False
+    only_words_ask: Only the words ask here. The image's tokens take part, too: return the tokens of both.
+        = result[0][..., S:, :], result[1][..., S:, :]
+    joined_residual: The tokens are added to the output. The block adds them: return the attention's output.
+        = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
+""")  # fmt: skip
+
+
 CONCATENATION = Exercise(
     id="4.15",
     title="Concatenation: the image stands in front of the text",
@@ -178,7 +202,7 @@ CONCATENATION = Exercise(
     difficulty=2,
     minutes=8,
     checks=(JOINED_VALUES, JOINED_MASK, JOINED_BATCH, JOINED_CONDUCT),
-    mistakes=mistakes_in(vars(ways_mistakes), "ConcatenatedAttention"),
+    mistakes=JOINED_MISTAKES,
     review="Concatenation: who may see whom?",
 )
 
@@ -214,6 +238,34 @@ GATE_BATCH = GATE.batch(
 GATE_CONDUCT = GATE.conduct(
     1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
 )
+GATE_MISTAKES = edits(GatedCrossAttention, """
+    gate_without_tanh: The gate is used as it is. Put it through tanh, so that it stays between −1 and 1.
+        torch.tanh(self.gate)  →  self.gate
+    sigmoid_gate: This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.
+        torch.tanh  →  torch.sigmoid
+    gate_on_both: The gate closes on the text, too. It stands before what the words see, and only there.
+        text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
+    gate_mixes: The text gets less as the gate opens. Add to the text; do not mix.
+        text_tokens + torch.tanh(self.gate) * seen  →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
+    gate_without_residual: There is no residual: what is seen replaces the text. Add it to the text.
+        return text_tokens +  →  return
+    gate_unused: The gate is not used: what is seen comes in whole.
+        torch.tanh(self.gate) * seen  →  seen + 0 * self.gate
+    gate_without_norm: The words ask without a norm: the cross-attention reads norm(text).
+        self.norm(text_tokens)  →  text_tokens + 0 * self.norm(text_tokens)
+    gate_norms_image: The image tokens are normalised here. Take them as they come; the norm is the text's.
+        (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
+    gate_adds_to_norm: The residual carries the normalised text. Add to the text as it was before the norm.
+        return text_tokens +  →  return self.norm(text_tokens) +
+    gate_begins_open: The gate begins open. At 0 a new layer changes nothing: torch.zeros(1).
+        torch.zeros(1)  →  torch.ones(1)
+    gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
+        self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
+    gate_on_weights: The weights are multiplied by the gate. Return them as they are: each row sums to 1.
+        = result[0], torch.tanh(self.gate) * result[1]
+""")  # fmt: skip
+
+
 GATED = Exercise(
     id="4.16",
     title="Gated cross-attention: a door that begins closed",
@@ -222,7 +274,7 @@ GATED = Exercise(
     difficulty=2,
     minutes=8,
     checks=(GATE_VALUES, GATE_CLOSED, GATE_BATCH, GATE_CONDUCT),
-    mistakes=mistakes_in(vars(ways_mistakes), "GatedCrossAttention"),
+    mistakes=GATE_MISTAKES,
     review="Gated cross-attention: a door that begins closed",
 )
 
@@ -258,6 +310,36 @@ SUMMARY_BATCH = SUMMARY.batch(
 SUMMARY_CONDUCT = SUMMARY.conduct(
     1, trials=[dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
 )
+QUERY_MISTAKES = edits(LearnedQueries, """
+    image_asks_queries: The image asks and the queries answer. The queries come first, the image is the context.
+        (queries, image_tokens)  →  (image_tokens, queries)
+        self.norm(queries + seen)  →  self.norm(image_tokens + seen)
+    queries_without_residual: The queries are not added: without them the summary does not say who looked.
+        queries + seen  →  seen
+    queries_without_norm: The norm is missing. Return norm(queries + seen).
+        self.norm(queries + seen)  →  queries + seen + 0 * self.norm(seen)
+    norm_before_asking: The queries are normalised before they ask. Here the norm comes last, after the addition.
+        (queries, image_tokens)  →  (self.norm(queries), image_tokens)
+        self.norm(queries + seen)  →  queries + seen
+    norm_before_adding: Only what was seen is normalised. Add the queries first, then take the norm of the sum.
+        self.norm(queries + seen)  →  queries + self.norm(seen)
+    queries_see_themselves: The queries look at themselves. Hand the image tokens on as the context.
+        (queries, image_tokens)  →  (queries)
+    queries_in_the_image: The queries are among the tokens that they look at. The image alone answers.
+        (queries, image_tokens)  →  (queries, torch.cat([image_tokens, queries], -2))
+    queries_alike: All queries begin alike. Then all get the same gradient and stay alike: begin with torch.randn.
+        torch.randn(num_queries, d_model)  →  torch.zeros(num_queries, d_model)
+    queries_uniform: The queries come from another distribution than the normal one: torch.randn, not torch.rand.
+        torch.randn  →  torch.rand
+    queries_fixed: The queries never learn. Only an nn.Parameter does: make self.queries one.
+        self.queries = nn.Parameter(torch.randn(num_queries, d_model))  →  self.register_buffer("queries", torch.randn(num_queries, d_model))
+    summary_averaged: The summary is one token, the mean. Hand on all K of them.
+        = result[0].mean(-2, keepdim=True), result[1]
+    query_heads_averaged: The weights are averaged over the heads. Return those of every head.
+        = result[0], result[1].mean(-3)
+""")  # fmt: skip
+
+
 QUERIES = Exercise(
     id="4.17",
     title="Learned queries: a summary of the image",
@@ -266,7 +348,7 @@ QUERIES = Exercise(
     difficulty=2,
     minutes=10,
     checks=(SUMMARY_VALUES, SUMMARY_PARTS, SUMMARY_BATCH, SUMMARY_CONDUCT),
-    mistakes=mistakes_in(vars(ways_mistakes), "LearnedQueries"),
+    mistakes=QUERY_MISTAKES,
     review="Learned queries: a summary for every question",
 )
 
