@@ -9,7 +9,8 @@ from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
 from grader.course.lesson_4.ranking import RANKING
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import side_effects, strided
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -80,120 +81,54 @@ def curve_purity(
 # ---------------------------------------------------------------- mistakes
 
 
-def _curve(score, image_patches, blank, shown) -> Tensor:
-    """The scores of scenes of which only some patches are shown: one bool tensor (B, n) for each point."""
-    return torch.stack([score(torch.where(one.unsqueeze(-1), image_patches, blank)) for one in shown], dim=1)
+DELETION_MISTAKES = edits(deletion_curve, """
+    least_important_first: The patches go in the wrong order: the most important ones, which stand first in `order`,
+        must go first.
+        + order = order.flip(1)
+    one_patch_at_a_time: Each point lacks one patch alone. What is gone stays gone: blank one patch more at each
+        step.
+        turn >= step  →  turn != step - 1
+    zeros_for_blank: Patches become zeros. An empty patch is `blank`.
+        + blank = torch.zeros_like(blank)
+    one_order_for_all: The first scene's order is used for all scenes. Scene b has order[b].
+        + order = order[:1].expand_as(order)
+    without_the_start: The score of the whole scene is missing: begin before the first patch is gone.
+        = result[:, 1:]
+    without_the_end: The score of the empty scene is missing: n patches give n + 1 points.
+        = result[:, :-1]
+    steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
+        = result.T
+    order_as_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that
+        goes first.
+        order.argsort(1)  →  order
+    blanks_in_place: The scenes that were handed in are changed. Work on a copy: .clone().
+        = (result, image_patches.data.copy_(blank.expand_as(image_patches)))[0]
+""")  # fmt: skip
 
+INSERTION_MISTAKES = edits(insertion_curve, """
+    flipped_deletion: This is the deletion curve from its end. It puts in the least important patch first; the most
+        important one must be put in first.
+        + return deletion_curve(score, image_patches, order, blank).flip(1)
+    deletes_again: This takes patches away. Begin with an empty scene, and put patches in.
+        + return deletion_curve(score, image_patches, order, blank)
+    shows_one_patch: Each point shows one patch alone. What was put in stays in.
+        turn < step  →  turn == step - 1
+    begins_with_zeros: It begins with zeros. An empty scene is made of `blank`.
+        + blank = torch.zeros_like(blank)
+    without_the_empty_scene: The score of the empty scene is missing: n patches give n + 1 points.
+        = result[:, 1:]
+""")  # fmt: skip
 
-def _turns(order: Tensor) -> tuple[Tensor, range]:
-    return order.argsort(1), range(order.shape[1] + 1)
-
-
-@mistake(
-    "deletion_curve",
-    "The patches go in the wrong order: the most important ones, which stand first in `order`, must go first.",
-)
-def least_important_first(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order.flip(1), blank)
-
-
-@mistake(
-    "deletion_curve", "Each point lacks one patch alone. What is gone stays gone: blank one patch more at each step."
-)
-def one_patch_at_a_time(score, image_patches, order, blank):
-    turn, steps = _turns(order)
-    return _curve(score, image_patches, blank, [turn != step - 1 for step in steps])
-
-
-@mistake("deletion_curve", "Patches become zeros. An empty patch is `blank`.")
-def zeros_for_blank(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order, torch.zeros_like(blank))
-
-
-@mistake("deletion_curve", "The first scene's order is used for all scenes. Scene b has order[b].")
-def one_order_for_all(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order[:1].expand_as(order), blank)
-
-
-@mistake("deletion_curve", "The score of the whole scene is missing: begin before the first patch is gone.")
-def without_the_start(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order, blank)[:, 1:]
-
-
-@mistake("deletion_curve", "The score of the empty scene is missing: n patches give n + 1 points.")
-def without_the_end(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order, blank)[:, :-1]
-
-
-@mistake("deletion_curve", "The curve has a row for each step. A row for each scene is asked for: (B, n + 1).")
-def steps_in_rows(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order, blank).T
-
-
-@mistake(
-    "deletion_curve",
-    "`order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that goes first.",
-)
-def order_as_turns(score, image_patches, order, blank):
-    return _curve(score, image_patches, blank, [order >= step for step in range(order.shape[1] + 1)])
-
-
-@mistake("deletion_curve", "The scenes that were handed in are changed. Work on a copy: .clone().")
-def blanks_in_place(score, image_patches, order, blank):
-    curve = deletion_curve(score, image_patches, order, blank)
-    with torch.no_grad():
-        image_patches.copy_(blank.expand_as(image_patches))
-    return curve
-
-
-@mistake(
-    "insertion_curve",
-    "This is the deletion curve from its end. It puts in the least important patch first; the most important one must "
-    "be put in first.",
-)
-def flipped_deletion(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order, blank).flip(1)
-
-
-@mistake("insertion_curve", "This takes patches away. Begin with an empty scene, and put patches in.")
-def deletes_again(score, image_patches, order, blank):
-    return deletion_curve(score, image_patches, order, blank)
-
-
-@mistake("insertion_curve", "Each point shows one patch alone. What was put in stays in.")
-def shows_one_patch(score, image_patches, order, blank):
-    turn, steps = _turns(order)
-    return _curve(score, image_patches, blank, [turn == step - 1 for step in steps])
-
-
-@mistake("insertion_curve", "It begins with zeros. An empty scene is made of `blank`.")
-def begins_with_zeros(score, image_patches, order, blank):
-    return insertion_curve(score, image_patches, order, torch.zeros_like(blank))
-
-
-@mistake("insertion_curve", "The score of the empty scene is missing: n patches give n + 1 points.")
-def without_the_empty_scene(score, image_patches, order, blank):
-    return insertion_curve(score, image_patches, order, blank)[:, 1:]
-
-
-@mistake("area_under", "This is the mean of all points. By trapezoids the first and the last point count half.")
-def mean_of_points(curve):
-    return curve.mean(-1)
-
-
-@mistake("area_under", "Each step counts as 1 wide. All n steps together are 1 wide: divide by n.")
-def steps_of_one(curve):
-    return torch.trapezoid(curve, dim=-1)
-
-
-@mistake("area_under", "One area is asked for each curve. Only the last axis is summed.")
-def one_area_for_all(curve):
-    return area_under(curve).mean()
-
-
-@mistake("area_under", "Each step counts with its left end. By trapezoids it counts with the mean of its two ends.")
-def left_ends(curve):
-    return curve[..., :-1].mean(-1)
+AREA_MISTAKES = edits(area_under, """
+    mean_of_points: This is the mean of all points. By trapezoids the first and the last point count half.
+        + return curve.mean(-1)
+    steps_of_one: Each step counts as 1 wide. All n steps together are 1 wide: divide by n.
+        + return torch.trapezoid(curve, dim=-1)
+    one_area_for_all: One area is asked for each curve. Only the last axis is summed.
+        = result.mean()
+    left_ends: Each step counts with its left end. By trapezoids it counts with the mean of its two ends.
+        + return curve[..., :-1].mean(-1)
+""")  # fmt: skip
 
 
 CURVE_VALUES = Check(
@@ -234,6 +169,6 @@ DELETION = Exercise(
     difficulty=2,
     minutes=15,
     checks=(CURVE_VALUES, AREA, CURVE_CONDUCT, RANKING),
-    mistakes=mistakes_in(globals(), "deletion_curve", "insertion_curve", "area_under"),
+    mistakes=DELETION_MISTAKES + INSERTION_MISTAKES + AREA_MISTAKES,
     review="Which one is right? Take away, and see",
 )

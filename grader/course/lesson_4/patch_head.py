@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import torch
 from attention.activation_patching import patch_head
@@ -13,7 +13,8 @@ from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import load, side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -95,128 +96,40 @@ def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
     return layer.W_V(image_tokens).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
 
 
-def _put_in(model: OpenVLM, head, token_ids: Tensor, image_patches: Tensor, taken: Tensor) -> Tensor:
-    """Run the model with the given output (B, H, T, d_head) of some heads; `head` indexes the second axis."""
-
-    def edit(heads: Tensor) -> Tensor:
-        heads = heads.clone()
-        heads[:, head] = taken[:, head]
-        return heads
-
-    return model.inside(token_ids, image_patches, edit).logits
-
-
-def _edited(model: OpenVLM, token_ids: Tensor, clean: Tensor, twin: Tensor, edit: Callable) -> Tensor:
-    """Run the twins with what `edit` makes of the heads of the twins and of the clean scenes."""
-    taken = model.inside(token_ids, clean).heads
-    return model.inside(token_ids, twin, lambda heads: edit(heads.clone(), taken)).logits
-
-
-@mistake(
-    "patch_head",
-    "Clean scene and twin are in each other's place: run the twin, and take the head's output from the clean scene.",
-)
-def twin_into_clean(model, head, token_ids, clean, twin):
-    return patch_head(model, head, token_ids, twin, clean)
-
-
-@mistake("patch_head", "This is the run on the twin, as it is: nothing was put in.")
-def nothing_put_in(model, head, token_ids, clean, twin):
-    return model(token_ids, twin)[0]
-
-
-@mistake("patch_head", "All heads are put in, so nothing of the twin is left. Put in one.")
-def all_heads(model, head, token_ids, clean, twin):
-    return model(token_ids, clean)[0]
-
-
-@mistake("patch_head", "The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.")
-def only_taken_out(model, head, token_ids, clean, twin):
-    def edit(heads, taken):
-        heads[:, head] = 0.0
-        return heads
-
-    return _edited(model, token_ids, clean, twin, edit)
-
-
-@mistake(
-    "patch_head", "The clean output is added to the twin's. Put it in the place of what the head hands on for the twin."
-)
-def added_on_top(model, head, token_ids, clean, twin):
-    def edit(heads, taken):
-        heads[:, head] += taken[:, head]
-        return heads
-
-    return _edited(model, token_ids, clean, twin, edit)
-
-
-@mistake("patch_head", "The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.")
-def half_and_half(model, head, token_ids, clean, twin):
-    def edit(heads, taken):
-        heads[:, head] = (heads[:, head] + taken[:, head]) / 2
-        return heads
-
-    return _edited(model, token_ids, clean, twin, edit)
-
-
-@mistake(
-    "patch_head",
-    "Only the head's weights come from the clean scene. Its values must come from there, too: its output is both.",
-)
-def weights_alone_put_in(model, head, token_ids, clean, twin):
-    taken = model.inside(token_ids, clean).cross_map @ _values(model, twin)
-    return _put_in(model, head, token_ids, twin, taken)
-
-
-@mistake(
-    "patch_head",
-    "Only the head's values come from the clean scene. Its weights must come from there, too: its output is both.",
-)
-def values_alone_put_in(model, head, token_ids, clean, twin):
-    taken = model.inside(token_ids, twin).cross_map @ _values(model, clean)
-    return _put_in(model, head, token_ids, twin, taken)
-
-
-@mistake("patch_head", "This is the head before the one that was asked for: heads are numbered from 0.")
-def head_before(model, head, token_ids, clean, twin):
-    return patch_head(model, (head - 1) % model.blocks[-1].cross_attn.num_heads, token_ids, clean, twin)
-
-
-@mistake("patch_head", "The head is exchanged at the last word alone. Exchange its output at all words.")
-def last_word_alone(model, head, token_ids, clean, twin):
-    def edit(heads, taken):
-        heads[:, head, -1] = taken[:, head, -1]
-        return heads
-
-    return _edited(model, token_ids, clean, twin, edit)
-
-
-@mistake("patch_head", "A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).")
-def exchanges_a_word(model, head, token_ids, clean, twin):
-    def edit(heads, taken):
-        heads[:, :, head] = taken[:, :, head]
-        return heads
-
-    return _edited(model, token_ids, clean, twin, edit)
-
-
-@mistake(
-    "patch_head", "The logits of the last word alone come back. Return the logits of all words, (B, T, vocab_size)."
-)
-def last_logits(model, head, token_ids, clean, twin):
-    return patch_head(model, head, token_ids, clean, twin)[:, -1]
-
-
-@mistake(
-    "patch_head",
-    "The model is changed for good: it answers otherwise afterwards. Change what goes through it, with `edit`.",
-)
-def changes_the_model(model, head, token_ids, clean, twin):
-    logits = patch_head(model, head, token_ids, clean, twin)
-    layer = model.blocks[-1].cross_attn
-    with torch.no_grad():
-        layer.W_O.weight.unflatten(1, (layer.num_heads, -1))[:, head] = 0.0
-    return logits
+PATCH_MISTAKES = edits(patch_head, """
+    twin_into_clean: Clean scene and twin are in each other's place: run the twin, and take the head's output from
+        the clean scene.
+        + clean, twin = twin, clean
+    nothing_put_in: This is the run on the twin, as it is: nothing was put in.
+        + return model(token_ids, twin)[0]
+    all_heads: All heads are put in, so nothing of the twin is left. Put in one.
+        + return model(token_ids, clean)[0]
+    only_taken_out: The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.
+        heads[:, head] = taken  →  heads[:, head] = 0.0
+    added_on_top: The clean output is added to the twin's. Put it in the place of what the head hands on for the
+        twin.
+        heads[:, head] = taken  →  heads[:, head] += taken
+    half_and_half: The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.
+        heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2
+    weights_alone_put_in: Only the head's weights come from the clean scene. Its values must come from there, too:
+        its output is both.
+        model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, clean).cross_map @ values_of(model, twin))[:, head]
+    values_alone_put_in: Only the head's values come from the clean scene. Its weights must come from there, too:
+        its output is both.
+        model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, twin).cross_map @ values_of(model, clean))[:, head]
+    head_before: This is the head before the one that was asked for: heads are numbered from 0.
+        + head = (head - 1) % model.blocks[-1].cross_attn.num_heads
+    last_word_alone: The head is exchanged at the last word alone. Exchange its output at all words.
+        heads[:, head] = taken  →  heads[:, head, -1] = taken[:, -1]
+    exchanges_a_word: A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).
+        heads[:, head] = taken  →  heads[:, :, head] = model.inside(token_ids, clean).heads[:, :, head]
+    last_logits: The logits of the last word alone come back. Return the logits of all words, (B, T, vocab_size).
+        = result[:, -1]
+    changes_the_model: The model is changed for good: it answers otherwise afterwards. Change what goes through it,
+        with `edit`.
+        + layer = model.blocks[-1].cross_attn
+        = (result, layer.W_O.weight.data.unflatten(1, (layer.num_heads, -1))[:, head].zero_())[0]
+""", values_of=_values)  # fmt: skip
 
 
 PATCHED_VALUES = Check(
@@ -249,7 +162,7 @@ PATCH_HEAD = Exercise(
     difficulty=2,
     minutes=12,
     checks=(PATCHED_VALUES, PATCHED_CONDUCT, OWN_PATCHING),
-    mistakes=mistakes_in(globals(), "patch_head"),
+    mistakes=PATCH_MISTAKES,
     writings=(patch_with_stack,),
     review="Which head carries the answer?",
 )

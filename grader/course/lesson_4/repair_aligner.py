@@ -10,7 +10,8 @@ from attention.short_trainings import ALIGNER
 from torch import Tensor, nn
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import along, as_tensor, effects_of
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -78,86 +79,34 @@ def tokens_conduct(
     }
 
 
-@mistake(
-    "image_tokens",
-    "No gradient gets to the aligner: it is called where none is recorded, or its tokens are detached. The encoder alone was "
-    "meant to stay as it is.",
-)
-def aligner_still_frozen(encoder, aligner, patches):
-    with torch.no_grad():
-        return aligner(encoder(patches))
-
-
-@mistake(
-    "image_tokens",
-    "requires_grad_ on the tokens lets gradients get as far as the tokens. What made them, the aligner, still gets none.",
-)
-def gradient_begins_at_the_tokens(encoder, aligner, patches):
-    with torch.no_grad():
-        tokens = aligner(encoder(patches))
-    return tokens.requires_grad_()
-
-
-@mistake(
-    "image_tokens",
-    "Now the encoder learns, too. The gate is passed, and not by mending the fault: the encoder was to stay as it is.",
-)
-def encoder_learns_too(encoder, aligner, patches):
-    return aligner(encoder(patches))
-
-
-@mistake(
-    "image_tokens",
-    "It is the other way round now: the encoder learns, and the aligner is frozen. The gate is passed, and not by mending the fault.",
-)
-def wrong_one_frozen(encoder, aligner, patches):
-    aligner.requires_grad_(False)
-    return aligner(encoder(patches))
-
-
-@mistake("image_tokens", "These are the features of the encoder: the aligner is not called.")
-def aligner_not_called(encoder, aligner, patches):
-    with torch.no_grad():
-        return encoder(patches)
-
-
-@mistake("image_tokens", "This mends the symptom: the tokens are larger, and the aligner learns as little as before.")
-def tokens_made_larger(encoder, aligner, patches):
-    with torch.no_grad():
-        tokens = aligner(encoder(patches))
-    return 10 * tokens
-
-
-@mistake(
-    "image_tokens",
-    "The features are cut to length 1, which changes what the aligner is given. The gate is passed, and this was no part of the task.",
-)
-def features_normalised(encoder, aligner, patches):
-    with torch.no_grad():
-        features = encoder(patches)
-    return aligner(nn.functional.normalize(features, dim=-1))
-
-
-@mistake(
-    "image_tokens", "Each scene gets one token, repeated: the patches are averaged, and nothing is left to choose from."
-)
-def features_averaged(encoder, aligner, patches):
-    with torch.no_grad():
-        features = encoder(patches)
-    return aligner(features.mean(-2, keepdim=True).expand_as(features))
-
-
-@mistake(
-    "image_tokens",
-    "Gradients are switched off for everything that comes later, too. Use `with torch.no_grad():`, which ends with its block.",
-)
-def gradients_off_for_good(encoder, aligner, patches):
-    torch.set_grad_enabled(False)
-    features = encoder(patches)
-    torch.set_grad_enabled(True)
-    tokens = aligner(features)
-    torch.set_grad_enabled(False)
-    return tokens
+ALIGNER_MISTAKES = edits(image_tokens, """
+    aligner_still_frozen: No gradient gets to the aligner: it is called where none is recorded, or its tokens are
+        detached. The encoder alone was meant to stay as it is.
+        return aligner(features)  →  with torch.no_grad(): return aligner(features)
+    gradient_begins_at_the_tokens: requires_grad_ on the tokens lets gradients get as far as the tokens. What made
+        them, the aligner, still gets none.
+        = result.detach().requires_grad_()
+    encoder_learns_too: Now the encoder learns, too. The gate is passed, and not by mending the fault: the encoder
+        was to stay as it is.
+        with torch.no_grad():  →  if True:
+    wrong_one_frozen: It is the other way round now: the encoder learns, and the aligner is frozen. The gate is
+        passed, and not by mending the fault.
+        + aligner.requires_grad_(False)
+        with torch.no_grad():  →  if True:
+    aligner_not_called: These are the features of the encoder: the aligner is not called.
+        aligner(features)  →  features
+    tokens_made_larger: This mends the symptom: the tokens are larger, and the aligner learns as little as before.
+        = 10 * result.detach()
+    features_normalised: The features are cut to length 1, which changes what the aligner is given. The gate is
+        passed, and this was no part of the task.
+        aligner(features)  →  aligner(F.normalize(features, dim=-1))
+    features_averaged: Each scene gets one token, repeated: the patches are averaged, and nothing is left to choose
+        from.
+        aligner(features)  →  aligner(features.mean(-2, keepdim=True).expand_as(features))
+    gradients_off_for_good: Gradients are switched off for everything that comes later, too. Use `with
+        torch.no_grad():`, which ends with its block.
+        = (result, torch.set_grad_enabled(False))[0]
+""")  # fmt: skip
 
 
 ALIGNER_SMALL = dict(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)
@@ -190,6 +139,6 @@ ALIGNER_REPAIR = Exercise(
     difficulty=2,
     minutes=8,
     checks=(TOKENS_VALUES, TOKENS_CONDUCT, training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1)),
-    mistakes=mistakes_in(globals(), "image_tokens"),
+    mistakes=ALIGNER_MISTAKES,
     review="Third training: it learns, and then no more",
 )

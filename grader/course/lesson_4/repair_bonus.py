@@ -9,10 +9,10 @@ import torch
 from attention.mended import looking_loss
 from attention.short_trainings import BONUS
 from torch import Tensor
-from torch.nn import functional as F
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import effects_of, purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT, StandardChecks
@@ -71,75 +71,33 @@ def loss_gradients(
     return purity_and_gradients(call, inputs, {"loss": torch.ones((), dtype=logits.dtype)})
 
 
-def _entropies(weights: Tensor) -> Tensor:
-    """Compute the entropy of each map."""
-    return -(weights * weights.clamp_min(1e-30).log()).sum(-1)
-
-
-@mistake(
-    "looking_loss",
-    "Training makes a loss smaller. The entropy is still added to it, so a map that looks around costs something, and one that stays on a patch does not.",
-)
-def entropy_still_added(logits, answers, weights, strength):
-    return F.cross_entropy(logits, answers) + strength * _entropies(weights).mean()
-
-
-@mistake(
-    "looking_loss",
-    "The bonus is gone. The gate is passed, and not by mending the fault: you took out the piece that was wrong instead of mending it.",
-)
-def bonus_removed(logits, answers, weights, strength):
-    return F.cross_entropy(logits, answers)
-
-
-@mistake("looking_loss", "This mends the symptom: looking around costs ten times less, and it costs still.")
-def added_and_smaller(logits, answers, weights, strength):
-    return F.cross_entropy(logits, answers) + 0.1 * strength * _entropies(weights).mean()
-
-
-@mistake(
-    "looking_loss",
-    "The whole loss is turned round: now the training makes the answers worse. Only the entropy has the wrong sign.",
-)
-def whole_loss_turned(logits, answers, weights, strength):
-    return -F.cross_entropy(logits, answers) - strength * _entropies(weights).mean()
-
-
-@mistake("looking_loss", "The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.")
-def entropies_summed(logits, answers, weights, strength):
-    return F.cross_entropy(logits, answers) - strength * _entropies(weights).sum()
-
-
-@mistake(
-    "looking_loss",
-    "The mean runs over the patches, too: an entropy is a sum over them, and the mean is over the maps. The gate is passed, and the bonus is smaller than was asked for.",
-)
-def mean_over_the_patches(logits, answers, weights, strength):
-    return looking_loss(logits, answers, weights, strength / weights.shape[-1])
-
-
-@mistake(
-    "looking_loss",
-    "A weight of exactly 0 gives NaN, since 0 · log 0 does. The gate is passed, because this training had none: keep the weights above 0 inside the log.",
-)
-def zero_weights_give_nan(logits, answers, weights, strength):
-    entropy = -(weights * weights.log()).sum(-1).mean()
-    return F.cross_entropy(logits, answers) - strength * entropy
-
-
-@mistake(
-    "looking_loss", "The strength is not used: the bonus stays as large as it was at the beginning, and never fades."
-)
-def strength_ignored(logits, answers, weights, strength):
-    return looking_loss(logits, answers, weights, 1.0)
-
-
-@mistake(
-    "looking_loss",
-    "No gradient gets from the bonus to the maps: the gate is passed as if there were none. Leave out detach.",
-)
-def bonus_detached(logits, answers, weights, strength):
-    return looking_loss(logits, answers, weights.detach(), strength)
+BONUS_MISTAKES = edits(looking_loss, """
+    entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
+        costs something, and one that stays on a patch does not.
+        - strength  →  + strength
+    bonus_removed: The bonus is gone. The gate is passed, and not by mending the fault: you took out the piece that
+        was wrong instead of mending it.
+        - strength * entropy  →
+    added_and_smaller: This mends the symptom: looking around costs ten times less, and it costs still.
+        - strength  →  + 0.1 * strength
+    whole_loss_turned: The whole loss is turned round: now the training makes the answers worse. Only the entropy
+        has the wrong sign.
+        return F.cross  →  return -F.cross
+    entropies_summed: The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.
+        .sum(-1).mean()  →  .sum()
+    mean_over_the_patches: The mean runs over the patches, too: an entropy is a sum over them, and the mean is over
+        the maps. The gate is passed, and the bonus is smaller than was asked for.
+        + strength = strength / weights.shape[-1]
+    zero_weights_give_nan: A weight of exactly 0 gives NaN, since 0 · log 0 does. The gate is passed, because this
+        training had none: keep the weights above 0 inside the log.
+        .clamp_min(torch.finfo(weights.dtype).tiny)  →
+    strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never
+        fades.
+        + strength = 1.0
+    bonus_detached: No gradient gets from the bonus to the maps: the gate is passed as if there were none. Leave out
+        detach.
+        + weights = weights.detach()
+""")  # fmt: skip
 
 
 LOSSES = StandardChecks(reference=looking_loss, returns=("loss",), draw=draw_answers_and_maps)
@@ -174,6 +132,6 @@ BONUS_REPAIR = Exercise(
         BONUS_CONDUCT,
         training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),
     ),
-    mistakes=mistakes_in(globals(), "looking_loss"),
+    mistakes=BONUS_MISTAKES,
     review="Fifth training: it stares at one patch",
 )

@@ -10,7 +10,8 @@ from attention.short_trainings import MIRROR
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import effects_of, pair
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -45,74 +46,30 @@ def _where(turned: Tensor, mirrored: Tensor, patches: Tensor) -> Tensor:
     return torch.where(turned[:, None, None], mirrored, patches)
 
 
-def _columns_swapped(patches: Tensor) -> Tensor:
-    return patches[:, [2, 1, 0, 5, 4, 3, 8, 7, 6]]
-
-
-@mistake(
-    "mirror_left_right",
-    "The scenes are mirrored, and the questions stay: whoever asks for the top left of a mirrored scene gets the digit that was asked for at the top right.",
-)
-def questions_stay(cells, patches, turned):
-    return cells, _where(turned, _columns_swapped(patches), patches)
-
-
-@mistake(
-    "mirror_left_right",
-    "Nothing is mirrored any more. The gate is passed, and not by mending the fault: you took the mirror away instead of the mistake in it.",
-)
-def mirror_removed(cells, patches, turned):
-    return cells.clone(), patches.clone()
-
-
-@mistake("mirror_left_right", "The questions are mirrored, and the scenes stay: the fault has changed sides.")
-def scenes_stay(cells, patches, turned):
-    return mirror_left_right(cells, patches, turned)[0], patches
-
-
-@mistake("mirror_left_right", "Every question is mirrored, and only some of the scenes are. `turned` says which.")
-def every_question_mirrored(cells, patches, turned):
-    return cells - 2 * (cells % 3) + 2, mirror_left_right(cells, patches, turned)[1]
-
-
-@mistake(
-    "mirror_left_right",
-    "Everything is mirrored, whatever `turned` says. The gate is passed, and the task is another one: half of the scenes were to stay.",
-)
-def everything_mirrored(cells, patches, turned):
-    return cells - 2 * (cells % 3) + 2, _columns_swapped(patches)
-
-
-@mistake(
-    "mirror_left_right",
-    "8 − cell turns the place by half a turn: up and down change, too. A mirror changes the column alone.",
-)
-def half_turn(cells, patches, turned):
-    return torch.where(turned, 8 - cells, cells), mirror_left_right(cells, patches, turned)[1]
-
-
-@mistake(
-    "mirror_left_right",
-    "The places change rows, and the scenes change columns. cell % 3 is the column.",
-    name="rows_for_columns",
-)
-def mirrored_rows_for_columns(cells, patches, turned):
-    upside_down = cells % 3 + 3 * (2 - cells // 3)
-    return torch.where(turned, upside_down, cells), mirror_left_right(cells, patches, turned)[1]
-
-
-@mistake("mirror_left_right", "2 − column is a place in the top row: the row got lost. A place is 3 × row + column.")
-def row_lost(cells, patches, turned):
-    return torch.where(turned, 2 - cells % 3, cells), mirror_left_right(cells, patches, turned)[1]
-
-
-@mistake(
-    "mirror_left_right",
-    "The digits themselves are mirrored as well. Only the patches change places; nobody writes a mirrored 7.",
-)
-def pixels_mirrored(cells, patches, turned):
-    places, scenes = mirror_left_right(cells, patches, turned)
-    return places, _where(turned, scenes.flip(-1), scenes)
+MIRROR_MISTAKES = edits(mirror_left_right, """
+    questions_stay: The scenes are mirrored, and the questions stay: whoever asks for the top left of a mirrored
+        scene gets the digit that was asked for at the top right.
+        = cells, result[1]
+    mirror_removed: Nothing is mirrored any more. The gate is passed, and not by mending the fault: you took the
+        mirror away instead of the mistake in it.
+        = cells.clone(), patches.clone()
+    scenes_stay: The questions are mirrored, and the scenes stay: the fault has changed sides.
+        = result[0], patches
+    every_question_mirrored: Every question is mirrored, and only some of the scenes are. `turned` says which.
+        = cells - 2 * (cells % 3) + 2, result[1]
+    everything_mirrored: Everything is mirrored, whatever `turned` says. The gate is passed, and the task is another
+        one: half of the scenes were to stay.
+        + turned = torch.ones_like(turned)
+    half_turn: 8 − cell turns the place by half a turn: up and down change, too. A mirror changes the column alone.
+        cells - column + (2 - column)  →  8 - cells
+    rows_for_columns: The places change rows, and the scenes change columns. cell % 3 is the column.
+        cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
+    row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
+        cells - column + (2 - column)  →  2 - column
+    pixels_mirrored: The digits themselves are mirrored as well. Only the patches change places; nobody writes a
+        mirrored 7.
+        = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
+""")  # fmt: skip
 
 
 MIRRORED_VALUES = Check(
@@ -144,6 +101,6 @@ MIRROR_REPAIR = Exercise(
         MIRRORED_CONDUCT,
         training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),
     ),
-    mistakes=mistakes_in(globals(), "mirror_left_right"),
+    mistakes=MIRROR_MISTAKES,
     review="Fourth training: it looks at two places",
 )

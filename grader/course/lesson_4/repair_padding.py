@@ -10,7 +10,8 @@ from attention.short_trainings import PADDING
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT
 from grader.declaration.trial import trials
@@ -34,69 +35,33 @@ def draw_padded_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
     return with_padding(sampler, draw_look_and_direction(sampler, **sizes))
 
 
-@mistake(
-    "look_past_padding",
-    "The words look at the padding, and at nothing else. In this course a mask is True where one may look; `padding` is True where one may not.",
-)
-def mask_still_inverted(cross_attn, words, patches, padding):
-    return cross_attn(words, patches, padding.unsqueeze(-2))
-
-
-@mistake(
-    "look_past_padding",
-    "The mask is gone: the words look at the padding, too. A mask is needed here, and it has to mean the opposite.",
-)
-def mask_removed(cross_attn, words, patches, padding):
-    return cross_attn(words, patches)
-
-
-@mistake(
-    "look_past_padding",
-    "The padding is painted over, and the words look at it still: a row of zeros takes its share of the weight. The gate is passed, and not by mending the fault.",
-)
-def padding_painted_over(cross_attn, words, patches, padding):
-    return cross_attn(words, patches.masked_fill(padding.unsqueeze(-1), 0.0))
-
-
-@mistake(
-    "look_past_padding",
-    "The map is set to zero after the look: the padding is in what was seen already, and the weights no longer sum to 1. Hide it before the softmax.",
-)
-def map_zeroed_afterwards(cross_attn, words, patches, padding):
-    seen, weights = cross_attn(words, patches)
-    return seen, weights.masked_fill(padding[:, None, None, :], 0.0)
-
-
-@mistake(
-    "look_past_padding",
-    "Every scene gets the mask of the first. Each scene has padding of its own: keep the batch axis.",
-)
-def mask_of_the_first_scene(cross_attn, words, patches, padding):
-    return cross_attn(words, patches, ~padding[:1].unsqueeze(-2))
-
-
-@mistake(
-    "look_past_padding",
-    "A cell is open to all as soon as it is no padding in one scene of the batch. Each scene needs a mask of its own.",
-)
-def mask_of_the_batch(cross_attn, words, patches, padding):
-    return cross_attn(words, patches, ~padding.all(0))
-
-
-@mistake(
-    "look_past_padding",
-    "The order of the cells is turned round. The mask has to be true where a cell is no padding, cell by cell.",
-)
-def mask_turned_round(cross_attn, words, patches, padding):
-    return cross_attn(words, patches, ~padding.flip(-1).unsqueeze(-2))
-
-
-@mistake(
-    "look_past_padding",
-    "No gradient gets back to the image, so the aligner cannot learn. The gate is passed all the same, because it was aligned before: leave out no_grad and detach.",
-)
-def padded_patches_detached(cross_attn, words, patches, padding):
-    return cross_attn(words, patches.detach(), ~padding.unsqueeze(-2))
+PADDING_MISTAKES = edits(look_past_padding, """
+    mask_still_inverted: The words look at the padding, and at nothing else. In this course a mask is True where one
+        may look; `padding` is True where one may not.
+        ~padding  →  padding
+    mask_removed: The mask is gone: the words look at the padding, too. A mask is needed here, and it has to mean
+        the opposite.
+        , ~padding.unsqueeze(-2)  →
+    padding_painted_over: The padding is painted over, and the words look at it still: a row of zeros takes its
+        share of the weight. The gate is passed, and not by mending the fault.
+        patches, ~padding.unsqueeze(-2)  →  patches.masked_fill(padding.unsqueeze(-1), 0.0)
+    map_zeroed_afterwards: The map is set to zero after the look: the padding is in what was seen already, and the
+        weights no longer sum to 1. Hide it before the softmax.
+        , ~padding.unsqueeze(-2)  →
+        = result[0], result[1].masked_fill(padding[:, None, None, :], 0.0)
+    mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has padding of its own: keep the
+        batch axis.
+        padding.unsqueeze  →  padding[:1].unsqueeze
+    mask_of_the_batch: A cell is open to all as soon as it is no padding in one scene of the batch. Each scene needs
+        a mask of its own.
+        ~padding.unsqueeze(-2)  →  ~padding.all(0)
+    mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
+        cell by cell.
+        padding.unsqueeze  →  padding.flip(-1).unsqueeze
+    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The gate is passed all
+        the same, because it was aligned before: leave out no_grad and detach.
+        words, patches, ~  →  words, patches.detach(), ~
+""")  # fmt: skip
 
 
 PADDING_SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
@@ -140,6 +105,6 @@ PADDING_REPAIR = Exercise(
         PADDED_CONDUCT,
         training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),
     ),
-    mistakes=mistakes_in(globals(), "look_past_padding"),
+    mistakes=PADDING_MISTAKES,
     review="First training: it looks where nothing is",
 )

@@ -6,10 +6,10 @@ import torch
 from attention.mended import look_once
 from attention.short_trainings import SCALE
 from torch import Tensor
-from torch.nn import functional as F
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.exercise import Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Exercise
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -45,77 +45,33 @@ def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return weights @ value, weights
 
 
-def _undivided_scores(query: Tensor, key: Tensor) -> Tensor:
-    return query @ key.transpose(-2, -1)
-
-
-@mistake(
-    "look_once",
-    "The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what lesson 1 divides it by.",
-)
-def scale_still_missing(query, key, value):
-    return _seen(_undivided_scores(query, key), value)
-
-
-@mistake(
-    "look_once",
-    "Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small: their spread is √d_k. The gate is passed, and the fault is another one now.",
-    name="divided_by_the_width",
-)
-def look_divided_by_the_width(query, key, value):
-    return _seen(_undivided_scores(query, key) / query.shape[-1], value)
-
-
-@mistake("look_once", "The scores are multiplied by √d_k: they are larger than before. Divide.")
-def multiplied_by_the_root(query, key, value):
-    return _seen(_undivided_scores(query, key) * query.shape[-1] ** 0.5, value)
-
-
-@mistake(
-    "look_once",
-    "√128 is right for this model alone. The gate is passed, and the next width brings the fault back: take d_k from the query.",
-)
-def scale_of_this_model_alone(query, key, value):
-    return _seen(_undivided_scores(query, key) / 128**0.5, value)
-
-
-@mistake(
-    "look_once",
-    "The scores are divided by the root of the number of patches. What makes them large is the number of products in each: d_k.",
-)
-def root_of_the_patches(query, key, value):
-    return _seen(_undivided_scores(query, key) / key.shape[-2] ** 0.5, value)
-
-
-@mistake(
-    "look_once",
-    "The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before. Divide the scores.",
-)
-def weights_divided(query, key, value):
-    weights = _undivided_scores(query, key).softmax(-1) / query.shape[-1] ** 0.5
-    return weights @ value, weights
-
-
-@mistake(
-    "look_once", "This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large."
-)
-def scores_capped(query, key, value):
-    return _seen(_undivided_scores(query, key).clamp(-5, 5), value)
-
-
-@mistake(
-    "look_once",
-    "Query and key are cut to length 1: now only their direction counts, which is another attention. The fault was smaller.",
-)
-def lengths_cut(query, key, value):
-    return _seen(_undivided_scores(F.normalize(query, dim=-1), F.normalize(key, dim=-1)), value)
-
-
-@mistake("look_once", "exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.")
-def softmax_by_hand(query, key, value):
-    powers = (_undivided_scores(query, key) / query.shape[-1] ** 0.5).exp()
-    weights = powers / powers.sum(-1, keepdim=True)
-    return weights @ value, weights
+SCALE_MISTAKES = edits(look_once, """
+    scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what
+        lesson 1 divides it by.
+        / query.shape[-1] ** 0.5  →
+    divided_by_the_width: Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small:
+        their spread is √d_k. The gate is passed, and the fault is another one now.
+        ** 0.5  →
+    multiplied_by_the_root: The scores are multiplied by √d_k: they are larger than before. Divide.
+        / query.shape  →  * query.shape
+    scale_of_this_model_alone: √128 is right for this model alone. The gate is passed, and the next width brings the
+        fault back: take d_k from the query.
+        query.shape[-1] ** 0.5  →  128**0.5
+    root_of_the_patches: The scores are divided by the root of the number of patches. What makes them large is the
+        number of products in each: d_k.
+        query.shape[-1]  →  key.shape[-2]
+    weights_divided: The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before.
+        Divide the scores.
+        / query.shape[-1] ** 0.5, dim=-1)  →  , dim=-1) / query.shape[-1] ** 0.5
+    scores_capped: This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large.
+        query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (query @ key.transpose(-2, -1)).clamp(-5, 5)
+    lengths_cut: Query and key are cut to length 1: now only their direction counts, which is another attention. The
+        fault was smaller.
+        + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
+        / query.shape[-1] ** 0.5  →
+    softmax_by_hand: exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.
+        torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp(); weights = weights / weights.sum(-1, keepdim=True)
+""")  # fmt: skip
 
 
 LOOKS = StandardChecks(reference=look_once, returns=("what is seen", "weights"), draw=draw_one_look)
@@ -146,6 +102,6 @@ SCALE_REPAIR = Exercise(
         LOOKS_CONDUCT,
         training_gate(SCALE, look_once, "mended_scale", "train-scale", 1),
     ),
-    mistakes=mistakes_in(globals(), "look_once"),
+    mistakes=SCALE_MISTAKES,
     review="Second training: it is sure from the first step",
 )

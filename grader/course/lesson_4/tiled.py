@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
 
 import torch
 from attention.tiled import tiled_attention
@@ -11,7 +10,8 @@ from torch import Tensor
 
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4.modern_writings import tiled_on_both_sides
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import effects_of
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -65,150 +65,54 @@ def tiled_conduct(tiled_attention, query: Tensor, key: Tensor, value: Tensor, ti
     return {**effects_of(lambda **given: tiled_attention(**given), inputs), "output": tiled_attention(**inputs)}
 
 
-def _divided_scores(query: Tensor, key: Tensor) -> Tensor:
-    return query @ key.transpose(-2, -1) / sqrt(query.shape[-1])
-
-
-def _tiles(query: Tensor, key: Tensor, value: Tensor, tile: int) -> list[tuple[Tensor, Tensor]]:
-    """Return the scores of each tile, and its values."""
-    pairs = zip(key.split(tile, dim=-2), value.split(tile, dim=-2), strict=True)
-    return [(_divided_scores(query, keys), values) for keys, values in pairs]
-
-
-def _online(query, key, value, tile, *, keep_total=False, keep_summed=False, highest_of_tile=False):
-    """Do what the right answer does, except for what the keyword arguments leave out.
-
-    Args:
-        keep_total, keep_summed: whether this sum is not scaled down when a larger score comes.
-        highest_of_tile: whether each tile's own largest score takes the place of the largest so far.
-    """
-    largest = query.new_full((*query.shape[:-1], 1), -torch.inf)
-    total, summed = 0.0, 0.0
-    for scores, values in _tiles(query, key, value, tile):
-        highest = scores.amax(-1, keepdim=True)
-        before, largest = largest, highest if highest_of_tile else torch.maximum(largest, highest)
-        shrink = torch.ones_like(largest) if highest_of_tile else torch.exp(before - largest)
-        weights = torch.exp(scores - largest)
-        total = total * (1.0 if keep_total else shrink) + weights.sum(-1, keepdim=True)
-        summed = summed * (1.0 if keep_summed else shrink) + weights @ values
-    return summed / total
-
-
-@mistake("tiled_attention", "The answer is right, but all T × S scores stand in memory at once: nothing is saved.")
-def dense_attention(query, key, value, tile):
-    return _divided_scores(query, key).softmax(-1) @ value
-
-
-@mistake(
-    "tiled_attention",
-    "The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a row of scores is never whole.",
-)
-def tiles_of_queries(query, key, value, tile):
-    return torch.cat([_divided_scores(part, key).softmax(-1) @ value for part in query.split(tile, dim=-2)], dim=-2)
-
-
-@mistake(
-    "tiled_attention",
-    "The tiles are kept in a list, so all T × S scores stand in memory at once. Add each tile up before the next.",
-)
-def tiles_kept_in_a_list(query, key, value, tile):
-    parts = _tiles(query, key, value, tile)
-    largest = torch.stack([scores.amax(-1, keepdim=True) for scores, _ in parts]).amax(0)
-    weights = [torch.exp(scores - largest) for scores, _ in parts]
-    total = torch.stack([part.sum(-1, keepdim=True) for part in weights]).sum(0)
-    return torch.stack([part @ values for part, (_, values) in zip(weights, parts, strict=True)]).sum(0) / total
-
-
-@mistake(
-    "tiled_attention",
-    "Each tile gets a softmax of its own, and the results are averaged. The exponentials of all tiles share one sum.",
-)
-def softmax_of_each_tile(query, key, value, tile):
-    return torch.stack([scores.softmax(-1) @ values for scores, values in _tiles(query, key, value, tile)]).mean(0)
-
-
-@mistake(
-    "tiled_attention",
-    "Neither sum is scaled down when a larger score comes: multiply both by exp(old largest − new largest).",
-)
-def nothing_scaled_down(query, key, value, tile):
-    return _online(query, key, value, tile, keep_total=True, keep_summed=True)
-
-
-@mistake(
-    "tiled_attention",
-    "The sum of the exponentials is scaled down when a larger score comes, the sum with the values is not.",
-)
-def values_not_scaled_down(query, key, value, tile):
-    return _online(query, key, value, tile, keep_summed=True)
-
-
-@mistake(
-    "tiled_attention",
-    "The sum with the values is scaled down when a larger score comes, the sum of the exponentials is not.",
-)
-def total_not_scaled_down(query, key, value, tile):
-    return _online(query, key, value, tile, keep_total=True)
-
-
-@mistake(
-    "tiled_attention",
-    "Each tile is measured against its own largest score, so the tiles do not fit together. Keep the largest so far.",
-)
-def largest_of_each_tile(query, key, value, tile):
-    return _online(query, key, value, tile, highest_of_tile=True)
-
-
-@mistake(
-    "tiled_attention",
-    "No largest score is subtracted, so exp overflows where scores are large. Subtract the largest so far.",
-)
-def nothing_subtracted(query, key, value, tile):
-    total, summed = 0.0, 0.0
-    for scores, values in _tiles(query, key, value, tile):
-        total = total + scores.exp().sum(-1, keepdim=True)
-        summed = summed + scores.exp() @ values
-    return summed / total
-
-
-@mistake(
-    "tiled_attention",
-    "The largest score begins at 0. Where all scores are far below, every exponential is 0: begin at −∞.",
-)
-def largest_begins_at_zero(query, key, value, tile):
-    total, summed = 0.0, 0.0
-    largest = query.new_zeros((*query.shape[:-1], 1))
-    for scores, values in _tiles(query, key, value, tile):
-        before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
-        weights, shrink = torch.exp(scores - largest), torch.exp(before - largest)
-        total = total * shrink + weights.sum(-1, keepdim=True)
-        summed = summed * shrink + weights @ values
-    return summed / total
-
-
-@mistake("tiled_attention", "The keys that fill no whole tile are left out. The last tile may be smaller.")
-def last_tile_left_out(query, key, value, tile):
-    whole = max(key.shape[-2] // tile, 1) * tile
-    return tiled_attention(query, key[..., :whole, :], value[..., :whole, :], tile)
-
-
-@mistake("tiled_attention", "The scores are not divided by √d.")
-def tiled_without_scale(query, key, value, tile):
-    return tiled_attention(query * sqrt(query.shape[-1]), key, value, tile)
-
-
-@mistake("tiled_attention", "Divide by the sum of the exponentials at the end.")
-def never_divided(query, key, value, tile):
-    largest = _divided_scores(query, key).amax(-1, keepdim=True)
-    parts = [torch.exp(scores - largest) @ values for scores, values in _tiles(query, key, value, tile)]
-    return torch.stack(parts).sum(0)
-
-
-@mistake("tiled_attention", "The query that was handed in is changed. Scale a new tensor, not in place.")
-def tiled_query_scaled_in_place(query, key, value, tile):
-    output = tiled_attention(query, key, value, tile)
-    query /= query.shape[-1] ** 0.5
-    return output
+TILED_MISTAKES = edits(tiled_attention, """
+    dense_attention: The answer is right, but all T × S scores stand in memory at once: nothing is saved.
+        + return (query @ key.transpose(-2, -1) / sqrt(query.shape[-1])).softmax(-1) @ value
+    tiles_of_queries: The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a
+        row of scores is never whole.
+        + parts = [part @ key.transpose(-2, -1) / sqrt(part.shape[-1]) for part in query.split(tile, dim=-2)]
+        + return torch.cat([part.softmax(-1) @ value for part in parts], dim=-2)
+    tiles_kept_in_a_list: The tiles are kept in a list, so all T × S scores stand in memory at once. Add each tile
+        up before the next.
+        + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
+        + largest = torch.stack([part.amax(-1, keepdim=True) for part in parts]).amax(0)
+        + weights = [torch.exp(part - largest) for part in parts]
+        + total = torch.stack([part.sum(-1, keepdim=True) for part in weights]).sum(0)
+        + return torch.stack([one @ part for one, part in zip(weights, value.split(tile, dim=-2))]).sum(0) / total
+    softmax_of_each_tile: Each tile gets a softmax of its own, and the results are averaged. The exponentials of all
+        tiles share one sum.
+        + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
+        + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
+    nothing_scaled_down: Neither sum is scaled down when a larger score comes: multiply both by exp(old largest −
+        new largest).
+        total * shrink  →  total
+        summed * shrink  →  summed
+    values_not_scaled_down: The sum of the exponentials is scaled down when a larger score comes, the sum with the
+        values is not.
+        summed * shrink  →  summed
+    total_not_scaled_down: The sum with the values is scaled down when a larger score comes, the sum of the
+        exponentials is not.
+        total * shrink  →  total
+    largest_of_each_tile: Each tile is measured against its own largest score, so the tiles do not fit together.
+        Keep the largest so far.
+        torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
+        torch.exp(before - largest)  →  1.0
+    nothing_subtracted: No largest score is subtracted, so exp overflows where scores are large. Subtract the
+        largest so far.
+        torch.exp(before - largest)  →  1.0
+        torch.exp(scores - largest)  →  torch.exp(scores)
+    largest_begins_at_zero: The largest score begins at 0. Where all scores are far below, every exponential is 0:
+        begin at −∞.
+        query.new_full((*query.shape[:-1], 1), -torch.inf)  →  query.new_zeros((*query.shape[:-1], 1))
+    last_tile_left_out: The keys that fill no whole tile are left out. The last tile may be smaller.
+        + key, value = (one[..., : max(key.shape[-2] // tile, 1) * tile, :] for one in (key, value))
+    tiled_without_scale: The scores are not divided by √d.
+        query = query / sqrt(query.shape[-1])  →  pass
+    never_divided: Divide by the sum of the exponentials at the end.
+        summed / total  →  summed
+    tiled_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
+        query = query / sqrt  →  query /= sqrt
+""")  # fmt: skip
 
 
 TILED_CHECKS = StandardChecks(reference=tiled_attention, returns=("output",), draw=draw_tiled)
@@ -277,7 +181,7 @@ TILED = Exercise(
         MEMORY,
         TILED_CONDUCT,
     ),
-    mistakes=mistakes_in(globals(), "tiled_attention"),
+    mistakes=TILED_MISTAKES,
     writings=(tiled_on_both_sides,),
     bans=frozenset({"fused attention"}),
     review="A softmax while the keys go by",
