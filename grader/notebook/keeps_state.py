@@ -11,6 +11,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from grader.notebook.library_state import names_with_a_memory
+from grader.notebook.own_names import (
+    FUNCTIONS,
+    LOOKS,
+    FunctionNode,
+    lent_names,
+    own_names,
+    own_nodes,
+    root_of,
+    statements_of,
+)
 from grader.notebook.source_names import looks_names_up, parse_statements, without_magics
 
 # Modules without a memory of their own.
@@ -48,15 +58,12 @@ COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are nam
 CHANGES = frozenset(
     "add append appendleft clear discard extend insert pop popitem popleft remove setdefault update".split()
 )
-LOOKS = frozenset("get items keys values".split())  # methods that change nothing
 # What has functions of such names, and is no object that could be changed.
 MODULES = frozenset("torch nn nn.init torch.nn.init init F torch.nn.functional np numpy operator".split())
 # Attributes that an honest step or loss sets on what it is given.
 SET_BY_TRAINING = frozenset({"data", "grad", "requires_grad", "training"})
 NAMED_TUPLE = frozenset({"namedtuple", "collections.namedtuple"})
 MOST_NESTED = 10  # a decorator with arguments in a method has four
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def may_remember(sources: Iterable[str], asked: Collection[str] = (), told: Collection[str] = ()) -> bool:
@@ -81,7 +88,7 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = (), told: Coll
         if isinstance(node, FUNCTIONS):
             for inner in ast.walk(node):
                 if isinstance(inner, FUNCTIONS) and inner is not node:
-                    around.setdefault(inner, set()).update(_own_names(node))
+                    around.setdefault(inner, set()).update(own_names(node))
     harmless = {name for node in nodes for name in (*_setattr_of_self(node), *_own_parameters(node))}
     return (
         bool(held & set(asked))
@@ -192,7 +199,7 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
     Args:
         tuples: functions that make a class of named tuples, which holds nothing.
     """
-    for statement in _statements(body):
+    for statement in statements_of(body):
         if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             value = statement.iter if isinstance(statement, ast.For) else statement.value
@@ -200,16 +207,6 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
                 continue
             if value is not None and not _is_fixed(value):
                 yield from (node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name))
-
-
-def _statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of statements, those inside of them included, but not what stands in functions and classes."""
-    left: list[ast.AST] = list(body)
-    while left:
-        one = left.pop()
-        yield one
-        if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
-            left += ast.iter_child_nodes(one)
 
 
 def _tables(nodes: Sequence[ast.AST]) -> Iterator[str]:
@@ -261,7 +258,7 @@ def _names_what_remembers(node: ast.AST) -> bool:
         return (
             hidden
             or node.attr in REMEMBERS | WRITERS | names_with_a_memory()
-            or (node.attr in COUNTERS and _root(node) in ("itertools", "it"))
+            or (node.attr in COUNTERS and root_of(node) in ("itertools", "it"))
         )
     return isinstance(node, ast.Name) and node.id in REMEMBERS
 
@@ -293,10 +290,10 @@ def _function_remembers(function: FunctionNode, held: frozenset[str]) -> bool:
     arguments = function.args
     own = {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)}
     defaults = [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]
-    nodes = [function, *_own_nodes(function)]
-    local = _own_names(function)
+    nodes = [function, *own_nodes(function)]
+    local = own_names(function)
     first = getattr(function, "name", "") == "__init__"
-    lent = _lent(nodes, local)
+    lent = lent_names(nodes, local)
     return (
         not all(map(_is_fixed, defaults))
         or any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in nodes)
@@ -305,62 +302,6 @@ def _function_remembers(function: FunctionNode, held: frozenset[str]) -> bool:
         or any(_writes_beyond(node, local - lent, set() if first else own) for node in nodes)
         or any(isinstance(node, ast.AugAssign) and bool(lent & _names_in(node.target)) for node in nodes)
     )
-
-
-def _own_nodes(function: FunctionNode) -> list[ast.AST]:
-    """Return the nodes of a function's body, without those of functions and classes in it."""
-    return list(_statements([function.body] if isinstance(function, ast.Lambda) else function.body))
-
-
-def _own_names(function: FunctionNode) -> set[str]:
-    """Return the names that a function itself binds: its parameters, and what it assigns."""
-    names = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
-    return names.union(*map(_stored, _own_nodes(function)))
-
-
-def _stored(node: ast.AST) -> set[str]:
-    """Return the names that an expression or a statement stores something in, functions and classes in it left out."""
-    return {one.id for one in _statements([node]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-
-
-def _lent(nodes: Iterable[ast.AST], local: set[str]) -> set[str]:
-    """Return a function's own names that may stand for an object from outside of it, as in `k = matplotlib.rcParams`."""
-    bindings = list(chain.from_iterable(map(_bindings, nodes)))
-    lent: set[str] = set()
-    while True:
-        more = {
-            name
-            for target, value in bindings
-            if _is_from_outside(value, local - lent)
-            for name in _stored(target) & local
-        }
-        if more <= lent:
-            return lent
-        lent |= more
-
-
-def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield what a node binds to names, as target and value."""
-    if isinstance(node, ast.Assign):
-        yield from ((target, node.value) for target in node.targets)
-    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value:
-        yield node.target, node.value
-    elif isinstance(node, (ast.For, ast.comprehension)):
-        yield node.target, node.iter
-    elif isinstance(node, ast.withitem) and node.optional_vars:
-        yield node.optional_vars, node.context_expr
-
-
-def _is_from_outside(value: ast.AST, local: set[str]) -> bool:
-    """Tell whether an expression may be an object that no call has made and no name of the function's own holds."""
-    if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)):
-        return False  # a new object
-    if isinstance(value, ast.Call):  # of all calls these alone give back what was there before
-        asks = isinstance(value.func, ast.Attribute) and value.func.attr in LOOKS
-        return asks and _is_from_outside(value.func, local)
-    if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and (root := _root(value)):
-        return root not in local
-    return any(_is_from_outside(child, local) for child in ast.iter_child_nodes(value))
 
 
 def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
@@ -391,14 +332,7 @@ def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
 
 def _outlives(node: ast.AST, local: set[str], given: set[str]) -> bool:
     """Tell whether an object outlives the call: it is not the function's own, or it hangs on a parameter."""
-    root = _root(node)
+    root = root_of(node)
     if isinstance(node, (ast.Attribute, ast.Subscript)) and root in given:
         return any(isinstance(inner, ast.Attribute) for inner in ast.walk(node))
     return bool(root) and root not in local
-
-
-def _root(node: ast.AST) -> str:
-    """Return the name with which a chain of attributes and indices begins; "" if it begins with something else."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

@@ -147,8 +147,8 @@ def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
         ),
         pytest.param(
             "scores",
-            'mistakes_in(globals(), "scaled_scores")',
-            'mistakes_in(globals(), "attention_scores")',
+            "mistakes=SCALED_MISTAKES",
+            "mistakes=SCORES_MISTAKES",
             "exercise 1.2, mistakes: queries_in_columns replaces attention_scores; the exercise defines scaled_scores",
             id="mistakes of another exercise",
         ),
@@ -161,10 +161,18 @@ def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
         ),
         pytest.param(
             "scores",
-            '@mistake("scaled_scores", "These are the plain',
-            '@mistake("scaled_score", "These are the plain',
-            "1-attention: scores: mistake not_divided replaces scaled_score, but no exercise lists it",
+            "# ---------------------------------------------------------------- 1.2 scaled_scores\n",
+            "from grader.declaration.exercise import mistake\n"
+            '@mistake("scaled_score", "Halved.")\ndef halved(query, key): return attention_scores(query, key) / 2\n',
+            "1-attention: scores: mistake halved replaces scaled_score, but no exercise lists it",
             id="name in a mistake",
+        ),
+        pytest.param(
+            "scores",
+            "/ sqrt(query.shape[-1])  →\n    divided_by",
+            "/ root(query.shape[-1])  →\n    divided_by",
+            "edits of scaled_scores, not_divided: '/ root(query.shape[-1])' stands there 0 times, and must stand there once",
+            id="text of an edit",
         ),
     ],
 )

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 
 from grader.course import lessons
 from grader.notebook.cells import check_cell
+from tests.answers_as_code import made_by_an_edit
 from tests.asking import ask
 from tests.few_steps import shorten
 
@@ -147,11 +148,6 @@ def hidden_lines(names: Sequence[str]) -> Iterator[str]:
         for definition in secret:
             if inspect.isfunction(definition) or inspect.isclass(definition):
                 yield from code_lines(inspect.getsource(definition))
-
-
-def made_by_an_edit(definition: object) -> bool:
-    code = getattr(inspect.unwrap(getattr(definition, "forward", definition)), "__code__", None)
-    return code is not None and code.co_filename.startswith("<")
 
 
 def code_lines(source: str) -> Iterator[str]:

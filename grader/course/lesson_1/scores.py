@@ -30,6 +30,11 @@ SCORES_MISTAKES = edits(attention_scores, """
 
 SCORES_CHECKS = StandardChecks(reference=attention_scores, returns=("scores",), draw=draw_attention)
 
+SCORES_STAND_IN = """
+def attention_scores(query, key):
+    return torch.einsum("...qd,...kd->...qk", query, key)
+"""
+
 SCORES = Exercise(
     id="1.1",
     title="Dot-product scores",
@@ -56,10 +61,7 @@ SCORES = Exercise(
         SCORES_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
     ),
     mistakes=SCORES_MISTAKES,
-    stand_in="""
-def attention_scores(query, key):
-    return torch.einsum("...qd,...kd->...qk", query, key)
-""",
+    stand_in=SCORES_STAND_IN,
     review="Scores",
 )
 
@@ -90,6 +92,11 @@ SCALED_MISTAKES = edits(scaled_scores, """
 
 SCALED_CHECKS = StandardChecks(reference=scaled_scores, returns=("scores",), draw=draw_attention)
 
+SCALED_STAND_IN = """
+def scaled_scores(query, key):
+    return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
+"""
+
 SCALED = Exercise(
     id="1.2",
     title="Scaled scores",
@@ -117,9 +124,6 @@ SCALED = Exercise(
         SCALED_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
     ),
     mistakes=SCALED_MISTAKES,
-    stand_in="""
-def scaled_scores(query, key):
-    return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
-""",
+    stand_in=SCALED_STAND_IN,
     review="Why √d_k",
 )

@@ -101,6 +101,14 @@ TARGETS_CONDUCT = Check(
     probe=targets_purity,
     trials=trials(draw_sequences, dict(sequences=5, tokens=11)),
 )
+TARGETS_STAND_IN = """
+def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
+    following = torch.cat([token_ids[:, 1:], torch.full_like(token_ids[:, :1], pad_id)], 1)
+    place = torch.arange(token_ids.shape[1], device=token_ids.device)
+    answers = (following != pad_id) & (place >= prompt_lengths[:, None] - 1)
+    answers[:, -1] = False
+    return torch.where(answers, following, ignore_index)
+"""
 TARGETS = Exercise(
     id="3.5",
     title="What to learn: the next word of the answer",
@@ -125,13 +133,6 @@ TARGETS = Exercise(
     ),
     mistakes=TARGET_MISTAKES,
     writings=(targets_in_loops,),
-    stand_in="""
-def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    following = torch.cat([token_ids[:, 1:], torch.full_like(token_ids[:, :1], pad_id)], 1)
-    place = torch.arange(token_ids.shape[1], device=token_ids.device)
-    answers = (following != pad_id) & (place >= prompt_lengths[:, None] - 1)
-    answers[:, -1] = False
-    return torch.where(answers, following, ignore_index)
-""",
+    stand_in=TARGETS_STAND_IN,
     review="What is learned",
 )

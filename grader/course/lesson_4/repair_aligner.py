@@ -79,7 +79,7 @@ def tokens_conduct(
     }
 
 
-ALIGNER_MISTAKES = edits(image_tokens, """
+ALIGNER_REPAIR_MISTAKES = edits(image_tokens, """
     aligner_still_frozen: No gradient gets to the aligner: it is called where none is recorded, or its tokens are
         detached. The encoder alone was meant to stay as it is.
         return aligner(features)  →  with torch.no_grad(): return aligner(features)
@@ -139,6 +139,6 @@ ALIGNER_REPAIR = Exercise(
     difficulty=2,
     minutes=8,
     checks=(TOKENS_VALUES, TOKENS_CONDUCT, training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1)),
-    mistakes=ALIGNER_MISTAKES,
+    mistakes=ALIGNER_REPAIR_MISTAKES,
     review="Third training: it learns, and then no more",
 )

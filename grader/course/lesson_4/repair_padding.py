@@ -35,7 +35,7 @@ def draw_padded_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
     return with_padding(sampler, draw_look_and_direction(sampler, **sizes))
 
 
-PADDING_MISTAKES = edits(look_past_padding, """
+PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
     mask_still_inverted: The words look at the padding, and at nothing else. In this course a mask is True where one
         may look; `padding` is True where one may not.
         ~padding  →  padding
@@ -105,6 +105,6 @@ PADDING_REPAIR = Exercise(
         PADDED_CONDUCT,
         training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),
     ),
-    mistakes=PADDING_MISTAKES,
+    mistakes=PADDING_REPAIR_MISTAKES,
     review="First training: it looks where nothing is",
 )

@@ -1,0 +1,84 @@
+"""Tells which names a function binds itself, and which of these may stand for an object from outside of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+LOOKS = frozenset("get items keys values".split())  # methods that change nothing
+
+
+def statements_of(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of statements, those inside of them included, but not what stands in functions and classes."""
+    left: list[ast.AST] = list(body)
+    while left:
+        one = left.pop()
+        yield one
+        if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+            left += ast.iter_child_nodes(one)
+
+
+def own_nodes(function: FunctionNode) -> list[ast.AST]:
+    """Return the nodes of a function's body, without those of functions and classes in it."""
+    return list(statements_of([function.body] if isinstance(function, ast.Lambda) else function.body))
+
+
+def own_names(function: FunctionNode) -> set[str]:
+    """Return the names that a function itself binds: its parameters, and what it assigns."""
+    names = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    return names.union(*map(_stored, own_nodes(function)))
+
+
+def _stored(node: ast.AST) -> set[str]:
+    """Return the names that an expression or a statement stores something in, functions and classes in it left out."""
+    return {one.id for one in statements_of([node]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+
+
+def lent_names(nodes: Iterable[ast.AST], local: set[str]) -> set[str]:
+    """Return a function's own names that may stand for an object from outside of it, as in `k = matplotlib.rcParams`."""
+    bindings = list(chain.from_iterable(map(_bindings, nodes)))
+    lent: set[str] = set()
+    while True:
+        more = {
+            name
+            for target, value in bindings
+            if _is_from_outside(value, local - lent)
+            for name in _stored(target) & local
+        }
+        if more <= lent:
+            return lent
+        lent |= more
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what a node binds to names, as target and value."""
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value:
+        yield node.target, node.value
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        yield node.target, node.iter
+    elif isinstance(node, ast.withitem) and node.optional_vars:
+        yield node.optional_vars, node.context_expr
+
+
+def _is_from_outside(value: ast.AST, local: set[str]) -> bool:
+    """Tell whether an expression may be an object that no call has made and no name of the function's own holds."""
+    if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)):
+        return False  # a new object
+    if isinstance(value, ast.Call):  # of all calls these alone give back what was there before
+        asks = isinstance(value.func, ast.Attribute) and value.func.attr in LOOKS
+        return asks and _is_from_outside(value.func, local)
+    if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and (root := root_of(value)):
+        return root not in local
+    return any(_is_from_outside(child, local) for child in ast.iter_child_nodes(value))
+
+
+def root_of(node: ast.AST) -> str:
+    """Return the name with which a chain of attributes and indices begins; "" if it begins with something else."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
