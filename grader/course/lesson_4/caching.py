@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
 from typing import Any
 
 import torch
 from attention.caching import attend_with_cache
-from attention.heads import merge_heads, split_heads
-from torch import Tensor, nn
+from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import cached_by_steps
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import as_tensor, effects_of, load, pair
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -94,167 +93,50 @@ def cached_conduct(
     return {**effects, "the layer stays as it is": kept, "output": output}
 
 
-def _cached(
-    layer: nn.Module,
-    tokens: Tensor,
-    cache,
-    *,
-    mask=None,
-    old_first: bool = True,
-    scale: float | None = None,
-    project: bool = True,
-):
-    """Do what the right answer does, except for what the keyword arguments change.
-
-    Args:
-        mask: takes the numbers of new tokens and of all tokens, returns the mask (T, P + T); None: the right one.
-        old_first: whether the cached keys and values stand before the new ones.
-        scale: what the scores are divided by; None: √d_head.
-        project: whether W_O comes at the end.
-    """
-    query, key, value = (split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V))
-    if cache is not None:
-        order = 1 if old_first else -1
-        key, value = (torch.cat([old, new][::order], dim=-2) for old, new in zip(cache, (key, value), strict=True))
-    new, known = query.shape[-2], key.shape[-2]
-    allowed = torch.ones(new, known).tril(known - new).bool() if mask is None else mask(new, known)
-    scores = query @ key.transpose(-2, -1) / (scale or sqrt(query.shape[-1]))
-    output = merge_heads(scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ value)
-    return (layer.W_O(output) if project else output), (key, value)
-
-
-@mistake(
-    "attend_with_cache",
-    "The cache is not read: the new tokens look at themselves alone. Put its keys and values before the new ones.",
-)
-def cache_not_read(layer, tokens, cache=None):
-    return attend_with_cache(layer, tokens)
-
-
-@mistake(
-    "attend_with_cache",
-    "The cache that comes back holds the new tokens alone. It holds all: those from before, then the new ones.",
-)
-def cache_not_extended(layer, tokens, cache=None):
-    output, (keys, values) = attend_with_cache(layer, tokens, cache)
-    count = tokens.shape[-2]
-    return output, (keys[..., -count:, :], values[..., -count:, :])
-
-
-@mistake("attend_with_cache", "The cache comes back as it was handed in: the new keys and values are not in it.")
-def cache_as_it_was(layer, tokens, cache=None):
-    output, new = attend_with_cache(layer, tokens, cache)
-    return output, new if cache is None else cache
-
-
-@mistake(
-    "attend_with_cache",
-    "Nothing is masked: among the new tokens each sees those after it, too. New token t sees all before, and new ones up to t.",
-)
-def cached_without_mask(layer, tokens, cache=None):
-    return _cached(layer, tokens, cache, mask=lambda new, known: torch.ones(new, known).bool())
-
-
-@mistake(
-    "attend_with_cache",
-    "The causal mask begins at the first column, as if nothing were cached. New token t may see P + t + 1 keys: .tril(P).",
-)
-def mask_without_the_past(layer, tokens, cache=None):
-    return _cached(layer, tokens, cache, mask=lambda new, known: torch.ones(new, known).tril().bool())
-
-
-@mistake("attend_with_cache", "The mask hides each token from itself. The diagonal belongs to what may be seen.")
-def mask_one_short(layer, tokens, cache=None):
-    def mask(new: int, known: int) -> Tensor:
-        allowed = torch.ones(new, known).tril(known - new - 1).bool()
-        return allowed | ~allowed.any(-1, keepdim=True)  # the first token sees something, else all is NaN
-
-    return _cached(layer, tokens, cache, mask=mask)
-
-
-@mistake(
-    "attend_with_cache", "The new keys stand before the old ones. The cache is in the order of the tokens: old first."
-)
-def new_before_old(layer, tokens, cache=None):
-    def mask(new: int, known: int) -> Tensor:
-        return torch.cat([torch.ones(new, new).tril(), torch.ones(new, known - new)], dim=-1).bool()
-
-    return _cached(layer, tokens, cache, mask=mask, old_first=False)
-
-
-@mistake("attend_with_cache", "The cache holds values before keys. Return (keys, values).")
-def values_before_keys(layer, tokens, cache=None):
-    output, (keys, values) = attend_with_cache(layer, tokens, None if cache is None else cache[::-1])
-    return output, (values, keys)
-
-
-@mistake(
-    "attend_with_cache",
-    "The old keys are used with the new values only: put the old values in front, as you do with the keys.",
-)
-def old_values_repeated(layer, tokens, cache=None):
-    query, key, value = (split_heads(linear(tokens), layer.num_heads) for linear in (layer.W_Q, layer.W_K, layer.W_V))
-    if cache is not None:
-        key, value = torch.cat([cache[0], key], dim=-2), torch.cat([cache[0], value], dim=-2)
-    new, known = query.shape[-2], key.shape[-2]
-    scores = query @ key.transpose(-2, -1) / sqrt(query.shape[-1])
-    allowed = torch.ones(new, known).tril(known - new).bool()
-    weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1)
-    return layer.W_O(merge_heads(weights @ value)), (key, value)
-
-
-@mistake("attend_with_cache", "The heads are joined, and W_O is missing at the end.")
-def cached_without_projection(layer, tokens, cache=None):
-    return _cached(layer, tokens, cache, project=False)
-
-
-@mistake(
-    "attend_with_cache", "The scores are divided by the root of d_model. Divide by √d_head, the width of one head."
-)
-def cached_scaled_by_d_model(layer, tokens, cache=None):
-    return _cached(layer, tokens, cache, scale=sqrt(tokens.shape[-1]))
-
-
-@mistake(
-    "attend_with_cache",
-    "Keys and values are cached before they are split into heads. The cache holds (..., H, P + T, d_head).",
-)
-def cached_before_the_split(layer, tokens, cache=None):
-    output, (keys, values) = attend_with_cache(layer, tokens, cache)
-    return output, (merge_heads(keys), merge_heads(values))
-
-
-@mistake(
-    "attend_with_cache", "The tokens are cached, and not their keys and values: then these are computed anew each time."
-)
-def tokens_cached(layer, tokens, cache=None):
-    output, _ = attend_with_cache(layer, tokens, cache)
-    heads = split_heads(tokens, layer.num_heads)
-    if cache is not None:
-        heads = torch.cat([cache[0], heads], dim=-2)
-    return output, (heads, heads)
-
-
-@mistake(
-    "attend_with_cache",
-    "The cache that was handed in is changed. Make a new one with torch.cat: somebody may still need the old one.",
-)
-def cache_changed_in_place(layer, tokens, cache=None):
-    output, new = attend_with_cache(layer, tokens, cache)
-    if cache is not None:
-        for old in cache:
-            old.zero_()
-    return output, new
-
-
-@mistake(
-    "attend_with_cache",
-    "The heads are joined as they lie, so a token gets numbers of other tokens. Move their axis behind that of the tokens first.",
-)
-def heads_joined_as_they_lie(layer, tokens, cache=None):
-    joined, new = _cached(layer, tokens, cache, project=False)
-    heads = split_heads(joined, layer.num_heads).contiguous()
-    return layer.W_O(heads.reshape(tokens.shape)), new
+CACHE_MISTAKES = edits(attend_with_cache, """
+    cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before
+        the new ones.
+        + cache = None
+    cache_not_extended: The cache that comes back holds the new tokens alone. It holds all: those from before, then
+        the new ones.
+        = result[0], (key[..., -new:, :], value[..., -new:, :])
+    cache_as_it_was: The cache comes back as it was handed in: the new keys and values are not in it.
+        = result[0], result[1] if cache is None else cache
+    cached_without_mask: Nothing is masked: among the new tokens each sees those after it, too. New token t sees all
+        before, and new ones up to t.
+        (query, key, value, mask)  →  (query, key, value)
+    mask_without_the_past: The causal mask begins at the first column, as if nothing were cached. New token t may
+        see P + t + 1 keys: .tril(P).
+        .tril(known - new)  →  .tril()
+    mask_one_short: The mask hides each token from itself. The diagonal belongs to what may be seen.
+        .tril(known - new)  →  .tril(known - new - 1); mask = mask | ~mask.any(-1, keepdim=True)
+    new_before_old: The new keys stand before the old ones. The cache is in the order of the tokens: old first.
+        torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)  →  torch.cat([key, cache[0]], dim=-2), torch.cat([value, cache[1]], dim=-2)
+        .tril(known - new)  →  .tril(); mask[:, new:] = True
+    values_before_keys: The cache holds values before keys. Return (keys, values).
+        + cache = None if cache is None else cache[::-1]
+        = result[0], result[1][::-1]
+    old_values_repeated: The old keys are used with the new values only: put the old values in front, as you do with
+        the keys.
+        cache[1]  →  cache[0]
+    cached_without_projection: The heads are joined, and W_O is missing at the end.
+        layer.W_O(merge_heads(output))  →  merge_heads(output)
+    cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one
+        head.
+        (query, key, value, mask)  →  (query, key, value, mask, scale=tokens.shape[-1] ** -0.5)
+    cached_before_the_split: Keys and values are cached before they are split into heads. The cache holds (..., H,
+        P + T, d_head).
+        = result[0], (merge_heads(key), merge_heads(value))
+    tokens_cached: The tokens are cached, and not their keys and values: then these are computed anew each time.
+        + before = () if cache is None else (cache[0],)
+        = result[0], 2 * (torch.cat([*before, split_heads(tokens, layer.num_heads)], dim=-2),)
+    cache_changed_in_place: The cache that was handed in is changed. Make a new one with torch.cat: somebody may
+        still need the old one.
+        = (result, [old.zero_() for old in cache or ()])[0]
+    heads_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their
+        axis behind that of the tokens first.
+        merge_heads(output)  →  output.contiguous().reshape(tokens.shape)
+""")  # fmt: skip
 
 
 START = Check(
@@ -311,7 +193,7 @@ CACHE = Exercise(
     difficulty=2,
     minutes=15,
     checks=(START, ONE, SEVERAL, CACHE_CONDUCT),
-    mistakes=mistakes_in(globals(), "attend_with_cache"),
+    mistakes=CACHE_MISTAKES,
     writings=(cached_by_steps,),
     review="Every word once",
 )

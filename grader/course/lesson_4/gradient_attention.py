@@ -10,7 +10,8 @@ from torch import Tensor
 
 from grader.course.lesson_4.explain_writings import gradient_in_steps
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import side_effects
 from grader.declaration.sampler import InputSampler
 from grader.declaration.trial import trials
@@ -61,87 +62,37 @@ def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Ten
 # ---------------------------------------------------------------- mistakes
 
 
-def _gradient(weights: Tensor, score: Tensor) -> Tensor:
-    return torch.autograd.grad(score.sum(), weights, retain_graph=True)[0]
-
-
-@mistake("gradient_attention", "This is the gradient alone. Multiply it by the weights.")
-def gradient_alone(weights, score):
-    return _gradient(weights, score).clamp(min=0).mean(-3)
-
-
-@mistake("gradient_attention", "These are the weights alone, averaged over the heads: the gradient is missing.")
-def weights_alone(weights, score):
-    return weights.detach().mean(-3)
-
-
-@mistake(
-    "gradient_attention", "Negative products are kept. They speak against the score: set them to 0 before the mean."
-)
-def negative_kept(weights, score):
-    return (weights.detach() * _gradient(weights, score)).mean(-3)
-
-
-@mistake(
-    "gradient_attention",
-    "The absolute value is taken, so what speaks against the score counts as well. Set negative products to 0.",
-)
-def absolute_value(weights, score):
-    return (weights.detach() * _gradient(weights, score)).abs().mean(-3)
-
-
-@mistake(
-    "gradient_attention",
-    "The mean over the heads comes first, and heads cancel each other. Set negative products to 0 in each head first.",
-)
-def mean_before_clamp(weights, score):
-    return (weights.detach() * _gradient(weights, score)).mean(-3).clamp(min=0)
-
-
-@mistake(
-    "gradient_attention",
-    "Weights and gradient are averaged over the heads before they are multiplied. Multiply in each head.",
-)
-def averaged_apart(weights, score):
-    return weights.detach().mean(-3) * _gradient(weights, score).clamp(min=0).mean(-3)
-
-
-@mistake("gradient_attention", "The heads are added up. Take their mean.")
-def summed_heads(weights, score):
-    return (weights.detach() * _gradient(weights, score)).clamp(min=0).sum(-3)
-
-
-@mistake(
-    "gradient_attention", "The sign is wrong: what speaks against the score is kept, and what speaks for it is lost."
-)
-def wrong_sign(weights, score):
-    return (-weights.detach() * _gradient(weights, score)).clamp(min=0).mean(-3)
-
-
-@mistake(
-    "gradient_attention",
-    "This is the gradient of the mean over the scenes, too small in a batch. Take the gradient of the sum.",
-)
-def gradient_of_the_mean(weights, score):
-    return gradient_attention(weights, score) / score.numel()
-
-
-@mistake("gradient_attention", "The rows are normalised to sum to 1. Return the products as they are.")
-def rows_normalised(weights, score):
-    found = gradient_attention(weights, score)
-    return found / found.sum(-1, keepdim=True).clamp(min=1e-9)
-
-
-@mistake(
-    "gradient_attention",
-    "score.backward() also fills the .grad of every parameter of the model. torch.autograd.grad returns the gradient "
-    "and fills nothing.",
-    slip=True,
-)
-def fills_every_grad(weights, score):
-    weights.retain_grad()
-    score.sum().backward()
-    return (weights.detach() * weights.grad).clamp(min=0).mean(-3)
+GRADIENT_MISTAKES = edits(gradient_attention, """
+    gradient_alone: This is the gradient alone. Multiply it by the weights.
+        (weights.detach() * gradient)  →  gradient
+    weights_alone: These are the weights alone, averaged over the heads: the gradient is missing.
+        (weights.detach() * gradient).clamp(min=0)  →  weights.detach()
+    negative_kept: Negative products are kept. They speak against the score: set them to 0 before the mean.
+        .clamp(min=0)  →
+    absolute_value: The absolute value is taken, so what speaks against the score counts as well. Set negative
+        products to 0.
+        .clamp(min=0)  →  .abs()
+    mean_before_clamp: The mean over the heads comes first, and heads cancel each other. Set negative products to 0
+        in each head first.
+        .clamp(min=0).mean(-3)  →  .mean(-3).clamp(min=0)
+    averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each
+        head.
+        (weights.detach() * gradient).clamp(min=0).mean(-3)  →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
+    summed_heads: The heads are added up. Take their mean.
+        .mean(-3)  →  .sum(-3)
+    wrong_sign: The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.
+        weights.detach() *  →  -weights.detach() *
+    gradient_of_the_mean: This is the gradient of the mean over the scenes, too small in a batch. Take the gradient
+        of the sum.
+        = result / score.numel()
+    rows_normalised: The rows are normalised to sum to 1. Return the products as they are.
+        = result / result.sum(-1, keepdim=True).clamp(min=1e-9)
+    fills_every_grad (slip): score.backward() also fills the .grad of every parameter of the model.
+        torch.autograd.grad returns the gradient and fills nothing.
+        + weights.retain_grad()
+        + score.sum().backward()
+        + return (weights.detach() * weights.grad).clamp(min=0).mean(-3)
+""")  # fmt: skip
 
 
 GRADIENT_VALUES = Check(
@@ -187,7 +138,7 @@ GRADIENT = Exercise(
     difficulty=2,
     minutes=10,
     checks=(GRADIENT_VALUES, GRADIENT_BATCH, GRADIENT_CONDUCT, OWN_GRADIENTS),
-    mistakes=mistakes_in(globals(), "gradient_attention"),
+    mistakes=GRADIENT_MISTAKES,
     writings=(gradient_in_steps,),
     review="Attention times gradient",
 )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import sqrt
+from collections.abc import Mapping
 
 import torch
 from attention.grouped import grouped_attention
 from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import raised
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import StandardChecks
@@ -64,120 +64,41 @@ def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Te
     }
 
 
-def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, scale: float | None = None) -> Tensor:
-    """Attention of each head to keys and values of its own (..., H, S, d)."""
-    scores = query @ key.transpose(-2, -1) / (sqrt(query.shape[-1]) if scale is None else scale)
-    if mask is not None:
-        mask = mask if mask.ndim <= 2 else mask.unsqueeze(-3)
-        scores = scores.masked_fill(~mask, -torch.inf)
-    return scores.softmax(-1) @ value
-
-
-def _shared_out(query: Tensor, key: Tensor, value: Tensor, share: Callable[[Tensor, int], Tensor]) -> tuple:
-    """Give every head keys and values, with share(keys or values, heads of a group)."""
-    heads, groups = query.shape[-3], key.shape[-3]
-    if heads % groups:
-        raise ValueError("the heads cannot be shared out")
-    return query, share(key, heads // groups), share(value, heads // groups)
-
-
-def _repeated(source: Tensor, times: int) -> Tensor:
-    """Each group's keys or values, as often as it has heads: (..., G, S, d) → (..., H, S, d)."""
-    return source.repeat_interleave(times, dim=-3)
-
-
-def _in_turns(source: Tensor, times: int) -> Tensor:
-    """All groups one after the other, and then again: 0, 1, …, 0, 1, …"""
-    return torch.cat([source] * times, dim=-3)
-
-
-@mistake("grouped_attention", "Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).")
-def groups_in_turns(query, key, value, mask=None):
-    return _attend(*_shared_out(query, key, value, _in_turns), mask)
-
-
-@mistake("grouped_attention", "All heads look at the first group. Each group serves H/G heads.")
-def first_group_for_all(query, key, value, mask=None):
-    def first(source: Tensor, times: int) -> Tensor:
-        return source[..., :1, :, :].expand(*source.shape[:-3], query.shape[-3], -1, -1)
-
-    return _attend(*_shared_out(query, key, value, first), mask)
-
-
-@mistake(
-    "grouped_attention",
-    "The keys and values are averaged over the groups. Each head looks at those of its group alone.",
-)
-def groups_averaged(query, key, value, mask=None):
-    return _attend(*_shared_out(query, key, value, lambda source, _: source.mean(-3, keepdim=True)), mask)
-
-
-@mistake(
-    "grouped_attention", "The keys follow the groups and the values do not: share the values out as you share the keys."
-)
-def values_in_turns(query, key, value, mask=None):
-    query, keys, _ = _shared_out(query, key, value, _repeated)
-    return _attend(query, keys, _in_turns(value, query.shape[-3] // key.shape[-3]), mask)
-
-
-@mistake("grouped_attention", "The scores are not divided by √d.")
-def grouped_without_scale(query, key, value, mask=None):
-    return _attend(*_shared_out(query, key, value, _repeated), mask, scale=1.0)
-
-
-@mistake(
-    "grouped_attention",
-    "The scores are divided by the width of all heads together. Divide by √d, the width of one key.",
-)
-def scaled_by_all_heads(query, key, value, mask=None):
-    wide = sqrt(query.shape[-1] * query.shape[-3])
-    return _attend(*_shared_out(query, key, value, _repeated), mask, scale=wide)
-
-
-@mistake("grouped_attention", "The mask is not used.")
-def grouped_without_mask(query, key, value, mask=None):
-    return grouped_attention(query, key, value)
-
-
-@mistake("grouped_attention", "The mask is turned around: True = may attend.")
-def grouped_mask_inverted(query, key, value, mask=None):
-    return grouped_attention(query, key, value, None if mask is None else ~mask)
-
-
-@mistake(
-    "grouped_attention",
-    "The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with −∞.",
-)
-def grouped_masked_late(query, key, value, mask=None):
-    query, keys, values = _shared_out(query, key, value, _repeated)
-    weights = (query @ keys.transpose(-2, -1) / sqrt(query.shape[-1])).softmax(-1)
-    if mask is not None:
-        weights = weights * (mask if mask.ndim <= 2 else mask.unsqueeze(-3))
-    return weights @ values
-
-
-@mistake(
-    "grouped_attention",
-    "The heads come back in another order: those of one group stand beside each other, as they went in.",
-)
-def heads_reordered(query, key, value, mask=None):
-    output = grouped_attention(query, key, value, mask)
-    return output.unflatten(-3, (key.shape[-3], -1)).transpose(-4, -3).flatten(-4, -3)
-
-
-@mistake("grouped_attention", "Heads that cannot be shared out to the groups raise no ValueError.")
-def unequal_groups_accepted(query, key, value, mask=None):
-    heads, groups = query.shape[-3], key.shape[-3]
-    group = torch.arange(heads) * groups // heads
-    return _attend(query, key[..., group, :, :], value[..., group, :, :], mask)
-
-
-@mistake("grouped_attention", "The query that was handed in is changed. Scale a new tensor, not in place.")
-def grouped_query_scaled_in_place(query, key, value, mask=None):
-    output = grouped_attention(query, key, value, mask)
-    with torch.no_grad():
-        query /= query.shape[-1] ** 0.5
-    return output
+GROUPED_MISTAKES = edits(grouped_by_repeating, """
+    groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
+        key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)
+        value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
+    first_group_for_all: All heads look at the first group. Each group serves H/G heads.
+        key.repeat_interleave(heads // groups, dim=-3)  →  key[..., :1, :, :].expand(*key.shape[:-3], heads, -1, -1)
+        value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
+    groups_averaged: The keys and values are averaged over the groups. Each head looks at those of its group alone.
+        key.repeat_interleave(heads // groups, dim=-3)  →  key.mean(-3, keepdim=True)
+        value.repeat_interleave(heads // groups, dim=-3)  →  value.mean(-3, keepdim=True)
+    values_in_turns: The keys follow the groups and the values do not: share the values out as you share the keys.
+        value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
+    grouped_without_scale: The scores are not divided by √d.
+        / math.sqrt(query.shape[-1])  →
+    scaled_by_all_heads: The scores are divided by the width of all heads together. Divide by √d, the width of one
+        key.
+        query.shape[-1])  →  query.shape[-1] * heads)
+    grouped_without_mask: The mask is not used.
+        + mask = None
+    grouped_mask_inverted: The mask is turned around: True = may attend.
+        ~mask  →  mask
+    grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with
+        −∞.
+        scores.masked_fill(~mask, float("-inf"))  →  scores
+        torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
+    heads_reordered: The heads come back in another order: those of one group stand beside each other, as they went
+        in.
+        = result.unflatten(-3, (groups, -1)).transpose(-4, -3).flatten(-4, -3)
+    unequal_groups_accepted: Heads that cannot be shared out to the groups raise no ValueError.
+        heads % groups != 0  →  False
+        key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) * groups // heads, :, :]
+        value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) * groups // heads, :, :]
+    grouped_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
+        = (result, query.data.div_(query.shape[-1] ** 0.5))[0]
+""", defines="grouped_attention")  # fmt: skip
 
 
 GROUPED_CHECKS = StandardChecks(reference=grouped_attention, returns=("output",), draw=draw_grouped)
@@ -231,7 +152,7 @@ GROUPED = Exercise(
     difficulty=2,
     minutes=10,
     checks=(GROUPED_VALUES, GROUPED_MASKED, UNEQUAL, GROUPED_CONDUCT),
-    mistakes=mistakes_in(globals(), "grouped_attention"),
+    mistakes=GROUPED_MISTAKES,
     writings=(grouped_by_repeating, grouped_in_loop),
     bans=frozenset({"fused attention"}),
     review="Fewer keys than queries",

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declaration.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
 from grader.declaration.probes import purity_and_gradients
 from grader.declaration.sampler import InputSampler
 from grader.declaration.standard_checks import CONDUCT
@@ -66,81 +67,39 @@ def rollout_gradients(
 # ---------------------------------------------------------------- mistakes
 
 
-def _identity(weights: Tensor) -> Tensor:
-    return torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
-
-
-def _rolled(self_maps, seen: Tensor, layer) -> Tensor:
-    """Multiply `layer(map)` of each layer onto what was seen, the first layer first."""
-    for weights in self_maps:
-        seen = layer(weights) @ seen
-    return seen
-
-
-@mistake(
-    "attention_rollout",
-    "The layers are multiplied in the wrong order. What the first layer hands on is what the second one mixes: "
-    "the last layer stands on the left.",
-)
-def last_layer_first(self_maps, cross_map):
-    return attention_rollout(self_maps[::-1], cross_map)
-
-
-@mistake("attention_rollout", "The residual connection is missing: half of each layer's map is the identity.")
-def without_residual(self_maps, cross_map):
-    return _rolled(self_maps, cross_map.mean(-3), lambda weights: weights.mean(-3))
-
-
-@mistake("attention_rollout", "The identity is added and nothing is halved, so the rows sum to more than 1.")
-def residual_without_half(self_maps, cross_map):
-    return _rolled(self_maps, cross_map.mean(-3), lambda weights: weights.mean(-3) + _identity(weights))
-
-
-@mistake(
-    "attention_rollout",
-    "Each head is followed on its own, and the mean comes last. Take the mean over the heads in each layer first.",
-)
-def heads_apart(self_maps, cross_map):
-    return _rolled(self_maps, cross_map, lambda weights: (weights + _identity(weights)) / 2).mean(-3)
-
-
-@mistake("attention_rollout", "The largest weight among the heads is taken. Take their mean.")
-def largest_head(self_maps, cross_map):
-    return _rolled(self_maps, cross_map.amax(-3), lambda weights: (weights.amax(-3) + _identity(weights)) / 2)
-
-
-@mistake("attention_rollout", "The heads are added up. Take their mean, so that the rows sum to 1.")
-def sum_of_heads(self_maps, cross_map):
-    return _rolled(self_maps, cross_map.sum(-3), lambda weights: (weights.sum(-3) + _identity(weights)) / 2)
-
-
-@mistake("attention_rollout", "Only the last layer is used. Multiply the maps of all layers.")
-def last_layer_only(self_maps, cross_map):
-    return attention_rollout(self_maps[-1:], cross_map)
-
-
-@mistake("attention_rollout", "The self-attention is not used: this is the head average of the cross-attention.")
-def head_average_only(self_maps, cross_map):
-    return cross_map.mean(-3)
-
-
-@mistake("attention_rollout", "The layers are averaged. Multiply their maps: what one hands on, the next one mixes.")
-def layers_averaged(self_maps, cross_map):
-    mixed = torch.stack([(weights.mean(-3) + _identity(weights)) / 2 for weights in self_maps]).mean(0)
-    return mixed @ cross_map.mean(-3)
-
-
-@mistake("attention_rollout", "The maps are transposed: rows are the tokens that ask, columns the tokens that answer.")
-def transposed_maps(self_maps, cross_map):
-    return attention_rollout([weights.transpose(-2, -1) for weights in self_maps], cross_map)
-
-
-@mistake("attention_rollout", "The maps are multiplied number by number. Use the product of matrices, @.")
-def number_by_number(self_maps, cross_map):
-    mixed = _identity(self_maps[0])
-    for weights in self_maps:
-        mixed = (weights.mean(-3) + _identity(weights)) / 2 * mixed
-    return mixed @ cross_map.mean(-3)
+ROLLOUT_MISTAKES = edits(attention_rollout, """
+    last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second
+        one mixes: the last layer stands on the left.
+        + self_maps = self_maps[::-1]
+    without_residual: The residual connection is missing: half of each layer's map is the identity.
+        (weights.mean(-3) + identity) / 2  →  weights.mean(-3)
+    residual_without_half: The identity is added and nothing is halved, so the rows sum to more than 1.
+        / 2 @ seen  →  @ seen
+    heads_apart: Each head is followed on its own, and the mean comes last. Take the mean over the heads in each
+        layer first.
+        cross_map.mean(-3)  →  cross_map
+        weights.mean(-3) + identity  →  weights + identity
+        = result.mean(-3)
+    largest_head: The largest weight among the heads is taken. Take their mean.
+        cross_map.mean(-3)  →  cross_map.amax(-3)
+        weights.mean(-3)  →  weights.amax(-3)
+    sum_of_heads: The heads are added up. Take their mean, so that the rows sum to 1.
+        cross_map.mean(-3)  →  cross_map.sum(-3)
+        weights.mean(-3)  →  weights.sum(-3)
+    last_layer_only: Only the last layer is used. Multiply the maps of all layers.
+        + self_maps = self_maps[-1:]
+    head_average_only: The self-attention is not used: this is the head average of the cross-attention.
+        + self_maps = []
+    layers_averaged: The layers are averaged. Multiply their maps: what one hands on, the next one mixes.
+        + mixed = [(one.mean(-3) + torch.eye(one.shape[-1], dtype=one.dtype)) / 2 for one in self_maps]
+        + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
+    transposed_maps: The maps are transposed: rows are the tokens that ask, columns the tokens that answer.
+        weights.mean(-3)  →  weights.transpose(-2, -1).mean(-3)
+    number_by_number: The maps are multiplied number by number. Use the product of matrices, @.
+        seen = cross_map.mean(-3)  →  seen = torch.eye(cross_map.shape[-2], dtype=cross_map.dtype)
+        / 2 @ seen  →  / 2 * seen
+        = result @ cross_map.mean(-3)
+""")  # fmt: skip
 
 
 ROLLOUT_SIZES = dict(layers=2, heads=2, tokens=3, patches=5, batch_shape=(2,))
@@ -186,7 +145,7 @@ ROLLOUT = Exercise(
     difficulty=2,
     minutes=10,
     checks=(VALUES, LAYERS, CONDUCT_CHECK, OWN_ROLLOUT),
-    mistakes=mistakes_in(globals(), "attention_rollout"),
+    mistakes=ROLLOUT_MISTAKES,
     writings=(rollout_in_one_product,),
     review="Rollout",
 )
