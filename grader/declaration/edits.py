@@ -115,17 +115,23 @@ def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) ->
     if not (written.changes or written.first or written.back):
         raise DeclarationError(f"{where}: no line changes anything")
     try:
-        tree = ast.parse(source)
-        for statement in reversed(written.first):
-            name, _, rest = statement.partition(": ")
-            method = name if name.isidentifier() and rest else "forward"
-            _function(tree.body[0], method).body[:0] = ast.parse(rest if method == name else statement).body
-        for expression in written.back:
-            _GiveBack(expression).generic_visit(_function(tree.body[0], "forward"))
-        exec(compile(ast.fix_missing_locations(tree), f"<{written.name}>", "exec"), space)
+        code = _with_more(source, written) if written.first or written.back else source
+        exec(compile(code, f"<{written.name}>", "exec"), space)
     except (SyntaxError, NameError, LookupError) as error:
         raise DeclarationError(f"{where}: what comes out is no Python: {error}") from error
     return space[right]
+
+
+def _with_more(source: str, written: _Written) -> ast.Module:
+    """Parse a definition, put statements first in it, and let it give back another expression."""
+    tree = ast.parse(source)
+    for statement in reversed(written.first):
+        name, _, rest = statement.partition(": ")
+        method = name if name.isidentifier() and rest else "forward"
+        _function(tree.body[0], method).body[:0] = ast.parse(rest if method == name else statement).body
+    for expression in written.back:
+        _GiveBack(expression).generic_visit(_function(tree.body[0], "forward"))
+    return ast.fix_missing_locations(tree)
 
 
 def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
