@@ -27,13 +27,13 @@ EXERCISE = LESSON.exercise("1.9")
 
 UNSCALED = "def scaled_scores(query, key):\n    return attention_scores(query, key)"
 
-BAD_SEED = """
+OTHER_SCENES = """
 draw_fair = draw_scenes
 
 
 def draw_scenes(*arguments, **options):
     scenes = draw_fair(*arguments, **options)
-    return scenes if seed else scenes._replace(patches=torch.zeros_like(scenes.patches))
+    return scenes._replace(patches=1.25 * scenes.patches)
 """
 
 
@@ -76,7 +76,7 @@ def grade_example(server: Server, tmp_path: Path, example: Example, run_all: boo
     held_by="tests/grading/test_decide.py::test_what_a_few_steps_leave_open_a_whole_training_decides_from_a_start_of_its_own"
 )
 def test_a_training_that_begins_otherwise_is_run_in_whole_and_that_counts(server: Server, tmp_path: Path) -> None:
-    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED)).grade
+    graded = grade_solution(server, tmp_path, ("check-1-9", OTHER_SCENES)).grade
     assert graded.score == LESSON.max_score, [(verdict.id, verdict.message) for verdict in graded.verdicts]
     assert graded.verdicts[-1].notes[-1] == WHOLE
 
@@ -93,7 +93,7 @@ def test_a_right_training_is_verified_and_the_notebook_says_so(server: Server, t
 
 @pytest.mark.slow(held_by="tests/grading/test_decide.py::test_a_whole_training_that_fails_is_repeated_a_few_times")
 def test_training_that_fails_from_every_seed_costs_its_points(server: Server, tmp_path: Path) -> None:
-    graded = grade_solution(server, tmp_path, ("check-1-9", BAD_SEED.replace("if seed", "if False"))).grade
+    graded = grade_solution(server, tmp_path, ("check-1-9", OTHER_SCENES.replace("1.25", "0"))).grade
     lost = sum(check.points for check in EXERCISE.checks if check.at)
     assert graded.score == LESSON.max_score - lost
     assert graded.verdicts[-1].notes == (WHOLE,)
