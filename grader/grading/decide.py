@@ -9,8 +9,10 @@ from typing import Protocol
 from grader.declaration.lesson import Lesson
 from grader.execution.engine import Execution
 from grader.grading.dependencies import foundations
+from grader.notebook.cells import answer_cell
 from grader.notebook.keeps_state import may_remember
 from grader.notebook.source_names import bound_names
+from grader.notebook.told_names import told_names
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 
@@ -81,9 +83,14 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     answers = [source for id, source in rebuilt.answers.items() if id in below]
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
     asked = {name for exercise in lesson.exercises if exercise.id in below for name in exercise.defines}
-    trains = [cell.source for cell in rebuilt.notebook.cells if cell.id in lesson.training_cells]
-    told = {"seed", *lesson.parameters}.union(*(bound_names(source) or () for source in trains))
-    return may_remember((*answers, *own), asked, told - asked)
+    students = {*rebuilt.own, *map(answer_cell, rebuilt.answers)}
+    given = {
+        cell.id: cell.source for cell in rebuilt.notebook.cells if cell.id not in students and cell.cell_type == "code"
+    }
+    trains = [given.pop(id) for id in lesson.training_cells if id in given]
+    first = {"seed", *lesson.verified.parameters}.union(*(bound_names(source) or () for source in trains))
+    told = told_names(given.values(), (*answers, *own), first - asked)
+    return may_remember((*answers, *own), asked, told)
 
 
 def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:

@@ -16,17 +16,19 @@ from grader.notebook.own_names import (
     LOOKS,
     FunctionNode,
     lent_names,
+    outside_functions,
     own_names,
     own_nodes,
     root_of,
     statements_of,
 )
 from grader.notebook.source_names import looks_names_up, parse_statements, without_magics
+from grader.notebook.told_names import Unit, names_in, spread
 
 # Modules without a memory of their own.
 PURE = frozenset(
     """
-    __future__ abc collections copy dataclasses einops functools itertools math matplotlib numbers numpy operator torch typing
+    __future__ abc collections copy dataclasses einops functools itertools math numbers numpy operator torch typing
     """.split()
 )
 # Names that remember, or reach what does; wherever they come from.
@@ -37,6 +39,7 @@ REMEMBERS = frozenset(
     gi_frame cr_frame ag_frame f_back f_globals f_locals tb_frame
     initial_seed get_rng_state default_rng RandomState num_batches_tracked running_mean running_var
     id
+    param_groups state state_dict defaults buffers
     BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d
     """.split()
 )
@@ -82,7 +85,8 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = (), told: Coll
     tuples = frozenset() if any(map(_binds_namedtuple, nodes)) else NAMED_TUPLE
     tables = frozenset(_tables(nodes))
     holders = {name for tree in trees for name in _holders(tree.body, tuples)}
-    held = _with_aliases(nodes, frozenset(holders - tables) | frozenset(told))
+    top = [_binding(one) for tree in trees for one in outside_functions(tree.body)]
+    held = frozenset(spread(filter(None, top), {*(holders - tables), *told}))
     around: dict[ast.AST, set[str]] = {}  # of a function: what the functions around it bind
     for node in nodes:
         if isinstance(node, FUNCTIONS):
@@ -104,26 +108,15 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = (), told: Coll
     )
 
 
-def _with_aliases(nodes: Sequence[ast.AST], held: frozenset[str]) -> frozenset[str]:
-    """Add the names that stand for what the names in `held` stand for."""
-    bodies = [node.body for node in nodes if isinstance(node, (ast.Module, ast.ClassDef))]
-    bindings = [one for body in bodies for one in body if isinstance(one, ast.Assign)]
-    reading: dict[str, list[ast.Assign]] = {}
-    for binding in bindings:
-        for name in _names_in(binding.value):
-            reading.setdefault(name, []).append(binding)
-    bound = {id(binding): {*chain(*map(_names_in, binding.targets))} for binding in bindings}
-    found, todo = set(held), list(held)
-    while todo:
-        for binding in reading.pop(todo.pop(), ()):
-            names = bound.pop(id(binding), set()) - found  # once: another name that it reads binds no more
-            found |= names
-            todo += names
-    return frozenset(found)
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+def _binding(node: ast.AST) -> Unit | None:
+    """Return the names that a binding reads and binds; `A.calls = calls` counts as one of `A`."""
+    if isinstance(node, ast.Assign):
+        return names_in(node.value), frozenset(chain(*map(names_in, node.targets)))
+    if isinstance(node, (ast.For, ast.comprehension)):
+        return names_in(node.iter), names_in(node.target)
+    if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value:
+        return names_in(node.value), names_in(node.target)
+    return None
 
 
 def _nests_deeply(tree: ast.AST) -> bool:
@@ -293,14 +286,14 @@ def _function_remembers(function: FunctionNode, held: frozenset[str]) -> bool:
     nodes = [function, *own_nodes(function)]
     local = own_names(function)
     first = getattr(function, "name", "") == "__init__"
-    lent = lent_names(nodes, local)
+    lent = lent_names(nodes, local, set() if first else own)
     return (
         not all(map(_is_fixed, defaults))
         or any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in nodes)
         or any(isinstance(node, ast.Name) and node.id in held - local for node in nodes)
         or bool(held & {node.id for value in defaults for node in ast.walk(value) if isinstance(node, ast.Name)})
         or any(_writes_beyond(node, local - lent, set() if first else own) for node in nodes)
-        or any(isinstance(node, ast.AugAssign) and bool(lent & _names_in(node.target)) for node in nodes)
+        or any(isinstance(node, ast.AugAssign) and bool(lent & names_in(node.target)) for node in nodes)
     )
 
 

@@ -6,13 +6,14 @@ So a setting that a later version brings counts, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numpy
 import torch
+from torch.nn import functional
 from torch.overrides import get_overridable_functions
 
 # Functions without a memory that are no operations on tensors, and parts of torch that hold such functions alone.
@@ -46,14 +47,20 @@ def names_with_a_memory() -> frozenset[str]:
     Random draws are not among them: what they give at which step, nobody knows who has not set the seed.
     """
     operations = {getattr(one, "__name__", "") for some in get_overridable_functions().values() for one in some}
-    known = operations | {*dir(torch.Tensor), *dir(numpy.ndarray), *dir(torch.nn.functional)} | PURE
-    return frozenset(name for library in (torch, numpy) for name in _functions(library)) - known | OTHERS
+    known = operations | {*dir(torch.Tensor), *dir(numpy.ndarray), *dir(functional)} | PURE
+    functions = {name for library in (torch, numpy) for name in _public(library, _may_remember)}
+    tables = {name for library in (numpy, functional, torch.linalg) for name in _public(library, _may_be_changed)}
+    return frozenset(functions - known | tables | OTHERS)
 
 
-def _functions(library: Any) -> Iterator[str]:
-    """Yield the public functions and parts of a library; its types, ufuncs and numbers have no memory."""
-    for name in dir(library):
-        value = getattr(library, name)
-        harmless = isinstance(value, (type, numpy.ufunc)) or not (callable(value) or isinstance(value, ModuleType))
-        if not name.startswith("_") and not harmless:
-            yield name
+def _public(library: Any, wanted: Callable[[Any], bool]) -> Iterator[str]:
+    return (name for name in dir(library) if not name.startswith("_") and wanted(getattr(library, name)))
+
+
+def _may_remember(value: Any) -> bool:
+    """Tell whether a value is a function or a part of a library; types, ufuncs and numbers have no memory."""
+    return (callable(value) or isinstance(value, ModuleType)) and not isinstance(value, (type, numpy.ufunc))
+
+
+def _may_be_changed(value: Any) -> bool:
+    return isinstance(value, (dict, list, set))

@@ -8,6 +8,7 @@ from itertools import chain
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+PLAIN = frozenset("shape ndim dtype device".split())  # attributes of a tensor that nobody can change
 LOOKS = frozenset("get items keys values".split())  # methods that change nothing
 
 
@@ -19,6 +20,27 @@ def statements_of(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
         yield one
         if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
             left += ast.iter_child_nodes(one)
+
+
+def outside_functions(body: Sequence[ast.AST], classes: bool = True) -> Iterator[ast.AST]:
+    """Yield the nodes that run with the statements themselves: decorators and defaults, but no function's body.
+
+    Args:
+        classes: false: what stands in classes is left out, too.
+    """
+    left: list[ast.AST] = list(body)
+    while left:
+        one = left.pop()
+        yield one
+        inner = isinstance(one, FUNCTIONS) or (isinstance(one, ast.ClassDef) and not classes)
+        left += _before_the_body(one) if inner else ast.iter_child_nodes(one)
+
+
+def _before_the_body(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what of a function or a class is evaluated where it is defined."""
+    for field, value in ast.iter_fields(node):
+        if field != "body":
+            yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, ast.AST))
 
 
 def own_nodes(function: FunctionNode) -> list[ast.AST]:
@@ -37,15 +59,20 @@ def _stored(node: ast.AST) -> set[str]:
     return {one.id for one in statements_of([node]) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
-def lent_names(nodes: Iterable[ast.AST], local: set[str]) -> set[str]:
-    """Return a function's own names that may stand for an object from outside of it, as in `k = matplotlib.rcParams`."""
+def lent_names(nodes: Iterable[ast.AST], local: set[str], given: set[str]) -> set[str]:
+    """Return a function's own names that may stand for an object from outside of it, as in `k = matplotlib.rcParams`.
+
+    Args:
+        local: the names that the function binds.
+        given: its parameters; what hangs on these is from outside, as in `k = self.calls`.
+    """
     bindings = list(chain.from_iterable(map(_bindings, nodes)))
     lent: set[str] = set()
     while True:
         more = {
             name
             for target, value in bindings
-            if _is_from_outside(value, local - lent)
+            if _is_from_outside(value, local - lent, given)
             for name in _stored(target) & local
         }
         if more <= lent:
@@ -65,16 +92,22 @@ def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield node.optional_vars, node.context_expr
 
 
-def _is_from_outside(value: ast.AST, local: set[str]) -> bool:
+def _is_from_outside(value: ast.AST, local: set[str], given: set[str]) -> bool:
     """Tell whether an expression may be an object that no call has made and no name of the function's own holds."""
     if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return False  # a new object
     if isinstance(value, ast.Call):  # of all calls these alone give back what was there before
         asks = isinstance(value.func, ast.Attribute) and value.func.attr in LOOKS
-        return asks and _is_from_outside(value.func, local)
+        return asks and _is_from_outside(value.func, local, given)
     if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and (root := root_of(value)):
-        return root not in local
-    return any(_is_from_outside(child, local) for child in ast.iter_child_nodes(value))
+        return root not in local or (root in given and _hangs_on(value))
+    return any(_is_from_outside(child, local, given) for child in ast.iter_child_nodes(value))
+
+
+def _hangs_on(value: ast.AST) -> bool:
+    """Tell whether an expression is an attribute that may be kept, or an item of one; a size or a type is none."""
+    attributes = [node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)]
+    return bool(attributes) and not PLAIN & set(attributes)
 
 
 def root_of(node: ast.AST) -> str:

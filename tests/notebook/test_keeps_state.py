@@ -6,6 +6,7 @@ import pytest
 from corpus.answers import variants
 from grader.course import lessons
 from grader.notebook.keeps_state import may_remember
+from grader.notebook.told_names import HISTORY, told_names
 from grader.paths import course_root
 
 REMEMBERS = {
@@ -100,6 +101,14 @@ REMEMBERS = {
     "an item of it": "def f(x):\n    k = mpl.rcParams['a']\n    k += [1]\n    return x",
     "what get returns": "def f(x):\n    k = mpl.held.get('a')\n    k.append(1)\n    return x",
     "a name that only a function inside has": "calls = []\ndef f(x):\n    g = lambda calls: calls\n    def h():\n        calls = 0\n    return x * len(calls)",
+    "what hangs on a parameter": "class A:\n    def forward(self, x):\n        k = self.calls\n        k[0] += 1\n        return x",
+    "an item of what hangs on a parameter": "def f(model, x):\n    k = model.table['a']\n    k.append(1)\n    return x",
+    "the optimizer's rate": "def step(model, optimizer, x):\n    return x * optimizer.param_groups[0]['lr']",
+    "the optimizer's steps": "def step(model, optimizer, x):\n    return x * len(optimizer.state)",
+    "a table of a library, handed on": "def bump(t):\n    t['n'] = 1\ndef f(x):\n    bump(F.GRID_SAMPLE_INTERPOLATION_MODES)\n    return x",
+    "a method of such a table": "grow = np.typecodes.update\ndef f(x):\n    grow(n=1)\n    return x",
+    "matplotlib": "import matplotlib.colors\ndef f(x):\n    return x * len(matplotlib.colors.CSS4_COLORS)",
+    "another name in a block": "d = [0]\nwith torch.no_grad():\n    k: list = d\ndef f(x):\n    return x * k[0]",
     "lambda": "calls = []\nf = lambda x: calls.append(x)",
 }
 FORGETS = {
@@ -145,6 +154,39 @@ def test_what_tells_a_sample_from_a_training_counts(reads: str) -> None:
     assert may_remember([source], told={"steps", "record"})
     assert not may_remember([source])
     assert not may_remember(["def f(x, steps):\n    return x * steps"], told={"steps"})
+
+
+TELLS = {
+    "itself": "n = train_steps is None",
+    "with an annotation": "n: int = train_steps",
+    "by the way": "print(n := train_steps)",
+    "a loop": "for n in (train_steps,):\n    pass",
+    "added": "n = 0\nn += seed",
+    "with": "with torch.no_grad():\n    n = train_steps",
+    "a choice": "n = 3\nif train_steps:\n    def n(x): return x",
+    "a class": "class n:\n    calls = train_steps",
+    "a cell that stops": "n = 3\n1 / (seed == 0)\nn = 4",
+    "what IPython keeps": "n = In[-1]",
+    "a cell by its number": "n = _i1",
+    "match": "match train_steps:\n    case n:\n        pass",
+    "an error": "try:\n    1 / seed\nexcept Exception as n:\n    pass",
+    "a default": "def n(x=seed): return x",
+    "a decorator": "@(print if seed else len)\ndef n(): pass",
+    "a given name": "n = steps",
+}
+
+
+@pytest.mark.parametrize("source", TELLS.values(), ids=TELLS)
+def test_what_is_computed_from_what_tells_counts(source: str) -> None:
+    answer, given = "def f(x):\n    return x * bool(n)", ["seed = 0", "import torch\nsteps = train_steps or 400"]
+    assert "n" in told_names(given, [source, answer], {"seed", "train_steps"})
+    assert told_names(given, ["n = 3", answer], {"seed", "train_steps"}) == {*HISTORY, "seed", "train_steps", "steps"}
+
+
+def test_a_look_at_the_training_does_not_count() -> None:
+    look, answer = "fig, ax = plt.subplots()\nax.plot(record)", "def f(x):\n    return x * EPS"
+    told = told_names(["from matplotlib import pyplot as plt"], [look, "EPS = 1e-6", answer], {"record"})
+    assert not may_remember([look, "EPS = 1e-6", answer], told=told)
 
 
 def test_what_one_cell_holds_another_may_use() -> None:

@@ -71,15 +71,18 @@ def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
         "batches": [list(batch) for batch in batches],
         "betas": list(recipe.BETAS),
         "weight_decay": WEIGHT_DECAY,
+        "learning_rate": recipe.LEARNING_RATE,
     }
 
 
 def model_goes_on(
-    MiniVLM, train_step, sizes: Mapping, state: Mapping, rates, batches, betas, weight_decay
+    MiniVLM, train_step, sizes: Mapping, state: Mapping, rates, batches, betas, weight_decay, learning_rate
 ) -> Mapping[str, Value]:
-    """Train a model of the notebook for a few steps from a state."""
-    model = MiniVLM(**sizes).to(batches[0][2].device)
-    optimizer = torch.optim.AdamW(model.parameters(), betas=tuple(betas), weight_decay=weight_decay)
+    """Train a model of the notebook for a few steps from a state, with an optimizer that looks like the recipe's."""
+    device = batches[0][2].device
+    model = MiniVLM(**sizes).to(device)
+    options = {"lr": learning_rate, "betas": tuple(betas), "weight_decay": weight_decay}
+    optimizer = torch.optim.AdamW(model.parameters(), **options, fused=device.type in ("cpu", "cuda"))
     return go_on(model, optimizer, lambda batch: train_step(model, optimizer, tuple(batch)), state, rates, batches)
 
 

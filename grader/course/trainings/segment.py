@@ -59,9 +59,11 @@ def go_on(
     """
     parameters = dict(model.named_parameters())
     load_weights_by_name(parameters, state["weights"])
+    fused = optimizer.defaults["fused"]
     for name, mean in state["mean"].items():
         optimizer.state[parameters[name]] = {
-            "step": torch.tensor(float(state["step"])),
+            # A fused optimizer counts on the device.
+            "step": torch.tensor(float(state["step"]), device=mean.device if fused else None),
             "exp_avg": mean.clone(),
             "exp_avg_sq": state["square"][name].clone(),
         }
