@@ -20,6 +20,7 @@ from grader.paths import is_stale_partial, write_atomically
 
 MOST_NAME_BYTES = 255  # that a file system keeps
 MOST_SHOWN = 60  # characters of a name in a message
+EXCHANGE_SECRET = "submission_secret.txt"  # by which nbgrader's exchange names the page that a student fetches
 
 
 def autograded_notebook(root: Path, student: str, assignment: str) -> Path:
@@ -65,6 +66,25 @@ def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
     text = f"{aware:%Y-%m-%d %H:%M:%S.%f UTC}\n"
     if not stamp.is_file() or stamp.read_text("utf-8", "replace") != text:
         _write(stamp, text)
+
+
+def write_exchange_secret(root: Path, student: str, assignment: str, secret: bytes) -> None:
+    """Write nbgrader's submission_secret.txt beside a notebook or a page: `nbgrader release_feedback` asks for it.
+
+    Raises:
+        RecordError: the folder cannot be written.
+    """
+    path = root / student / assignment / EXCHANGE_SECRET
+    if file_content(path) != secret:
+        _write(path, secret)
+
+
+def file_content(path: Path) -> bytes | None:
+    """Return what a file of ours holds; None if it is not there."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def _remove_stale_partials(folder: Path) -> None:

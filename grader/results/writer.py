@@ -7,6 +7,8 @@ comes last, because it shows what the gradebook says: the points and comments th
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,16 +19,22 @@ from grader.grading.graded import Graded
 from grader.records import Grade, GradebookEntry, Student
 from grader.report.jsonl import to_json
 from grader.results.folders import (
+    EXCHANGE_SECRET,
     autograded_notebook,
+    file_content,
     unreadable_notebook,
     write_autograded,
+    write_exchange_secret,
     write_feedback,
     write_timestamp,
 )
 from grader.results.pages import is_current, page_of
 from grader.results.worked_solutions import with_mark_schemes
-from grader.submission.file import SubmissionFile
+from grader.submission.file import IntakeError, SubmissionFile
+from grader.submission.folder import read_file
 from grader.workers.job import Job
+
+MOST_SECRET = 1024  # bytes; nbgrader writes 128
 
 
 class ResultsWriter:
@@ -80,6 +88,7 @@ class ResultsWriter:
             digest = file_digest(self._notebook_path(grade))
             entry = self._gradebook.record(grade, came_in, key=job.key, notebook_sha256=digest)
         self._write_pages(entry, anew=recorded is None)
+        self._keep_exchange_secret(file)
         return True
 
     def line(self, graded: Graded) -> str:
@@ -102,6 +111,15 @@ class ResultsWriter:
         if grade.status == "graded":
             with_mark_schemes(notebook, grade.assignment)
         write_autograded(self._autograded, grade.student, grade.assignment, notebook, came_in.submitted)
+
+    def _keep_exchange_secret(self, file: SubmissionFile) -> None:
+        """Copy the secret that nbgrader's exchange put beside a submission, if there is one."""
+        beside = replace(file, parts=(*file.parts[:-1], EXCHANGE_SECRET))
+        with suppress(IntakeError):
+            secret = b"" if file.member else read_file(beside)
+            for root in (self._autograded, self._page_roots[0]) if 0 < len(secret) <= MOST_SECRET else ():
+                if (root / file.student / file.assignment).is_dir():
+                    write_exchange_secret(root, file.student, file.assignment, secret)
 
     def _write_pages(self, entry: GradebookEntry, *, anew: bool) -> None:
         """Write the feedback page into each folder where it is missing or no longer right, or anew in all."""
@@ -135,7 +153,5 @@ def student_of(file: SubmissionFile) -> Student:
 
 def file_digest(path: Path) -> str:
     """Return a digest of a file; "" if it cannot be read."""
-    try:
-        return sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
+    content = file_content(path)
+    return "" if content is None else sha256(content).hexdigest()

@@ -152,6 +152,23 @@ def test_the_page_shows_the_answer_that_was_graded(course: SmallCourse) -> None:
     assert "Your answer" not in page_of(entry, course.root / "none.ipynb")
 
 
+def test_what_the_exchange_needs_to_hand_feedback_back_goes_along(course: SmallCourse, tmp_path: Path) -> None:
+    secret, outside = "submission_secret.txt", tmp_path / "outside"
+    outside.write_text("of the machine")
+    (course.root / "submitted" / "ada" / NAME / secret).write_text("a" * 128)
+    (course.root / "submitted" / "bob" / NAME / secret).symlink_to(outside)
+    (course.root / "submitted" / "cem" / NAME / secret).write_text("a" * 10_000)
+    course.grade()
+    folders = [
+        course.root / kind / student / NAME for student in ("ada", "bob", "cem") for kind in ("autograded", "feedback")
+    ]
+    assert [(folder / secret).is_file() for folder in folders] == [True, True, False, False, False, False]
+    assert (folders[1] / secret).read_text() == "a" * 128
+    (course.root / "submitted" / "ada" / NAME / secret).write_text("b" * 128)  # handed in again
+    course.grade()
+    assert (folders[1] / secret).read_text() == "b" * 128
+
+
 def test_nothing_but_the_gradebook_knows_a_grade(course: SmallCourse, empty: Path) -> None:
     course.grade()
     shutil.copy(empty, course.root / "gradebook.db")
