@@ -18,7 +18,7 @@ from grader.course import lessons
 from grader.course.lesson_3 import verified_model
 from grader.course.trainings import recorded
 from grader.course.trainings.recorded import State, Training, evenly
-from grader.course.trainings.segment import compare_training, draw_state, go_on
+from grader.course.trainings.segment import compare_training, draw_state, go_on, judge_segment
 from grader.declaration.sampler import InputSampler
 from grader.records import Case, Finding
 
@@ -129,6 +129,24 @@ def test_a_start_that_differs_in_its_last_bits_is_no_move_of_what_does_not_learn
     assert "still is off" in judged_off(1e-5).message
     alone = compare_training({"losses": [1.0], "moved": {**right["moved"], "still": start["still"] * 3e-7}}, right, {})
     assert not alone.passed, "the start is the grader's own: nothing of it is rounding"
+
+
+def test_a_short_update_is_compared_up_to_the_last_digit_of_its_weight() -> None:
+    """Near the end of 2.6 a weight of length 25 goes 6e-5: other kernels end at the neighbouring number now and then."""
+    weight = torch.linspace(0.2, 0.4, 4096)
+    after = weight + 1e-6
+    moved = {"weight": after - weight}
+    state = {"weights": {"weight": weight}, "square": {"weight": torch.ones(4096)}}
+
+    def judged(own: torch.Tensor, rtol: float = 1.0) -> Finding:
+        expected = {"losses": [1.0], "moved": moved}
+        got = {"losses": [1.0], "moved": {"weight": own - weight}}
+        return judge_segment(Case(inputs={"state": state}, got=got, expected=lambda: expected, rtol=rtol))
+
+    neighbour = after.clone()
+    neighbour[::8] = torch.nextafter(after[::8], torch.tensor(1.0))
+    assert judged(neighbour, rtol=0.1).passed
+    assert not judged(weight + 1.05e-6).passed
 
 
 def test_steps_are_long_enough_for_the_numbers_that_they_change(monkeypatch) -> None:

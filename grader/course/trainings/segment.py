@@ -24,6 +24,8 @@ LEAST_MOVE = 1e-6  # an update shorter than this, relative to the longest one, i
 # Where the notebook has drawn the weights from which a move is computed, this share of them is rounding, too: the random numbers
 # of other processors differ in their last bits, by 3e-7 at most.
 START_ROUNDING = 1e-6
+# A weight keeps 24 bits: an update changes it by a multiple of its last digit, and where it is short, that is seen.
+LAST_DIGIT = 3e-8
 
 
 # ---------------------------------------------------------------- inputs
@@ -117,7 +119,10 @@ def load_weights_by_name(parameters: Mapping, weights: Mapping) -> None:
 
 def judge_segment(case: Case) -> Finding:
     """Pass if the losses and all updates are the reference's, up to rounding."""
-    return compare_training(case.got, case.expected(), case.inputs["state"]["square"], case.rtol)
+    state = case.inputs["state"]
+    return compare_training(
+        case.got, case.expected(), state["square"], case.rtol, state["weights"], rounding=LAST_DIGIT
+    )
 
 
 def compare_training(
@@ -126,6 +131,7 @@ def compare_training(
     square: Mapping[str, Tensor],
     rtol: float = 1.0,
     start: Mapping[str, Tensor] | None = None,
+    rounding: float = START_ROUNDING,
 ) -> Finding:
     """Compare what some steps of a training gave with what they give with the reference.
 
@@ -135,7 +141,8 @@ def compare_training(
         square: the running mean of the squared gradients. Adam divides by its root: where a gradient is 0 but for rounding, a
             weight moves by chance. So a move counts as much as the gradient there usually is.
         rtol: factor on what is allowed.
-        start: the weights from which a move is computed, where the notebook has drawn its own: see START_ROUNDING.
+        start: the weights from which a move is computed.
+        rounding: the share of them that is rounding.
     """
     losses = got.get("losses")
     wanted = expected["losses"]
@@ -146,7 +153,7 @@ def compare_training(
             text = f"the loss of step {step} is {_number(own)}, and {right:.4f} with a right answer"
             return Finding(passed=False, message=text)
     for kind in sorted(expected.keys() - {"losses"}):
-        of_move = (square, start) if kind == "moved" else ({}, None)
+        of_move = (square, start, rounding) if kind == "moved" else ({},)
         for name, off in distances(got.get(kind), expected[kind], *of_move).items():
             if not off <= rtol * MOST_OFF:
                 return Finding(passed=False, message=_words(name, off, len(wanted)))
@@ -154,12 +161,16 @@ def compare_training(
 
 
 def distances(
-    got: object, expected: Mapping[str, Tensor], square: Mapping[str, Tensor], start: Mapping[str, Tensor] | None = None
+    got: object,
+    expected: Mapping[str, Tensor],
+    square: Mapping[str, Tensor],
+    start: Mapping[str, Tensor] | None = None,
+    rounding: float = START_ROUNDING,
 ) -> dict[str, float]:
     """Return by name how far tensors are from the expected ones, as a share of their length, weighted by the root of `square`.
 
     Args:
-        start: of moves, see `compare_training`.
+        start, rounding: of moves, see `compare_training`.
     """
     weights = {name: square[name].double().sqrt() if name in square else torch.ones(()) for name in expected}
 
@@ -168,12 +179,10 @@ def distances(
 
     lengths = {name: length(name, right) for name, right in expected.items()}
     least = LEAST_MOVE * max(lengths.values(), default=0.0)
-    rounding = {name: START_ROUNDING * length(name, start[name]) for name in expected} if start else {}
+    rounded = {name: rounding * length(name, start[name]) for name in expected} if start else {}
     own = got if isinstance(got, Mapping) else {}
     return {
-        name: how_far_off(
-            own.get(name), right, weights[name], max(lengths[name], least, 1e-30), rounding.get(name, 0.0)
-        )
+        name: how_far_off(own.get(name), right, weights[name], max(lengths[name], least, 1e-30), rounded.get(name, 0.0))
         for name, right in expected.items()
     }
 
