@@ -1750,8 +1750,8 @@ print(f"{page} is written ({page.stat().st_size / 1e6:.1f} MB): open it in a bro
 # === BEGIN MARK SCHEME ===
 # - Says that map and answer alone are a correlation, and an intervention changes the image and looks at the answer (1).
 # - Chooses one and says what each outcome would mean; "swap" predicts a new answer, "blank" only that the old one is gone (1).
-# - Names something that is not ruled out: a blank patch is an image never seen in training; the answer may use other
-#   patches too (a digit is absent elsewhere); it holds for full 3×3 scenes only; it says nothing of digits that are absent (1).
+# - Names something that is not ruled out: the answer may use other patches too (a digit is absent elsewhere); it holds for
+#   full 3×3 scenes only; it says nothing of digits that are absent (1).
 # - Wrong: "the attention weight proves it".
 # === END MARK SCHEME ===
 

@@ -786,8 +786,8 @@ print("largest weights before the first step:", largest, "even: 0.11")
 #
 # <details><summary>Second hint</summary>
 #
-# A smaller learning rate does not help: where one weight is nearly 1, the softmax hands on hardly any gradient, and the head
-# cannot find out that another patch would have been better. Lesson 1 divides the scores by something that depends on d_k.
+# A smaller learning rate does not mend it in these 250 steps: where one weight is nearly 1, the softmax hands on hardly any
+# gradient, and the head cannot find out that another patch would have been better. Lesson 1 divides the scores by something that depends on d_k.
 # </details>
 #
 # Expected below: maps that begin nearly even, become sharp while the loss falls, and end in the orange frames.

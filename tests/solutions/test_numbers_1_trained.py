@@ -27,23 +27,41 @@ class OtherPointer(Pointer):
         super().__init__()
         self.attention, self.root = CrossAttention(64, 64, d_k), d_k**0.5 if root else 1
 
-    def forward(self, words: Tensor, patches: Tensor) -> Tensor:
+    def scores(self, words: Tensor, patches: Tensor) -> Tensor:
         query, key = self.attention.W_Q(self.embedding(words)), self.attention.W_K(patches)
-        return torch.softmax(torch.einsum("bd,bkd->bk", query, key) / self.root, -1)
+        return torch.einsum("bd,bkd->bk", query, key) / self.root
+
+    def forward(self, words: Tensor, patches: Tensor) -> Tensor:
+        return torch.softmax(self.scores(words, patches), -1)
 
 
 @cache
-def trained(seed: int, d_k: int = 32, root: bool = True, learned: tuple[str, ...] = EVERYTHING) -> tuple:
-    """A pointer trained as in the notebook, and its losses, up to one that is not finite."""
+def trained(
+    seed: int,
+    d_k: int = 32,
+    root: bool = True,
+    learned: tuple[str, ...] = EVERYTHING,
+    rate: float = 3e-3,
+    fused: bool = False,
+) -> tuple:
+    """A pointer trained as in the notebook, and its losses, up to one that is not finite.
+
+    Args:
+        fused: softmax and logarithm are one function.
+    """
     pointer = OtherPointer(d_k, root)
     draw_start(pointer, seed)
     chosen = [one for name, one in pointer.named_parameters() if name.endswith(learned)]
-    optimizer = torch.optim.Adam(chosen, lr=3e-3)
+    optimizer = torch.optim.Adam(chosen, lr=rate)
     generator = torch.Generator().manual_seed(seed)
     losses = []
     for _ in range(300):
         words, patches, target = draw_looks(128, generator)
-        loss = pointer_loss(pointer(words, patches), target)
+        loss = (
+            F.cross_entropy(pointer.scores(words, patches), target)
+            if fused
+            else pointer_loss(pointer(words, patches), target)
+        )
         losses.append(loss.item())
         if not math.isfinite(losses[-1]):
             break
@@ -105,10 +123,15 @@ def test_what_has_to_be_learned() -> None:
     words = [share(trained(seed, learned=EVERYTHING[:1])[0], seed) for seed in range(3)]
     projections = [share(trained(seed, learned=EVERYTHING[1:])[0], seed) for seed in range(3)]
     everything = [share(trained(seed)[0], seed) for seed in range(3)]
-    assert numbers("seeds 0, 1 and 2 it is #, # and #.") == pytest.approx(words, abs=0.011)
+    low, high = numbers("seeds 0, 1 and 2 it is # to #. Is W_Q")
+    assert low - 0.011 <= min(words) <= max(words) <= high + 0.011
     assert numbers("Words alone reach **#**;") == pytest.approx(words[:1], abs=0.011)
     assert numbers("W_Q and W_K alone reach **#**, as much") == pytest.approx(projections[:1], abs=0.011)
-    claims("So the comparison is learned, above all, in W_Q and W_K.")
+    rate, usual = numbers("with a learning rate of # in place of #")
+    bold = [share(trained(seed, learned=EVERYTHING[:1], rate=rate)[0], seed) for seed in range(3)]
+    asking = [share(trained(seed, learned=EVERYTHING[1:2], rate=usual)[0], seed) for seed in range(3)]
+    low, high = numbers("words alone reach # to #, and so does W_Q alone")
+    assert all(low - 0.011 <= one <= high + 0.011 for one in (*bold, *asking)), (bold, asking)
     assert projections == pytest.approx(everything, abs=0.011)
     assert max(words) < min(projections) - 0.1
 
@@ -130,6 +153,10 @@ def test_the_root_matters_where_the_head_is_wide() -> None:
     # Rounding decides when the other seed breaks off, and on some machine it may not: then it ends lower.
     pointer, losses = trained(1, 512, root=False)
     assert not math.isfinite(losses[-1]) or share(pointer, 1) < reached[1]
+    claims("So it is the logarithm of 0 that ends the training")
+    low, high = numbers("five seeds reach # to # without the root.")
+    whole = [share(trained(seed, 512, root=False, fused=True)[0], seed) for seed in range(5)]
+    assert all(low - 0.011 <= one <= high + 0.011 for one in whole), whole
     claims("through the logarithm a small weight still gets its gradient")
     score = torch.tensor([0.0, 30.0], requires_grad=True)
     p = torch.softmax(score, 0)

@@ -229,10 +229,32 @@ def test_what_alignment_keeps_and_brings():
     assert matched("random") == pytest.approx((right, kept), abs=NEAR)
     kept, right = says(r"The mlp keeps #, least of the three that read all 64 pixels, and matches best, #\.")
     assert matched("mlp") == pytest.approx((right, kept), abs=NEAR)
-    half, linear = says(r"the aligner stops at #, where the linear one with all pixels reaches #\.")
+    half, linear = says(r"the linear aligner stops at #, where the one with all pixels reaches #\.")
     assert (matched("half")[0], matched("linear")[0]) == pytest.approx((half, linear), abs=NEAR)
     assert matched("mlp")[1] < matched("linear")[1] < matched("random")[1]
     assert matched("mlp")[0] > matched("linear")[0] > matched("half")[0] > matched("random")[0]
+
+
+def test_what_an_mlp_keeps_before_and_after_and_makes_of_half_a_digit():
+    patches, labels = digits("test")
+    ranges = [
+        says(r"an mlp keeps # to # already"),
+        says(r", and # to # after it\."),
+        says(r"An mlp makes more of the same half, # to #, and"),
+        says(r"stays below its own # to #\.\)"),
+    ]
+    for seed in range(5):
+        whole, half = TokenAligner(64, 32, "mlp"), nn.Sequential(FirstHalf(), TokenAligner(32, 32, "mlp"))
+        draw_linear(whole, seed)
+        with torch.no_grad():
+            found = [explained_variance(patches, whole(patches)).item()]
+        train_aligner(whole, word_vectors(0), 200, seed)
+        train_aligner(half, word_vectors(0), 200, seed)
+        with torch.no_grad():
+            found.append(explained_variance(patches, whole(patches)).item())
+            found += [matching_accuracy(one(patches), word_vectors(0), labels) for one in (half, whole)]
+        for number, (low, high) in zip(found, ranges, strict=True):
+            assert low - 0.016 <= number <= high + 0.016, (seed, found)
 
 
 def test_own_words_come_closer_and_the_diagonal_lights_up():
