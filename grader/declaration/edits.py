@@ -68,9 +68,12 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
     space = {**vars(sys.modules[right.__module__]), **ALWAYS_THERE, **names}
     made = []
     for written in _written(right.__name__, text):
-        wrong = _wrong(right.__name__, source, written, dict(space))
+        wrong, code = _wrong(right.__name__, source, written, dict(space))
         hint = " ".join(written.hint)
-        made.append(Mistake(written.name, {defines or right.__name__: wrong}, hint, written.slip))
+        shown = (
+            (source, code) if isinstance(code, str) else ("", "")
+        )  # `+` and `=` say what comes out, not what stands there
+        made.append(Mistake(written.name, {defines or right.__name__: wrong}, hint, written.slip, shown))
     return tuple(made)
 
 
@@ -105,8 +108,8 @@ def _written(right: str, text: str) -> Iterator[_Written]:
         yield found
 
 
-def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) -> Any:
-    """Return the wrong definition that a mistake makes of the right one."""
+def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) -> tuple[Any, str | ast.Module]:
+    """Return the wrong definition that a mistake makes of the right one, and its code."""
     where = f"edits of {right}, {written.name}"
     for old, new in written.changes:
         if (count := source.count(old)) != 1:
@@ -119,7 +122,7 @@ def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) ->
         exec(compile(code, f"<{written.name}>", "exec"), space)
     except (SyntaxError, NameError, LookupError) as error:
         raise DeclarationError(f"{where}: what comes out is no Python: {error}") from error
-    return space[right]
+    return space[right], code
 
 
 def _with_more(source: str, written: _Written) -> ast.Module:

@@ -59,6 +59,7 @@ class Mistake:
     replaces: Mapping[str, Any]  # name in the notebook → the wrong definition
     hint: str
     slip: bool = False  # whether a check that fails for it alone keeps half of its points (checks/slips.py)
+    codes: tuple[str, str] = ("", "")  # of the right answer and of this one, where it is an edit of the text alone
 
 
 def mistake(defines: str, hint: str, *, name: str = "", slip: bool = False) -> Callable[[Wrong], Wrong]:

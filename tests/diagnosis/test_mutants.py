@@ -91,7 +91,6 @@ def weighted(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 
 SCORES = QUERY @ KEY.T / sqrt(5)
-HIDDEN = SCORES.masked_fill(~MASK, -torch.inf)
 ATTENTION = {
     "the softmax ran over axis −2": lambda: (SCORES.softmax(-2) @ VALUE, SCORES.softmax(-2)),
     "the softmax of scores were left out": None,
@@ -191,17 +190,9 @@ def test_a_layer_is_left_out_moved_and_made_one_with_another():
     first = TOKENS + right.W_V(right.norm1(TOKENS)) * right.W_K(TOKENS)
     torch.testing.assert_close(out("norm2 were left out"), first + right.ffn(first))
     torch.testing.assert_close(out("ffn were left out"), first + right.norm2(first))
-    torch.testing.assert_close(
-        out("norm2 came after the addition and not before the step"), right.norm2(first + right.ffn(first))
-    )
     torch.testing.assert_close(out("tokens were not added to what ffn returns"), right.ffn(right.norm2(first)))
     swapped = TOKENS + right.W_K(right.norm1(TOKENS)) * right.W_V(TOKENS)
     torch.testing.assert_close(out("W_K and W_V were exchanged"), swapped + right.ffn(right.norm2(swapped)))
-    both = right.norm1(TOKENS + right.W_V(TOKENS) * right.W_K(TOKENS))
-    torch.testing.assert_close(
-        out("the norms came after the additions (post-norm) and not before the steps (pre-norm)"),
-        right.norm2(both + right.ffn(both)),
-    )
     shared = found["W_K and W_V were one and the same layer"].replaces["Step"](6, 8)
     assert shared.W_K is shared.W_V
     biased = found["the linear layers had biases"].replaces["Step"](6, 8)
@@ -387,11 +378,6 @@ SLIPS = [
      lambda: torch.special.entr(WEIGHTS.softmax(-1)).sum(-1)),
     (picked, (WEIGHTS, TARGET), "0.1 were added inside the logarithm, which changes the result",
      lambda: -(WEIGHTS[range(3), TARGET] + 0.1).log().mean()),
-    (picked, (WEIGHTS, TARGET),
-     "every row were asked at the places of all rows (x[..., index]), not only at its own",
-     lambda: -WEIGHTS[..., TARGET].log().mean()),
-    (picked, (WEIGHTS, TARGET), "the largest of each row were taken, wherever it stands",
-     lambda: -WEIGHTS.amax(-1).log().mean()),
     (picked, (WEIGHTS, TARGET), "the minus sign were left out", lambda: WEIGHTS[range(3), TARGET].log().mean()),
     (fused, (QUERY, KEY, VALUE), "the scores were not divided by the root of the width",
      lambda: weighted(QUERY @ KEY.T)[0]),
@@ -409,7 +395,7 @@ def test_a_slip_does_what_it_says(definition, inputs, says, wrong):
     torch.testing.assert_close(made(definition)[says].replaces[definition.__name__](*inputs), wrong())
 
 
-def test_the_steps_of_a_training_are_left_out_and_exchanged():
+def test_the_steps_of_a_training_are_left_out():
     def after(step: Callable) -> Tensor:
         torch.manual_seed(0)
         model = nn.Linear(6, 2)
@@ -419,25 +405,7 @@ def test_the_steps_of_a_training_are_left_out_and_exchanged():
         return torch.cat([model.weight.detach().flatten(), torch.as_tensor(loss).detach().reshape(1)])
 
     found, right = made(train), after(train)
-    for says in (
-        "the clearing of the old gradients were left out",
-        "the optimizer's step were left out",
-        "the backward pass came before the clearing of the old gradients",
-        "the optimizer's step came before the backward pass",
-    ):
+    for says in ("the clearing of the old gradients were left out", "the optimizer's step were left out"):
         assert not torch.allclose(after(found[says].replaces["train"]), right), says
     says = ".item() were left out: a tensor came back, not a number"
     torch.testing.assert_close(after(found[says].replaces["train"]), right)
-
-
-def weights_under(scores: Tensor, hidden: Tensor) -> Tensor:
-    """A softmax of what is not hidden."""
-    return torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=-1)
-
-
-def test_a_mask_that_comes_after_the_softmax():
-    scores, hidden = torch.tensor([[1.0, 2.0, 0.5]]), torch.tensor([[True, False, False]])
-    late = next(m for m in mutants((weights_under,), frozenset()) if "after the softmax" in m.says)
-    expected = scores.softmax(-1) * ~hidden
-    assert torch.allclose(late.replaces["weights_under"](scores, hidden), expected)
-    assert not torch.allclose(weights_under(scores, hidden), expected)

@@ -89,6 +89,16 @@ POINTER_MISTAKES = edits(pointer_loss, """
         .mean()  →  .sum()
     softmax_twice: cross_entropy makes a softmax of its own; the weights have been through one. Use their log.
         + return F.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
+    columns_of_all_targets: weights[..., target] picks the columns of all targets in every map. Each map has a target of its own: gather.
+        weights.gather(-1, target.unsqueeze(-1))  →  weights[..., target]
+    largest_weight: The largest weight of each map counts here. Pick the one at the target.
+        weights.gather(-1, target.unsqueeze(-1))  →  weights.amax(-1)
+    binary_cross_entropy: The weights beside the target count here, too. Take minus the logarithm of the weight on the target alone.
+        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return F.binary_cross_entropy(weights, F.one_hot(target, weights.shape[-1]).to(weights))
+    squared_error: The squares of differences are added up here. Take minus the logarithm of the weight on the target.
+        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().sum(-1).mean()
+    mean_squared_error: The mean of squared differences is taken here. Take minus the logarithm of the weight on the target.
+        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().mean()
     mean_over_all_patches: The mean runs over all patches. Only the weight on the target counts: pick it, then average.
         = result / weights.shape[-1]
     all_patches_count: Every patch is pulled at, not only the target. Pick the target's weight with gather.

@@ -68,6 +68,8 @@ ABLATION_MISTAKES = edits(ablate_head, """
         + output = attention_layer(tokens, context, mask)[0].clone()
         + output.unflatten(-1, (attention_layer.num_heads, -1))[..., head, :] = 0
         + return output
+    mean_for_zero: The head's output is replaced by its mean over the tokens. Nothing of it should be left: zeros.
+        heads * kept.to(heads.dtype)[:, None, None]  →  torch.where(kept[:, None, None], heads, heads.mean(-2, keepdim=True))
     query_removed: Without a query a head attends to all keys alike, and still brings something back. Remove its
         values, or its columns of W_O.
         kept = torch  →  even = (weights > 0).to(weights); even = even / even.sum(-1, keepdim=True).clamp_min(1); kept = torch

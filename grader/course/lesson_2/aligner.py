@@ -80,7 +80,8 @@ ALIGNER_MISTAKES = edits(TokenAligner, """
         self.proj = nn.Linear(d_vision, d_text)  →  self.proj = nn.Linear(d_vision, d_text, bias=False)
         (nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))  →  (nn.Linear(d_vision, d_text, bias=False), nn.GELU(), nn.Linear(d_text, d_text, bias=False))
     method_ignored: The method is not used: "mlp" must give a different self.proj than "linear".
-        + __init__: method = "linear"
+        elif method == "mlp"  →  elif method == ""
+        self.proj = nn.Identity()  →  self.proj = nn.Identity() if method == "identity" else nn.Linear(d_vision, d_text)
     relu_for_gelu: Between the two linear layers stands a GELU, not a ReLU.
         nn.GELU()  →  nn.ReLU()
     approximate_gelu: This is the approximate GELU. Take nn.GELU() as it is, without approximate='tanh'.

@@ -84,6 +84,9 @@ LOSS_MISTAKES = edits(alignment_loss, """
         = result * labels.numel()
     only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return (1 - similarity.gather(-1, labels.unsqueeze(-1))).mean() / temperature
+    no_negatives: Only the similarity with the token's own word counts here, so nothing pushes the other words away. Cross-entropy
+        does both.
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return -(similarity.gather(-1, labels.unsqueeze(-1)) / temperature).mean()
     chooses_among_tokens: The choice is among the words, for each token. Here it is among the tokens, for each word.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return F.nll_loss((similarity.reshape(-1, len(words)) / temperature).log_softmax(0), labels.reshape(-1))
     normalised_along_dim_1: F.normalize works along dim=1 unless you say otherwise. With a batch in front, say

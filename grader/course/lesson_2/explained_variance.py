@@ -124,6 +124,8 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
     only_aligned_centred: The aligned tokens are centred, the tokens are not, so no readout can give back their
         mean. Subtract the mean of each column on both sides.
         tokens - tokens.mean(0)  →  tokens
+    ridge: 1 is added along the diagonal before the fit: that is not the best fit.
+        torch.linalg.pinv(aligned)  →  torch.linalg.inv(aligned.T @ aligned + torch.eye(aligned.shape[1]).to(aligned)) @ aligned.T
     mean_over_dimensions: Every dimension counts alike here. Sum the squares over all dimensions before you divide,
         and do not divide the tokens by their spread.
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(0)

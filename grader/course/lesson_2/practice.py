@@ -149,6 +149,11 @@ def fusion_values(
 
 
 FUSION_MISTAKES = edits(ImageTextFusion, """
+    image_sees_the_changed_text: The text is overwritten before the image looks at it. Both look at what came in.
+        self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
+    no_context: Neither side is handed the other as its context, so each looks at itself.
+        self.text_from_image(text, image)  →  self.text_from_image(text)
+        self.image_from_text(image, text)  →  self.image_from_text(image)
     residual_inside: The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow
         layer by layer.
         = text_tokens + result[0], image_tokens + result[1]

@@ -164,6 +164,8 @@ BLOCK_MISTAKES = edits(VisionLanguageBlock, """
         self.cross_attn is not None  →  image_tokens is not None
     mask_forgotten: The mask is not used: the self-attention needs it.
         , mask=mask  →
+    mask_as_context: The mask is handed over as the context: the layer's second argument. Name it: mask=mask.
+        , mask=mask  →  , mask
     mask_inverted: The mask is turned around. True = may attend: hand it on as it is, without ~.
         mask=mask  →  mask=None if mask is None else ~mask
     self_without_residual: The self-attention replaces the tokens: add its output to them (the first residual).

@@ -149,6 +149,8 @@ LINEAR_MISTAKES = edits(linear_attention, """
         / total  →
     without_the_one: The feature map is elu(x) + 1; without the 1 the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
+    exponential_features: The feature map is elu(x) + 1; here it is an exponential.
+        F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)
     softmax_attention: This is softmax attention. Linear attention replaces exp(q·k) by φ(q)·φ(k).
         + return F.scaled_dot_product_attention(query, key, value)
     quadratic_order: The answer is right, but φ(Q)φ(K)ᵀ is n × n. Multiply φ(K)ᵀ with V first.

@@ -60,6 +60,8 @@ def position_gradients(layer_class, sizes, weights, arguments, returns, grad_out
 POSITION_MISTAKES = edits(PositionEmbedding, """
     fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
         self.embedding = nn.Parameter(torch.randn(n, d_model))  →  self.register_buffer("embedding", torch.randn(n, d_model))
+    from_the_second_row: The slice begins at the second row, so no token gets the first position. Begin at row 0.
+        self.embedding[:count]  →  self.embedding[1 : count + 1]
     positions_alone: The positions replace the tokens here. Add the two, so that both meanings stay.
         tokens + self.embedding[:count]  →  self.embedding[:count].expand_as(tokens)
     positions_missing: The tokens come back as they went in: add self.embedding.

@@ -77,27 +77,27 @@ THAW_MISTAKES = edits(start_stage_two, """
     sets_an_attribute: model.requires_grad = True only sets a new attribute: no parameter changes. The function that
         does it ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
-        = [one for one in result if one.requires_grad]
+        list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     lists_before_the_thaw: The list is made too early, so it holds what learned before: the aligner. Let all learn
         first.
-        + learning = [one for one in model.parameters() if one.requires_grad]
-        = learning
+        model.requires_grad_(True)  →  learning = [one for one in model.parameters() if one.requires_grad]; model.requires_grad_(True)
+        list(model.parameters())  →  learning
     lists_without_a_thaw: The list holds every parameter, and most are frozen still: they get no gradient.
         model.requires_grad_(True)  →  pass
     aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
-        = [one for one in result if one.requires_grad]
+        list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     only_matrices: Only matrices learn here. Norms and positions have to learn as well.
-        = [one for one in result if one.ndim > 1]
+        list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
     only_the_outermost: Parts within parts stay frozen. model.parameters() finds the parameters of all of them.
         model.requires_grad_(True)  →  [one.requires_grad_(True) for part in (model, *model.children()) for one in part.parameters(recurse=False)]
-        = [one for one in result if one.requires_grad]
+        list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
         own.
-        = list(deepcopy(model).parameters())
+        list(model.parameters())  →  list(deepcopy(model).parameters())
     listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of
         parts.
-        = [one for part in model.modules() for one in part.parameters()]
+        list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
 """, deepcopy=deepcopy)  # fmt: skip
 
 

@@ -57,6 +57,10 @@ TARGET_MISTAKES = edits(shift_targets, """
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
+    shifted_backwards: The tokens are shifted to the other side: each place gets the token before it. Take the next one.
+        F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  F.pad(token_ids[..., :-1], (1, 0), value=pad_id)
+    rolled_backwards: The tokens are rolled to the other side: each place gets the token before it. Take the next one.
+        F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(1, -1)
     shifted_twice: The target is two places on. Position t predicts token t + 1.
         token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
     prompt_not_ignored: The prompt counts too. Only the answer is to be learned: ignore targets within the prompt.

@@ -104,6 +104,10 @@ STEP_MISTAKES = edits(train_step, """
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
     learns_to_copy: The logits are compared with the tokens at the same place. shift_targets gives the next ones.
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)
+    learns_every_token: The targets are the tokens as they came, those of the question included. Take shift_targets.
+        shift_targets(token_ids, prompt_lengths)  →  token_ids
+    learns_every_next_token: Every next token is learned, those of the question and the padding, too. Take shift_targets.
+        shift_targets(token_ids, prompt_lengths)  →  F.pad(token_ids[..., 1:], (0, 1), value=-100)
     reshapes_the_logits: A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten
         batch and positions together.
         logits.flatten(0, -2), targets.flatten()  →  logits.reshape(len(logits), logits.shape[-1], -1), targets

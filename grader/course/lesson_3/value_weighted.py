@@ -69,6 +69,8 @@ def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
 MAP_MISTAKES = edits(map_in_loop, """
     head_average: This is the average of the heads' weights: it does not know how long the values are.
         + return cross_attn(tokens, image_tokens)[1].mean(-3)
+    image_asks: The image asks and the words answer here. The words ask: cross_attn(tokens, image_tokens).
+        weights = cross_attn(tokens, image_tokens)[1]  →  weights = cross_attn(image_tokens, tokens)[1].transpose(-2, -1)
     head_sum: These are the summed weights of the heads: the values and W_O are missing.
         + return cross_attn(tokens, image_tokens)[1].sum(-3)
     norm_before_the_sum: The norm is taken per head and then summed. Heads may cancel: sum the vectors first.

@@ -74,6 +74,9 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
     groups_averaged: The keys and values are averaged over the groups. Each head looks at those of its group alone.
         key.repeat_interleave(heads // groups, dim=-3)  →  key.mean(-3, keepdim=True)
         value.repeat_interleave(heads // groups, dim=-3)  →  value.mean(-3, keepdim=True)
+    heads_averaged_in_groups: The heads of a group are averaged, and G heads come out. Each of the H heads asks by itself.
+        key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3)
+        value = value.repeat_interleave(heads // groups, dim=-3)  →
     values_in_turns: The keys follow the groups and the values do not: share the values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
     grouped_without_scale: The scores are not divided by √d.

@@ -104,6 +104,10 @@ TILED_MISTAKES = edits(tiled_attention, """
     largest_begins_at_zero: The largest score begins at 0. Where all scores are far below, every exponential is 0:
         begin at −∞.
         query.new_full((*query.shape[:-1], 1), -torch.inf)  →  query.new_zeros((*query.shape[:-1], 1))
+    largest_not_kept: The largest score so far is not kept: at the end of each round, the new largest becomes the old one.
+        before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))  →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
+        torch.exp(before - largest)  →  torch.exp(before - new)
+        torch.exp(scores - largest)  →  torch.exp(scores - new)
     last_tile_left_out: The keys that fill no whole tile are left out. The last tile may be smaller.
         + key, value = (one[..., : max(key.shape[-2] // tile, 1) * tile, :] for one in (key, value))
     tiled_without_scale: The scores are not divided by √d.

@@ -48,7 +48,6 @@ def call_changes(node: ast.AST, place: Place) -> Iterator[Change]:
         yield from _losses(node)
         yield from _everything(node, place.words.callee(node))
         yield from _normalisers(node)
-        yield from _masked_late(node)
     elif isinstance(node, ast.Attribute) and node.attr in INSTEAD and isinstance(node.ctx, ast.Load):
         new = INSTEAD[node.attr]
         says = sentence(INSTEAD_SAYS[node.attr]) if node.attr in INSTEAD_SAYS else ""
@@ -264,17 +263,6 @@ def _losses(node: ast.Call) -> Iterator[Change]:
         yield Change("no logarithm in the loss", plain, says)
     says = sentence("a softmax came before the cross-entropy, which does one itself")
     yield Change("softmax before cross-entropy", changed(node, args=soft), says, cost=1)
-
-
-def _masked_late(node: ast.Call) -> Iterator[Change]:
-    """Set weights to 0 after the softmax, where scores have to be −∞ before it."""
-    masked = _input_of(node)
-    if called(node) == "softmax" and isinstance(masked, ast.Call) and called(masked) == "masked_fill":
-        scores = _input_of(masked)
-        if scores is not None and isinstance(masked.func, ast.Attribute) and masked.args:
-            late = method(_around(node, scores), "masked_fill", masked.args[0], ast.Constant(0.0))
-            says = sentence("the mask came after the softmax: the weights that are left do not sum to 1")
-            yield Change("masked after the softmax", late, says, cost=1)
 
 
 def _normalisers(node: ast.Call) -> Iterator[Change]:

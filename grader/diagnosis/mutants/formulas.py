@@ -17,24 +17,12 @@ def formula_changes(node: ast.AST, place: Place) -> Iterator[Change]:
         yield from _divided_otherwise(node, place)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         yield from _compared_otherwise(node)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        yield from _averaged_out(node)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        yield from _exponential_features(node)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        yield from _other_losses(node.operand)
     elif isinstance(node, ast.Call):
         yield from _lengths(node)
         yield from _joined_otherwise(node)
         yield from _cross_entropies(node)
-        yield from _shifted_otherwise(node)
-        yield from _ridge(node)
         yield from _fixed_axis(node, place)
         yield from _ranges(node, place)
-    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        yield from _one_later(node, place)
-    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        yield from _windows_recut(node)
 
 
 def formula(code: str, **parts: ast.expr) -> ast.expr:
@@ -53,17 +41,6 @@ def formula(code: str, **parts: ast.expr) -> ast.expr:
 def _divided_otherwise(node: ast.BinOp, place: Place) -> Iterator[Change]:
     """Divide by something else than a root, or than a sum that makes weights of numbers."""
     width = _under_root(node.right)
-    left, column = node.left, None
-    if isinstance(left, ast.Call) and called(left) == "max" and isinstance(left.func, ast.Attribute):
-        column = left.func.value
-    if isinstance(column, ast.Call) and called(column) == "sum" and isinstance(column.func, ast.Attribute):
-        single = formula("X.max()", X=column.func.value)
-        yield Change(
-            "largest number",
-            single,
-            sentence("a single large weight were enough, where those of a column have to be added up"),
-            cost=1,
-        )
     parameters = [name for name in ("query", "key") if name in place.parameters]
     if width is not None:
         forms = [
@@ -105,40 +82,6 @@ def _compared_otherwise(node: ast.BinOp) -> Iterator[Change]:
         ("recut", recut, "the product were made the other way round and then brought into shape by a reshape: only a transpose moves each number to its row"),
     ):  # fmt: skip
         yield Change(what, formula(code, A=node.left, B=turned.value), sentence(says), cost=2)
-
-
-def _averaged_out(node: ast.BinOp) -> Iterator[Change]:
-    """Put a mean in the place of what a mask takes out."""
-    mask = node.right.value if isinstance(node.right, ast.Subscript) else node.right
-    if called(mask) == "to":
-        filled = formula("X * M + X.mean(-2, keepdim=True) * (1 - M)", X=node.left, M=node.right)
-        says = sentence(
-            "what is taken out were replaced by its mean over the tokens, where nothing of it should be left"
-        )
-        yield Change("mean for zero", filled, says)
-
-
-def _exponential_features(node: ast.BinOp) -> Iterator[Change]:
-    """Take an exponential in the place of elu + 1."""
-    if called(node.left) == "elu" and number_of(node.right) == 1 and isinstance(node.left, ast.Call):
-        says = sentence("an exponential stood in place of elu + 1")
-        yield Change("exp features", formula("TORCH.exp(X)", X=node.left.args[0]), says, joint=says)
-
-
-def _other_losses(node: ast.expr) -> Iterator[Change]:
-    """Compare weights with a one-hot target in another way than by minus their logarithm."""
-    pick = next((part for part in ast.walk(node) if called(part) == "gather"), None)
-    if not isinstance(pick, ast.Call) or not isinstance(pick.func, ast.Attribute) or len(pick.args) != 2:
-        return
-    if called(pick.args[1]) != "unsqueeze" or not any(called(part) == "log" for part in ast.walk(node)):
-        return
-    hot = formula("F.one_hot(I.squeeze(-1), W.shape[-1]).to(W)", I=pick.args[1], W=pick.func.value)
-    for what, code, says in (
-        ("BCE", "F.binary_cross_entropy(W, T)", "a binary cross-entropy with the one-hot target were taken: it also counts the weights beside the target"),
-        ("squares", "F.mse_loss(W, T)", "the squared error to the one-hot target were taken, not minus the logarithm of the weight on the target"),
-        ("square sums", "(W - T).square().sum(-1).mean()", "the squared error to the one-hot target were taken, added up over each row, not minus the logarithm of the weight on the target"),
-    ):  # fmt: skip
-        yield Change(what, formula(code, W=pick.func.value, T=hot), sentence(says))
 
 
 def _lengths(node: ast.Call) -> Iterator[Change]:
@@ -194,34 +137,6 @@ def _cross_entropies(node: ast.Call) -> Iterator[Change]:
     yield Change("÷ all places", formula("X / L.numel()", X=total, L=labels), says)
 
 
-def _shifted_otherwise(node: ast.Call) -> Iterator[Change]:
-    """Shift to the other side, or in a circle; or learn every next token."""
-    if called(node) == "pad" and node.args and isinstance(node.args[0], ast.Subscript):
-        rest = [*node.args[1:]]
-        value = next((keyword.value for keyword in node.keywords if keyword.arg == "value"), ast.Constant(0))
-        backwards = "the tokens were shifted to the other side: each place got the token before it"
-        circle = "the shift went round in a circle (roll): the last place got the first token"
-        for what, code, says in (
-            ("backwards", "X.roll(1, -1)", f"{backwards}, the first one the last token"),
-            ("backwards, padded", "F.pad(X[..., :-1], (1, 0), value=V)", backwards),
-            ("in a circle", "X.roll(-1, -1)", circle),
-        ):
-            if rest:
-                yield Change(what, formula(code, X=node.args[0].value, V=value), sentence(says))
-    if called(node) == "shift_targets" and node.args:
-        everything = formula("F.pad(X[..., 1:], (0, 1), value=-100)", X=node.args[0])
-        says = sentence("every next token were learned, those of the question and the padding, too")
-        yield Change("all next tokens", everything, says)
-
-
-def _ridge(node: ast.Call) -> Iterator[Change]:
-    """Add a penalty to the normal equations."""
-    if called(node) == "pinv" and len(node.args) == 1:
-        penalised = formula("TORCH.linalg.inv(X.T @ X + TORCH.eye(X.shape[1]).to(X)) @ X.T", X=node.args[0])
-        says = sentence("1 were added along the diagonal before the fit (a ridge penalty): that is not the best fit")
-        yield Change("ridge", penalised, says)
-
-
 def _fixed_axis(node: ast.Call, place: Place) -> Iterator[Change]:
     """Run over a fixed axis, where the caller says which."""
     inner = place.words.callee(node)
@@ -248,24 +163,3 @@ def _ranges(node: ast.Call, place: Place) -> Iterator[Change]:
                 fewer = formula("range(N - X.shape[-1])", N=node.args[0], X=ast.Name(name, ast.Load()))
                 says = sentence(f"{node.args[0].id} counted the tokens of {name}, too, not the new ones alone")
                 yield Change("count of all", changed(node, args=fewer.args), says)  # type: ignore[attr-defined]
-
-
-def _one_later(node: ast.Subscript, place: Place) -> Iterator[Change]:
-    """Take as many rows, from the second one on."""
-    assert isinstance(node.slice, ast.Slice)
-    noun, upper = place.words.noun(node.value), node.slice.upper
-    if node.slice.lower is None and upper is not None and noun and number_of(upper) is None:
-        later = ast.Slice(lower=literal(1), upper=ast.BinOp(upper, ast.Add(), literal(1)))
-        says = sentence(f"the slice of {noun} began at its second row, not at its first")
-        yield Change("one row later", changed(node, slice=later), says, cost=1)
-
-
-def _windows_recut(node: ast.Subscript) -> Iterator[Change]:
-    """Mix the numbers of neighbours, x[..., place, :], by a reshape."""
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
-    if len(parts) == 3 and isinstance(parts[1], ast.Name) and isinstance(parts[2], ast.Slice):
-        mixed = formula("(lambda p: p.transpose(-2, -1).reshape(p.shape))(X)", X=node)
-        says = sentence(
-            "the last two axes of the windows were brought into place by a reshape, where only a transpose keeps each neighbour's numbers together"
-        )
-        yield Change("windows recut", mixed, says, joint=says)

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from grader.diagnosis.mutants.phrases import Words, called, number_of, sentence
+from grader.diagnosis.mutants.phrases import Words, number_of, sentence
 
 
 class Change(NamedTuple):
@@ -68,14 +68,12 @@ LIMITS = {
 
 
 AFTER = "the norms came after the additions (post-norm) and not before the steps (pre-norm)"
-BESIDE = "the steps were added to the normalised tokens and not to the tokens themselves"
 
 
 def changes(node: ast.AST, place: Place) -> Iterator[Change]:
     """Yield the changes of an operator, a comparison or a literal."""
     if isinstance(node, ast.BinOp):
         yield from _binary(node, place.words)
-        yield from _norms_moved(node, place)
     elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         yield from _comparison(node, place.words)
     elif isinstance(node, ast.UnaryOp):
@@ -196,30 +194,6 @@ def _second_condition(node: ast.expr, words: Words) -> str:
     return sentence(
         f"one of two conditions were left out: that on {about}" if about else "one of two conditions were left out"
     )
-
-
-def _norms_moved(node: ast.BinOp, place: Place) -> Iterator[Change]:
-    """x + f(norm(x)) as norm(x + f(x)), or as norm(x) + f(norm(x))."""
-    if not isinstance(node.op, ast.Add):
-        return
-    for call in ast.walk(node.right):
-        name = called(call)
-        norm = place.layers.get(name) == "LayerNorm" and name in place.words.public
-        if isinstance(call, ast.Call) and norm and ast.dump(call.args[0]) == ast.dump(node.left):
-            inner = call.args[0]
-            bare = _replaced(node.right, call, inner)
-            around = changed(call, args=[ast.BinOp(node.left, ast.Add(), bare)])
-            says = sentence(f"{name} came after the addition and not before the step")
-            yield Change(
-                "norm moved behind the addition", around, says, cost=1,
-                joint=sentence(AFTER),
-            )  # fmt: skip
-            kept = changed(node, left=call)
-            says = sentence(f"what {name} returns flowed past the step, too, and not what came in")
-            yield Change(
-                "normalised also beside the step", kept, says, cost=1,
-                joint=sentence(BESIDE),
-            )  # fmt: skip
 
 
 def _replaced(tree: ast.AST, old: ast.AST, new: ast.AST) -> Any:

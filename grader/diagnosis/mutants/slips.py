@@ -18,7 +18,6 @@ def slips(node: ast.AST, place: Place) -> Iterator[Change]:
         yield from _single_calls(node, place)
         yield from _small_constants(node)
         yield from _fused(node)
-        yield from _picks(node)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         yield from _added_inside(node, place)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
@@ -119,21 +118,6 @@ def _fused(node: ast.Call) -> Iterator[Change]:
     divided = ast.BinOp(node.args[0], ast.Div(), ast.BinOp(width, ast.Pow(), ast.Constant(0.5)))
     says = sentence("the queries were divided by the root of the width, which the kernel does itself")
     yield Change("scaled twice", changed(node, args=[divided, *node.args[1:]]), says, cost=2)
-
-
-def _picks(node: ast.Call) -> Iterator[Change]:
-    """Pick by indexing, which crosses rows, or pick the largest."""
-    if called(node) != "gather" or not isinstance(node.func, ast.Attribute) or number_of(node.args[0]) != -1:
-        return
-    picked = node.args[1]
-    if called(picked) != "unsqueeze":
-        return
-    where = picked.func.value  # type: ignore[attr-defined]
-    crossed = ast.Subscript(node.func.value, ast.Tuple([ast.Constant(...), where], ast.Load()), ast.Load())
-    says = sentence("every row were asked at the places of all rows (x[..., index]), not only at its own")
-    yield Change("gather → index", crossed, says, cost=1)
-    says = sentence("the largest of each row were taken, wherever it stands")
-    yield Change("gather → amax", method(node.func.value, "amax", literal(-1)), says, cost=1)
 
 
 def _added_inside(node: ast.BinOp, place: Place) -> Iterator[Change]:

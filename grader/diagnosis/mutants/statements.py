@@ -7,16 +7,7 @@ import copy
 from collections.abc import Iterator
 
 from grader.diagnosis.mutants.calls import method
-from grader.diagnosis.mutants.operators import (
-    AFTER,
-    BESIDE,
-    Change,
-    Place,
-    assigned_layer,
-    changed,
-    literal,
-    parameters_of,
-)
+from grader.diagnosis.mutants.operators import Change, Place, assigned_layer, changed, literal, parameters_of
 from grader.diagnosis.mutants.phrases import STEPS, called, is_library, sentence
 
 SAME_LAYERS = {"Linear", "LayerNorm", "MultiHeadAttention", "PositionEmbedding"}
@@ -27,8 +18,6 @@ FIXED = {"num_heads": (2, 4, 8), "_id": (0, 1, 2)}  # numbers that are typed in 
 
 def statement_changes(node: ast.AST, place: Place) -> Iterator[Change]:
     """Yield the changes of a name or a statement."""
-    if isinstance(node, (ast.If, ast.FunctionDef)):
-        yield from _norms_apart(node, place)
     if isinstance(node, ast.If):
         yield from _conditions(node)
     elif isinstance(node, ast.For):
@@ -73,7 +62,6 @@ def _functions(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
                 says = sentence(f"the default of dim were {axis}")
                 new = changed(node, args=changed(node.args, defaults=instead))
                 yield Change(f"default dim={axis}", new, says.replace("-", "−"), cost=1)
-    yield from _order(node)
     if node.name != "forward":
         return
     names = [name for name, kind in place.layers.items() if kind in SAME_LAYERS and name in place.words.public]
@@ -199,42 +187,6 @@ def _statements(node: ast.AST, place: Place) -> Iterator[Change]:
                 says = sentence(f"{other} and {name} were one and the same layer")
                 joint = sentence(f"{other} stood for all layers of its kind: they were one and the same")
                 yield Change(f"{name} is {other}", changed(node, value=same), says, cost=1, joint=joint)
-
-
-def _norms_apart(node: ast.If | ast.FunctionDef, place: Place) -> Iterator[Change]:
-    """As _norms_moved, where a step is one statement and its addition the next: a, b = f(norm(x)); x = x + a."""
-    for index, (step, addition) in enumerate(zip(node.body, node.body[1:], strict=False)):
-        if not (isinstance(step, ast.Assign) and isinstance(step.value, ast.Call) and step.value.args):
-            continue
-        norm, is_sum = step.value.args[0], isinstance(getattr(addition, "value", None), ast.BinOp)
-        if place.layers.get(called(norm)) != "LayerNorm" or not is_sum or not isinstance(norm, ast.Call):
-            continue
-        assert isinstance(addition, ast.Assign) and isinstance(addition.value, ast.BinOp)  # noqa: PT018
-        tokens, name = norm.args[0], place.words.callee(norm)
-        if ast.dump(addition.value.left) != ast.dump(tokens) or not isinstance(addition.value.op, ast.Add):
-            continue
-        bare = changed(step, value=changed(step.value, args=[tokens, *step.value.args[1:]]))
-        after = changed(addition, value=changed(norm, args=[addition.value]))
-        beside = changed(addition, value=changed(addition.value, left=norm))
-        for what, pair, says, joint in (
-            ("behind the addition", [bare, after], "came after the addition and not before the step", AFTER),
-            ("beside the step", [step, beside], "flowed past the step, too, and not what came in", BESIDE),
-        ):
-            body = [*node.body[:index], *pair, *node.body[index + 2 :]]
-            subject = name if joint is AFTER else f"what {name} returns"
-            yield Change(
-                f"norm {what}", changed(node, body=body), sentence(f"{subject} {says}"), cost=1, joint=sentence(joint)
-            )
-
-
-def _order(node: ast.FunctionDef) -> Iterator[Change]:
-    """Exchange two steps of a training that follow one another."""
-    for index, (one, other) in enumerate(zip(node.body, node.body[1:], strict=False)):
-        steps = [STEPS.get(called(part.value), "") if isinstance(part, ast.Expr) else "" for part in (one, other)]
-        if all(steps):
-            says = sentence(f"{steps[1]} came before {steps[0]}")
-            body = [*node.body[:index], other, one, *node.body[index + 2 :]]
-            yield Change("steps exchanged", changed(node, body=body), says, cost=1)
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -17,7 +17,6 @@ PARALLEL = "all steps read what comes in: each has to read what the step before 
 CAUSAL = "each position saw only those up to itself (a causal form), where all are to be seen"
 CIRCLE = "the ends met, as in a circle: the first positions saw the last ones"
 SINGLE = "there were an update for each question, where one update on the whole batch is due"
-ALONE = "nothing were handed on as context: each side looked at itself"
 
 
 def function_changes(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -29,10 +28,7 @@ def function_changes(node: ast.AST, place: Place) -> Iterator[Change]:
     yield from _hidden_as_zero(node)
     yield from _also(node)
     yield from _as_handed_in(node)
-    yield from _one_after_the_other(node, place)
     yield from _side_by_side(node)
-    yield from _without_context(node, place)
-    yield from _other_direction(node, place)
     yield from _around(node)
 
 
@@ -167,27 +163,6 @@ def _as_handed_in(node: ast.FunctionDef) -> Iterator[Change]:
             yield Change(f"raw {name}", changed(node, body=body), says)
 
 
-def _one_after_the_other(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
-    """Let a step read what another step has made of its input, and not the input."""
-    made: list[tuple[str, str, str]] = []  # input, result, layer
-    for index, part in enumerate(node.body):
-        if not isinstance(part, ast.Assign) or not isinstance(part.value, ast.Call):
-            continue
-        layer = called(part.value)
-        names = [one.id for one in part.value.args if isinstance(one, ast.Name)]
-        if layer not in place.words.public or len(names) != 2:
-            continue
-        for before, result, earlier in made:
-            if before in names:
-                later = _renamed(part, before, result)
-                body = [*node.body[:index], later, *node.body[index + 1 :]]
-                says = sentence(f"{layer} saw what {earlier} had just made, where both have to start from the same")
-                yield Change(f"{before} → {result}", changed(node, body=body), says, cost=1)
-        target = part.targets[0].elts[0] if isinstance(part.targets[0], ast.Tuple) else part.targets[0]
-        if isinstance(target, ast.Name):
-            made.append((names[0], target.id, layer))
-
-
 def _side_by_side(node: ast.FunctionDef) -> Iterator[Change]:
     """Let all steps read the input, where each reads what the one before it left."""
     sums = Counter(name for part in ast.walk(node) if (name := _added_to(part)))
@@ -213,33 +188,6 @@ def _added_to(node: ast.AST) -> str:
     """Return the name of what the result of a step is added to; "" if this is no such sum."""
     is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.left, ast.Name)
     return node.left.id if is_sum and not isinstance(node.right, ast.Constant) else ""  # type: ignore[attr-defined]
-
-
-def _without_context(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
-    """Hand no context to any attention."""
-
-    def is_cross(part: ast.AST) -> bool:
-        layer = place.layers.get(called(part)) == "MultiHeadAttention"
-        return isinstance(part, ast.Call) and layer and len(part.args) == 2
-
-    if sum(map(is_cross, ast.walk(node))) > 1:
-        alone = _rewritten(node, lambda part: changed(part, args=part.args[:1]) if is_cross(part) else part)  # type: ignore[attr-defined]
-        yield Change("no context", alone, sentence(ALONE), cost=1)
-
-
-def _other_direction(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
-    """Let the one side ask that should answer, and turn the weights afterwards."""
-    for index, part in enumerate(node.body):
-        call = part.value if isinstance(part, ast.Assign) else None
-        if not isinstance(call, ast.Call) or called(call) not in parameters_of(node) or len(call.args) != 2:
-            continue
-        if not isinstance(part.targets[0], ast.Tuple):  # type: ignore[attr-defined]
-            continue
-        one, other = (place.words.noun(argument) for argument in call.args)
-        turned = formula("(lambda r: (r[0], r[1].transpose(-2, -1)))(X)", X=changed(call, args=call.args[::-1]))
-        body = [*node.body[:index], changed(part, value=turned), *node.body[index + 1 :]]
-        says = sentence(f"{other} asked and {one} answered; it is the other way round")
-        yield Change("other direction", changed(node, body=body), says)
 
 
 def _around(node: ast.FunctionDef) -> Iterator[Change]:
