@@ -10,18 +10,18 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from os.path import exists
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cells, trouble, two_cells
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import shown_inputs, what_is_off
 from grader.checks.compare import first_difference, flatten
 from grader.checks.mentions import HINT, complaint, mentions
 from grader.diagnosis.code.read_code import searchable
-from grader.diagnosis.exceptions.where_raised import file_of, source_of_file, the_line
+from grader.diagnosis.exceptions.where_raised import source_of_file, the_line
 from grader.diagnosis.explain import explain
 from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
 from grader.diagnosis.match import is_telling, print_of
@@ -30,19 +30,21 @@ from grader.diagnosis.repairs.find_repair import find_repair
 from grader.diagnosis.repairs.repairs import Repair
 from grader.diagnosis.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.diagnosis.seen import Candidate, Seen
-from grader.notebook.cells import MARKER
+from grader.normal_form.traits import Traits
+from grader.notebook.cells import CARRY_ON
 
-LESSON_CELL = "# @title "
 # Where expected numbers are rounded to 2 bytes of the largest, more is allowed than in the grade, by this factor.
 ROOM = 3.0
 ROUNDED = 2e-5  # so far they are off, relative to the largest
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"  # notebooks and terminals know these
 
 
 class NotYet(AssertionError):
-    """A self-check that failed; the notebook shows its message without a traceback."""
+    """A self-check that failed; the notebook shows its message without a traceback, the first line in bold."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"✘ {self}"]
+        first, *more = str(self).splitlines()
+        return [f"{BOLD}✘ {first}{PLAIN}", *more]
 
 
 class Case(NamedTuple):
@@ -79,6 +81,7 @@ class WrongAnswer(NamedTuple):
     name: str
     says: str
     briefs: Sequence[Brief]  # one for each trial
+    traits: Traits
 
 
 class Result(NamedTuple):
@@ -114,12 +117,17 @@ def check(notebook: Notebook, exercise: str) -> None:
     """
     packed = notebook.exercises[exercise]
     title = f"{exercise} {packed['name']}"
+    if why := trouble(notebook.names, exercise, packed["defines"]):
+        raise NotYet(f"{title} — {why}")
     for name in packed["defines"]:
         if name not in notebook.names:
             text = f"TODO {exercise}: {name} is not defined yet. Run the cell above first."
             raise without_traceback(NotImplementedError(text))
     files = files_of_cells(notebook.names, exercise, packed["defines"])
     source = source_of_file(next((file for file, id in files.items() if id == exercise), ""))
+    if source.startswith(LESSON_CELL) and CARRY_ON in source:
+        text = f"TODO {exercise}: PyTorch's own stands in for your answer. Run the cell with your answer to check that."
+        raise without_traceback(NotImplementedError(text))
     trials, wrong_answers = unpack(exercise, packed, Reader(notebook.data, packed["start"]))
     call = partial(try_trial, notebook=notebook, files=files, exercise=exercise)
     if used := mentions(source, packed["bans"], own_cells(files)):
@@ -130,6 +138,10 @@ def check(notebook: Notebook, exercise: str) -> None:
     if wrong is None:
         print(praise(title, len(trials), packed["also"]))
         return
+    what = f"{trials[wrong].describe}: {results[wrong].problem}"
+    if below := next((id for id in packed["builds on"] if is_wrong(notebook, id, source)), ""):
+        why = f'it builds on {below}, which is not right yet: mend that one first, check("{below}").'
+        raise NotYet(f"{title} — {why}\n{what}")
     seen = [result.seen for result in results]
     repaired = partial(repair, notebook, trials, seen, source)
     try:
@@ -143,8 +155,20 @@ def check(notebook: Notebook, exercise: str) -> None:
     of_check = [trial for trial in seen if trial.check == seen[wrong].check]
     if found and found.kind == "relation" and not any(map(is_far_off, of_check)):
         found = None  # by so little, numbers relate to others by chance
-    lines = [f"{title} — {trials[wrong].describe}: {results[wrong].problem}", *results[wrong].inputs]
-    raise NotYet("\n".join([*lines, *([found.says] if found else [])]))
+    lines = [f"{title} — {found.says}", what] if found else [f"{title} — {what}"]
+    raise NotYet("\n".join([*lines, *results[wrong].inputs]))
+
+
+def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
+    """Tell whether an exercise that the code above uses is wrong, or not solved."""
+    packed = notebook.exercises.get(exercise)
+    if not packed or not any(name in above for name in packed["defines"]):
+        return False
+    try:
+        trials, _ = unpack(exercise, packed, Reader(notebook.data, packed["start"]))
+        return any(try_trial(trial, notebook, {}, exercise).problem for trial in trials)
+    except NotImplementedError:
+        return True
 
 
 def praise(title: str, count: int, also: Sequence[str]) -> str:
@@ -153,10 +177,10 @@ def praise(title: str, count: int, also: Sequence[str]) -> str:
     return f"{text} The grade also looks at this: {'; '.join(also)}." if also else text
 
 
-def without_traceback(todo: Exception) -> Exception:
+def without_traceback(todo: Exception, more: str = "") -> Exception:
     """Let the notebook show one line without a traceback for an exercise that is not solved yet."""
     line = str(todo) if ":" in str(todo) else f"{todo}: not solved yet"
-    vars(todo)["_render_traceback_"] = lambda: [f"☐ {line}"]
+    vars(todo)["_render_traceback_"] = lambda: [f"☐ {line}{'.' * bool(more)}{more}"]
     return todo
 
 
@@ -174,8 +198,8 @@ def unpack(exercise: str, packed: Mapping[str, Any], reader: Reader) -> tuple[li
     ]
     briefs = reader.briefs(packed["forms"], len(packed["wrong answers"]), len(trials))
     return trials, [
-        WrongAnswer(kind, name or says, says, own)
-        for (kind, name, says), own in zip(packed["wrong answers"], briefs, strict=True)
+        WrongAnswer(kind, name or says, says, own, Traits(*map(frozenset, code)))
+        for (kind, name, says, *code), own in zip(packed["wrong answers"], briefs, strict=True)
     ]
 
 
@@ -192,7 +216,10 @@ def known_answers(
             return own[index]
         return Fingerprint(brief.form) if brief.form < 0 else None  # it raises, and something else
 
-    return [Candidate(wrong.kind, wrong.name, wrong.says, partial(prints, wrong)) for wrong in wrong_answers]
+    return [
+        Candidate(wrong.kind, wrong.name, wrong.says, partial(prints, wrong), partial(Traits, *wrong.traits))
+        for wrong in wrong_answers
+    ]
 
 
 def with_other_defaults(
@@ -212,30 +239,6 @@ def with_other_defaults(
         Candidate("argument", default.says, default.says, cache(partial(prints, with_asked(source, default))))
         for default in differing(asked, source)
     ]
-
-
-# ---------------------------------------------------------------- the notebook's cells
-
-
-def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
-    """Map the file name of each cell that defines something to the exercise that it answers; to "" if it answers none.
-
-    What comes from a file on disk, as torch does, is no cell.
-    """
-    files: dict[str, str] = {}
-    for value in list(names.values()):
-        file = file_of(value)
-        if file and file not in files and not exists(file) and (source := source_of_file(file)):
-            marked = MARKER.search(source)
-            files[file] = marked[1] if marked else ""
-    here = {file_of(names[name]) for name in defines}
-    return {file: exercise if file in here else answered for file, answered in files.items()}
-
-
-def own_cells(files: Mapping[str, str]) -> list[str]:
-    """Return the sources of the cells that neither answer an exercise nor belong to the lesson."""
-    sources = (source_of_file(file) for file, exercise in files.items() if not exercise)
-    return [source for source in sources if not source.startswith(LESSON_CELL) and "carry_on" not in source]
 
 
 # ---------------------------------------------------------------- one trial
@@ -258,7 +261,7 @@ def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exerci
             got = probe(**arguments)
     except Exception as error:
         if is_unsolved(error):
-            raise without_traceback(error)  # noqa: B904  (it is the same error)
+            raise without_traceback(error, two_cells(notebook.names, exercise))  # noqa: B904  (it is the same error)
         place, kind = the_line(error, files, exercise), type(error).__name__
         says = str(error) if kind == "WrongForm" else place.says
         seen = seen._replace(error=kind, message=str(error), line=place.line, shapes=place.shapes)

@@ -13,8 +13,9 @@ from grader.checks.planned_trial import PlannedTrial
 from grader.declaration.exercise import Exercise
 from grader.diagnosis.candidates import candidates
 from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
-from grader.diagnosis.match import is_telling
+from grader.diagnosis.match import is_telling, says_little
 from grader.diagnosis.seen import Candidate, Seen
+from grader.normal_form.traits import Traits
 
 # So many wrong answers of a kind the notebook knows, for one exercise.
 MOST = {"argument": 200, "gradient": 60, "mutant": 600}
@@ -48,6 +49,8 @@ def wrong_answers(exercise: Exercise, trials: Sequence[PlannedTrial], results: R
             continue  # nothing here shows it
         # Where values say little, such as a yes or a no, an explanation must fit all trials.
         telling = is_telling(failing, failing[0].check)
+        if not all(seen.error for seen in failing) and not says_little(failing, failing[0].check):
+            wrong = wrong._replace(known=known._replace(traits=Traits))
         others = alone.setdefault((known.kind, max(wrong.prints)), [])
         twins = [one for one in others if _same(one, wrong, max(wrong.prints))]
         for one in (*twins, wrong) if twins or not telling or known.kind == "mistake" else ():

@@ -32,6 +32,7 @@ class DraftAnswer(NamedTuple):
 
     number: int  # of the candidate
     named: tuple[str, str, str]  # its kind, its name, and what it says
+    traits: tuple[list[str], ...]  # what its code has, and lacks; nothing where it is not asked for
     prints: tuple[Fingerprint | None, ...]
 
 
@@ -44,6 +45,7 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
     told = {
         "name": exercise.name,
         "defines": list(exercise.defines),
+        "builds on": list(exercise.builds_on),
         "bans": sorted(banned_names(exercise.bans)),
         "also": [check.title for check in exercise.checks if check.name not in checks],
         "defaults": asked_defaults(exercise.reference),
@@ -58,7 +60,10 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         right=tuple(fingerprint(expected_of(trial, results)) for trial in trials),
         wrong=tuple(
             DraftAnswer(
-                number, (known.kind, known.name, known.says), tuple(prints.get(index) for index in range(len(trials)))
+                number,
+                (known.kind, known.name, known.says),
+                tuple(map(sorted, known.traits())) if any(known.traits()) else (),
+                tuple(prints.get(index) for index in range(len(trials))),
             )
             for number, known, prints in wrong_answers(exercise, trials, results)
         ),
@@ -79,7 +84,9 @@ def settled(draft: Draft, unsure: Collection[tuple[int, int]]) -> PackedExercise
     writer = Writer()
     writer.data += draft.data
     forms = writer.briefs([answer.prints for answer in kept], draft.right)
-    wrong = [[kind, "" if name == says else name, says] for kind, name, says in (one.named for one in kept)]
+    wrong = [
+        [kind, "" if name == says else name, says, *one.traits] for one in kept for kind, name, says in [one.named]
+    ]
     return PackedExercise({**draft.told, "wrong answers": wrong, "forms": forms}, bytes(writer.data))
 
 

@@ -49,7 +49,7 @@ def what_is_off(lesson: Lesson, exercise: Exercise, stored: PackedExercise, ever
         right.append(fingerprint(want))
     rows = reader.briefs(stored.told["forms"], len(stored.told["wrong answers"]), len(trials))
     known = candidates(exercise, trials, ReferenceResults(lesson.reference))
-    for number, ((kind, name, says), row) in enumerate(zip(stored.told["wrong answers"], rows, strict=True)):
+    for number, ((kind, name, says, *_), row) in enumerate(zip(stored.told["wrong answers"], rows, strict=True)):
         if kind != "mistake" and number % every:
             continue
         # The candidates come in the same order; some have the same words.

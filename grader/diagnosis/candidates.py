@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from grader.checks.planned_trial import PlannedTrial
 from grader.checks.reference_results import ReferenceResults
-from grader.declaration.exercise import Exercise
+from grader.declaration.exercise import Exercise, Mistake
 from grader.diagnosis.arguments import other_arguments
 from grader.diagnosis.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
 from grader.diagnosis.mutants.defaults import other_defaults
 from grader.diagnosis.mutants.mutants import Mutant, mutants, public_names
 from grader.diagnosis.seen import Candidate
+from grader.normal_form.traits import Traits, traits
 from grader.records import Evidence, Status
 
 
@@ -33,13 +35,19 @@ def candidates(
     for mutant in other_defaults(exercise.reference, source):
         yield Candidate("argument", mutant.says, mutant.says, _prints(trials, _of_mutant(results, mutant, 0)))
     for wrong in exercise.mistakes:
-        yield Candidate("mistake", wrong.name, wrong.hint, _prints(trials, _of_mistake(results, wrong)))
+        known = _prints(trials, _of_mistake(results, wrong))
+        yield Candidate("mistake", wrong.name, wrong.hint, known, partial(_traits, wrong))
     variations = _Variations(exercise, trials)
     for says in variations.phrases():
         yield Candidate("argument", says, says, _prints(trials, _of_arguments(results, variations, says)))
     for number, mutant in enumerate(_mutants(exercise, _public_names(results)), 1):
         kind = "gradient" if mutant.effect == "gradient" else "mutant"
         yield Candidate(kind, mutant.says, mutant.says, _prints(trials, _of_mutant(results, mutant, number)))
+
+
+def _traits(wrong: Mistake) -> Traits:
+    """Return what tells a declared mistake's code from the right answer's; nothing if its code is not known."""
+    return traits(*map(ast.parse, wrong.codes))
 
 
 def _mutants(exercise: Exercise, public: frozenset[str]) -> Iterator[Mutant]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from grader.checks.compare import OF_GRADIENT
 from grader.diagnosis.code.effects import IDLE
 from grader.diagnosis.fingerprint import alike, fingerprint
-from grader.diagnosis.match import nearest, print_of
+from grader.diagnosis.match import likely, nearest, print_of
 from grader.diagnosis.observed import (
     of_arguments,
     of_batch,
@@ -76,7 +76,7 @@ def add_repair(
         failed = _first_failed(seen)
         wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
         return found or of_draws(wrong, source)
-    if found is None:
+    if found is None or found.kind == "likely":
         return Explanation("repair", repair.what, repair.says, repair.line)
     return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
 
@@ -97,7 +97,7 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
 
     def of_kind(kind: str) -> Explanation | None:
         known = [candidate for candidate in candidates if candidate.kind == kind]
-        return nearest(known, seen, prints, chosen) if known else None
+        return nearest(known, seen, prints, chosen, source) if known else None
 
     layers: tuple[Callable[[], Explanation | None], ...] = (
         lambda: of_kind("mistake"),
@@ -115,6 +115,7 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         lambda: of_values(wrong, seen, source, sure=False),
         lambda: of_form(wrong, source, sure=False),
         lambda: of_unused(wrong, source, IDLE),
+        lambda: likely(candidates, seen, prints),
     )
     return next((found for layer in layers if (found := layer())), None)
 

@@ -29,6 +29,7 @@ from grader.diagnosis.code.clues import (
 )
 from grader.diagnosis.exceptions.meaning import meaning
 from grader.diagnosis.seen import Explanation, Seen
+from grader.diagnosis.values.pair import with_article
 from grader.diagnosis.values.parameters import of_parameters
 from grader.diagnosis.values.relations import relation_of
 from grader.diagnosis.values.results import form_of, order_of
@@ -184,8 +185,9 @@ def _of_missing_refusal(trial: Seen) -> str:
     """Say that an input had to be refused, where a computation that was tried all the same raised something else."""
     for name, want in trial.expected.items():
         due = re.fullmatch(r"an? (\w+Error) came", name)
-        if due and want is True and trial.error not in ("", "AssertionError", "WrongForm", due[1]):
-            return f"For this input a {due[1]} is due. Check the sizes first, and raise it before anything is computed."
+        came_through = trial.got.get(name) is False
+        if due and want is True and (came_through or trial.error not in ("", "AssertionError", "WrongForm", due[1])):
+            return f"For this input {with_article(due[1])} is due. Check the sizes first, and raise it before anything is computed."
     return ""
 
 

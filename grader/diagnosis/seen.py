@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from grader.diagnosis.fingerprint import Fingerprint
+from grader.normal_form.traits import Traits
 
 
 class Seen(NamedTuple):
@@ -31,12 +32,13 @@ class Candidate(NamedTuple):
     name: str  # the declared mistake's name; of others the phrase
     says: str  # what a student reads
     prints: Callable[[int], Fingerprint | None]  # by the trial's index; None: not known
+    traits: Callable[[], Traits] = Traits  # of a declared mistake: what its code has, and lacks
 
 
 class Explanation(NamedTuple):
     """Why an answer is wrong."""
 
-    # "mistake", "exception", "structure", "gradient", "conduct", "argument", "relation", "mutant" or "repair"
+    # "mistake", "exception", "structure", "gradient", "conduct", "argument", "relation", "mutant", "likely" or "repair"
     kind: str
     name: str
     says: str

@@ -347,6 +347,6 @@ def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> Noteb
     for cell in notebook.cells:
         if verdict := by_cell.get(cell.id):
             head = f"{verdict.outcome} · {verdict.points:g} of {verdict.max_points:g} points"
-            text = "\n".join(line for line in (head, verdict.message, verdict.excerpt, verdict.hint) if line)
+            text = "\n".join(line for line in (head, verdict.hint, verdict.excerpt, verdict.message) if line)
             cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text + "\n")]
     return notebook

@@ -67,7 +67,8 @@ DRAWS = "draws"  # tag of a given cell that only shows something
 TODO = "TODO "  # how the message of a stub begins
 SOLUTION_LINE = re.compile(r"### (BEGIN|END) SOLUTION\b")  # nbgrader's
 QUESTION_TITLE = "question"  # key of a text cell's metadata
-CARRY_ON_OFF, CARRY_ON_ON = "carry_on = False", "carry_on = True"
+CARRY_ON = "carry_on = "
+CARRY_ON_OFF, CARRY_ON_ON = f"{CARRY_ON}False", f"{CARRY_ON}True"
 
 
 # ---------------------------------------------------------------- ids

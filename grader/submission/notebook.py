@@ -36,7 +36,9 @@ def parse(content: bytes) -> Submission:
         raise Unreadable("the file is nested too deeply to be a notebook") from error
     except ValueError as error:
         place = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise Unreadable(f"the file is not complete JSON ({place}). It may be cut off: download it again.") from error
+        marks = re.search(r"^(?:<{7}|={7}|>{7})(?: |$)", text, re.M)
+        why = "Git left marks of a merge in it: settle them." if marks else "It may be cut off: download it again."
+        raise Unreadable(f"the file is not complete JSON ({place}). {why}") from error
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise Unreadable("the file is not a Jupyter notebook: it has no list of cells. Submit the .ipynb file.")
     if notebook.get("nbformat") != 4 or isinstance(notebook.get("nbformat"), bool):

@@ -1,7 +1,8 @@
 """The self-check as a student meets it: what it says of right, wrong, unfinished and forbidden answers."""
 
 import linecache
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -13,8 +14,15 @@ from grader.build.self_check_cell import self_check_source
 from grader.course.lesson_1 import LESSON
 from tests.build.computed_self_check import computed_self_checks
 
-TRIED = ("1.2", "1.3", "1.9")
-SOME = replace(LESSON, exercises=tuple(replace(one, builds_on=()) for one in LESSON.exercises if one.id in TRIED))
+TRIED = ("1.1", "1.2", "1.3", "1.9")
+SOME = replace(
+    LESSON,
+    exercises=tuple(
+        replace(one, builds_on=tuple(id for id in one.builds_on if id in TRIED))
+        for one in LESSON.exercises
+        if one.id in TRIED
+    ),
+)
 FILES = count()
 
 
@@ -29,8 +37,8 @@ def notebook() -> dict:
 def said(notebook, capsys) -> Callable[[str, str], str]:
     """Run a cell as the notebook does, and return what the self-check says of the exercise."""
 
-    def run(exercise: str, cell: str, other: str = "") -> str:
-        names = dict(notebook)
+    def run(exercise: str, cell: str, other: str = "", ran: Sequence[str] = ()) -> str:
+        names = {**notebook, "In": list(ran)}
         for source in filter(None, (other, cell)):
             file = f"cell {next(FILES)}"
             linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -38,7 +46,7 @@ def said(notebook, capsys) -> Callable[[str, str], str]:
         try:
             names["make_check"](names)(exercise)
         except (AssertionError, NotImplementedError) as error:
-            return "\n".join(error._render_traceback_())
+            return re.sub(r"\x1b\[\dm", "", "\n".join(error._render_traceback_()))
         return capsys.readouterr().out
 
     return run
@@ -59,12 +67,12 @@ def test_a_right_answer_is_told_so(said) -> None:
 
 def test_it_shows_what_came_what_was_expected_and_what_went_in(said) -> None:
     lines = said("1.2", SCALED.format("query @ key.mT")).splitlines()
-    assert lines[0].startswith("✘ 1.2 scaled_scores — 2 queries, 3 keys, d_k = 4: scores[0, 0] is ")
-    assert lines[0].endswith("(wrong in 6 of 6 places)")
-    assert ", expected " in lines[0]
-    assert lines[1].startswith("    query = [[")
-    assert lines[2].startswith("    key = [[")
-    assert lines[3] == "These are the plain dot products: √d_k is missing."
+    assert lines[0] == "✘ 1.2 scaled_scores — These are the plain dot products: √d_k is missing."
+    assert lines[1].startswith("2 queries, 3 keys, d_k = 4: scores[0, 0] is ")
+    assert lines[1].endswith("(wrong in 6 of 6 places)")
+    assert ", expected " in lines[1]
+    assert lines[2].startswith("    query = [[")
+    assert lines[3].startswith("    key = [[")
 
 
 def test_an_exception_names_the_line_and_the_shapes(said) -> None:
@@ -81,8 +89,8 @@ def test_a_mistake_that_nobody_declared_names_its_line(said) -> None:
 
 def test_a_gradient_that_is_cut_off_costs_the_tick(said) -> None:
     text = said("1.2", SCALED.format("query @ key.mT.detach() / d_k ** 0.5"))
-    assert text.startswith("✘ 1.2 scaled_scores — 5 queries, 7 keys, d_k = 3, float64: no gradient reaches key")
-    assert ".detach()" in text
+    assert text.startswith("✘ 1.2 scaled_scores — No gradient reaches `key`. Line 4: `.detach()` cuts")
+    assert text.endswith("5 queries, 7 keys, d_k = 3, float64: no gradient reaches key")
 
 
 def test_a_built_in_that_is_to_be_written_is_refused(said) -> None:
@@ -124,8 +132,8 @@ def stable_softmax(scores, dim={}):
 def test_what_only_a_hidden_trial_of_the_grade_shows_is_seen(said) -> None:
     assert said("1.3", SOFTMAX.format(-1, "")).startswith("✔")
     text = said("1.3", SOFTMAX.format(-1, ".clamp(min=0)"))
-    assert text.startswith("✘ 1.3 stable_softmax — 5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64")
-    assert "It comes out as if the maximum were never below 0." in text
+    assert text.startswith("✘ 1.3 stable_softmax — It comes out as if the maximum were never below 0.")
+    assert "\n5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64: " in text
 
 
 def test_another_default_is_named(said) -> None:
@@ -168,8 +176,45 @@ def test_random_numbers_and_warnings_stay_as_they_are(said, recwarn) -> None:
 
 
 def test_the_cell_says_what_it_is_and_prints_its_code(notebook) -> None:
-    source = self_check_source(computed_self_checks(replace(SOME, exercises=SOME.exercises[1:2])))
+    source = self_check_source(computed_self_checks(replace(SOME, exercises=SOME.exercises[:1])))
     assert "# check(" in source
     assert "print(self_check_source())" in source
     assert "def places_off(got, want" in notebook["self_check_source"]()
     assert max(map(len, source.splitlines())) <= 10_000
+
+
+def test_a_cell_that_python_could_not_read_is_not_taken_for_the_answer_before(said) -> None:
+    right, broken = SCALED.format("query @ key.mT / d_k ** 0.5"), "# @exercise 1.2\ndef scaled_scores(query, key:\n"
+    assert said("1.2", right, ran=[right, broken]).startswith("✘ 1.2 scaled_scores — Python cannot read the cell: ")
+    assert said("1.2", right, ran=[broken, right]).startswith("✔")
+
+
+def test_a_name_that_is_spelled_otherwise_is_said(said) -> None:
+    other = SCALED.format("query @ key.mT").replace("scaled_scores", "scaled_score")
+    words = "the cell defines scaled_score, and the task asks for scaled_scores."
+    assert words in said("1.2", other, ran=[other])
+    right = SCALED.format("query @ key.mT / d_k ** 0.5")
+    assert "the answer of an earlier run is in its place" in said("1.2", right, ran=[right, other])
+
+
+def test_a_stub_below_an_answer_tells_of_two_cells(said) -> None:
+    right = SCALED.format("query @ key.mT / d_k ** 0.5")
+    stub = '# @exercise 1.2\ndef scaled_scores(query, key):\n    raise NotImplementedError("TODO 1.2")'
+    assert "of two cells, the one that ran last counts" in said("1.2", stub, ran=[right, stub])
+    assert said("1.2", stub, ran=[stub]) == "☐ TODO 1.2: not solved yet"
+
+
+def test_what_stands_in_for_an_answer_is_not_blamed(said) -> None:
+    carry_on = "# @title Stuck?\ncarry_on = True\nif carry_on:\n    def stable_softmax(scores, dim=-1):\n        return torch.softmax(scores, dim)"
+    assert said("1.3", carry_on).startswith("☐ TODO 1.3: PyTorch's own stands in for your answer.")
+
+
+def test_a_wrong_exercise_below_is_named_first(notebook, said) -> None:
+    wrong = "# @exercise 1.2\ndef scaled_scores(query, key):\n    return attention_scores(query, key) / query.shape[-1] ** 0.5"
+    below = "# @exercise 1.1\ndef attention_scores(query, key):\n    return key @ query.mT"
+    assert 'it builds on 1.1, which is not right yet: mend that one first, check("1.1").' in said(
+        "1.2", wrong, other=below
+    )
+    assert "builds on" not in said(
+        "1.2", wrong.replace("** 0.5", "** 1"), other=below.replace("key @ query.mT", "query @ key.mT")
+    )

@@ -6,6 +6,7 @@ import torch
 from grader.diagnosis.explain import explain
 from grader.diagnosis.fingerprint import alike, fingerprint, fingerprint_of_error
 from grader.diagnosis.seen import Candidate, Seen
+from grader.normal_form.traits import Traits
 
 EXPECTED = torch.tensor([[0.3, -1.2, 2.5], [0.7, 0.1, -0.4]])
 
@@ -147,3 +148,39 @@ def test_random_numbers_are_named_where_nothing_else_is():
     odd = torch.tensor([[3.1, 0.2, -7.7], [0.05, 1.9, 4.2]])
     assert "`multinomial` draws" in explain([trial(odd)], [], "def f(x):\n    return x.multinomial(1)\n").says
     assert explain([trial(odd)], [], "def f(x):\n    return x.argmax(1)\n") is None
+
+
+SIGNS = Traits(has=frozenset({".clone"}), lacks=frozenset({".requires_grad_"}))
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("def f(m):\n    return m.clone()", True),  # it has what the mistake adds
+        ("def f(m):\n    return list(m)", True),  # it lacks what the mistake leaves out
+        ("def f(m):\n    return m.requires_grad_(True)", False),
+    ],
+)
+def test_where_little_is_seen_a_declared_mistake_must_show_in_the_code(source: str, named: bool) -> None:
+    known = candidate(True, says="that one")._replace(traits=lambda: SIGNS)
+    found = explain([trial(True, False)], [known], source)
+    assert (found is not None and found.says == "that one") is named
+
+
+def test_many_bools_say_enough_without_a_look_at_the_code() -> None:
+    odd = torch.arange(25) % 3 == 0
+    known = candidate(odd, says="that one")._replace(traits=lambda: SIGNS)
+    found = explain([trial(odd, ~odd)], [known], "def f(m):\n    return m.requires_grad_(True)")
+    assert found is not None
+    assert found.says == "that one"
+
+
+def test_a_mistake_that_gives_most_trials_is_likely() -> None:
+    odd = torch.tensor([[3.1, 0.2, -7.7], [0.05, 1.9, 4.2]])
+    seen = [trial(odd), trial(odd * 2.17), trial(odd * 3.1 - 0.3)]
+    found = explain(seen, [candidate(odd, odd * 2.17, odd, says="that one")])
+    assert found is not None
+    assert (found.kind, found.says) == ("likely", "In most trials it comes out as with this mistake: that one")
+    assert explain(seen, [candidate(odd, odd, odd, says="that one")]) is None
+    two = [candidate(odd, odd * 2.17, odd, says=says) for says in ("that one", "another")]
+    assert explain(seen, two) is None

@@ -119,6 +119,8 @@ def test_form_of_a_tensor(change, says):
         (FLAT, None, "None is due for the loss, and something came back."),
         (FLAT, 1.0, "One number is due for the loss; a tensor of several came back."),
         (2.0, 2, "A whole number is due for the loss."),
+        (None, "ValueError", "No ValueError came where one is due"),
+        (None, 2, "`loss` is None, and 2 is due: the task asks for an attribute of this name."),
         ([None, None], ["hub", "local"], "Each time nothing came back for the loss: is a `return` missing?"),
     ],
 )

@@ -238,10 +238,15 @@ def self_attributes(tree: ast.AST) -> dict[str, ast.expr | None]:
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         )
+        value = getattr(node, "value", None)
         for target in targets:
-            for inner in target.elts if isinstance(target, ast.Tuple) else [target]:
+            parts = target.elts if isinstance(target, ast.Tuple) else [target]
+            values = (
+                value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value] * len(parts)
+            )
+            for inner, its in zip(parts, values, strict=False):
                 if isinstance(inner, ast.Attribute) and text_of(inner.value) == "self":
-                    found.setdefault(inner.attr, getattr(node, "value", None))
+                    found.setdefault(inner.attr, its)
     return found
 
 

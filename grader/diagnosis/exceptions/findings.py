@@ -53,8 +53,10 @@ def part_is_missing(raising: Raising, found: re.Match) -> str:
         return f"The task asks for an attribute `{name}`; your layer has {there}."
     if name == "bias":
         return f"`{where}` has no bias, and one is due: leave bias=False out."
-    if name.isdigit():
+    if name.isdigit() and re.search(r"\b(weight|bias)\b", there):
         return f"`{where}` is a single layer, and several layers in a row are due."
+    if name.isdigit():
+        return f"`{where}` keeps its layers as {there}. Several layers in a row are due: nn.Sequential counts them 0, 1, 2."
     if there.startswith("0"):
         return f"`{where}` is several layers in a row, and a single one is due."
     return f"`{where}` is another kind of layer than the task asks for: it has no `{name}`."

@@ -72,6 +72,8 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
         return f"`{name}` is not defined. Is `{right}` meant?"
     if name in ("np", "numpy"):
         return "numpy is not imported here, and is not needed: stay with torch."
+    if name in ("math", "random", "itertools", "functools", "copy", "einops"):
+        return f"`{name}` is not imported here: write `import {name}` in a line above."
     return ""
 
 

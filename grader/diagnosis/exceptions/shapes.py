@@ -40,6 +40,16 @@ def all_axes_turned(raising: Raising, _: re.Match) -> str:
 # ---------------------------------------------------------------- masks
 
 
+def mask_in_another_place(raising: Raising, _: re.Match) -> str:
+    """Recognise a mask that is handed to a layer as its second argument, which is the context."""
+    for call in calls(raising.node):
+        second = call.args[1] if len(call.args) == 2 else None
+        of_layer = isinstance(call.func, ast.Attribute) and text_of(call.func.value) == "self"
+        if of_layer and isinstance(second, ast.Name) and "mask" in second.id:
+            return f"`{second.id}` stands where `{text_of(call.func)}` takes its context. Name it: mask={second.id}."
+    return ""
+
+
 def wrong_attention(raising: Raising, _: re.Match) -> str:
     """Say which argument of an attention does not fit the others: the values, the mask."""
     for call in calls(raising.node):
@@ -236,6 +246,7 @@ UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of 
 EXPANDED = r"RuntimeError: The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 
 SHAPE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+    (f"AssertionError: expecting (?:key|value) weights shape|{PRODUCT}|{UNEQUAL}", mask_in_another_place),
     (SIZES, fixed_size),
     (rf"{PRODUCT}|{UNEQUAL}|t\(\) expects a tensor with <= 2 dimensions", all_axes_turned),
     (f"{PRODUCT}|{UNEQUAL}|{EXPANDED}", wrong_attention),

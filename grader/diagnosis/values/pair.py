@@ -95,6 +95,8 @@ def the_leaf(name: str) -> str:
     """Return what a phrase calls a leaf: "the output"; "“maps[0]”" where that is no noun."""
     if name == "aligned":
         return "the aligned tokens"
+    if name.startswith("what "):
+        return name
     return f"the {name}" if re.fullmatch(r"[a-z_ ]+", name) and "without" not in name else _quoted(name)
 
 
@@ -105,7 +107,12 @@ def _quoted(name: str) -> str:
 
 def sentence(text: str) -> str:
     """Begin a text with a capital, unless it begins with a name from the code."""
-    return text[0].upper() + text[1:] if text.startswith("the ") else text
+    return text[0].upper() + text[1:] if text.startswith(("the ", "what ")) else text
+
+
+def with_article(name: str) -> str:
+    """Put an article before the name of an exception: "an AttributeError", "a ValueError"."""
+    return f"an {name}" if name[0] in "AEIO" else f"a {name}"
 
 
 def every_number(pair: Pair) -> str:

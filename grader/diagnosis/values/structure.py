@@ -9,7 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.diagnosis.values.pair import NEAR, agree, axis_names, called, sentence, slice_words, the_leaf, whole_sizes
+from grader.diagnosis.values.pair import (
+    NEAR,
+    agree,
+    axis_names,
+    called,
+    sentence,
+    slice_words,
+    the_leaf,
+    whole_sizes,
+    with_article,
+)
 
 MOST_AXES = 5  # of a tensor whose axes are tried in every order
 
@@ -29,8 +39,12 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
     if want is None:
         if got is not None:
             yield f"None is due for {the}, and something came back."
+    elif got is None and isinstance(want, str) and want.endswith("Error"):
+        yield f"No {want} came where one is due: check for this case first, and raise it."
     elif got is None:
-        if " of " not in name:  # a gradient that is None is no matter of form
+        if name.isidentifier() and type(want) is int:
+            yield f"`{name}` is None, and {want} is due: the task asks for an attribute of this name."
+        elif " of " not in name:  # a gradient that is None is no matter of form
             yield f"Nothing came back for {the}: is a `return` missing?"
     elif isinstance(want, Tensor):
         if isinstance(got, Tensor):
@@ -40,7 +54,8 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
             yield from _no_tensor(the, got)
     elif isinstance(want, str) and want.endswith("Error"):
         if not sure and isinstance(got, str) and got.endswith("Error") and got != want:
-            yield f"A {got} came, and a {want} is due: check for this case yourself, and raise it."
+            came = with_article(got)
+            yield f"{came[0].upper()}{came[1:]} came, and {with_article(want)} is due: check for this case yourself, and raise it."
     elif isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and got and any(want):
         if all(item is None for item in got):
             yield f"Each time nothing came back for {the}: is a `return` missing?"
