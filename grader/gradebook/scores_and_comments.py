@@ -89,8 +89,7 @@ def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
         return {"auto_comment": WITHHELD}
     if verdict.outcome is Outcome.PASSED:
         return {"auto_comment": None}
-    said = " ".join(filter(None, (verdict.message, verdict.hint)))
-    return {"auto_comment": _neutral("\n".join(filter(None, (said, verdict.excerpt)))) or None}
+    return {"auto_comment": _neutral("\n".join(filter(None, (verdict.hint, verdict.excerpt, verdict.message)))) or None}
 
 
 def _neutral(comment: str) -> str:

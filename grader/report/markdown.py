@@ -56,12 +56,16 @@ def hint(verdict: Verdict) -> str:
     return "\n\n".join(filter(None, (explained, read)))
 
 
-def remarks(verdict: Verdict, cell: CellScore | None) -> str:
-    """Return what stands below the checks of an exercise: code, explanation, comment and notes."""
+def remarks(verdict: Verdict, cell: CellScore | None, said: str) -> str:
+    """Return all that is told of an exercise: what to do, the line, what was seen, comment and notes.
+
+    Args:
+        said: what was seen, as by the checks.
+    """
     comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
     excerpt = code_block(verdict.excerpt) if verdict.excerpt and verdict.outcome is not Outcome.FAULT else ""
     notes = (f"Note: {escape(note)}" for note in verdict.notes)
-    return "\n\n".join(filter(None, (excerpt, hint(verdict), comment, *notes)))
+    return "\n\n".join(filter(None, (hint(verdict), excerpt, said, comment, *notes)))
 
 
 def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
@@ -71,7 +75,7 @@ def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
     worth = "practice" if not verdict.max_points else _worth(points, verdict.max_points)
     head = f"## {SYMBOLS[name][0]} {escape(verdict.id)} · {escape(verdict.title)}: {worth}"
     by_hand = "Your instructor set these points." if cell and cell.by_hand else ""
-    return "\n\n".join(filter(None, (head, by_hand, _said(verdict), remarks(verdict, cell))))
+    return "\n\n".join(filter(None, (head, by_hand, remarks(verdict, cell, _said(verdict)))))
 
 
 def _said(verdict: Verdict) -> str:

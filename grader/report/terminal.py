@@ -136,17 +136,20 @@ def _exercise(verdict: Verdict) -> Iterator[Text]:
     yield Text.assemble(
         (f"{SYMBOLS[name][0]} ", COLOURS[name]), (f"{verdict.id} {clean(verdict.title)}", "bold"), f"  {worth}"
     )
-    # An exercise that is not solved yet gets one message and not the same message for each check.
-    once = not verdict.checks or verdict.outcome is Outcome.MISSING or said_once(verdict)
-    for check, message in zip(verdict.checks, check_messages(verdict), strict=True):
-        if check.outcome is not Outcome.PASSED and not once:
-            yield Text(f"    {clean(check.title)}: {clean(message)}")
-    if verdict.message and once:
-        yield Text(f"    {clean(verdict.message)}")
+    if verdict.hint:
+        yield Text(f"    {clean(verdict.hint)}")
     for line in clean_lines(verdict.excerpt).splitlines():
         yield Text(f"    {line}", no_wrap=True, overflow="ellipsis")  # the caret stands below its character
-    if verdict.hint:
-        yield Text(f"    hint: {clean(verdict.hint)}", style="italic")
+    # The numbers of one check: those of the others differ, and say the same.
+    failed = [(check, said) for check, said in zip(verdict.checks, check_messages(verdict), strict=True)
+              if check.outcome is not Outcome.PASSED]  # fmt: skip
+    if not failed or verdict.outcome is Outcome.MISSING or said_once(verdict):
+        yield from [Text(f"    {clean(verdict.message)}")] if verdict.message else []
+    else:
+        (first, said), *others = failed
+        yield Text(f"    {clean(first.title)}: {clean(said)}", style="dim" if verdict.hint else "")
+        if others:
+            yield Text(f"    also: {'; '.join(clean(check.title) for check, _ in others)}", style="dim")
     for note in verdict.notes:
         yield Text(f"    note: {clean(note)}", style="dim")
 

@@ -259,7 +259,7 @@ def test_comments_say_what_came_back(url: str):
     with Gradebook(url) as gradebook:
         failed = gradebook.find_comment("exercise-1-4", ASSIGNMENT, ASSIGNMENT, "s1")
         passed = gradebook.find_comment("exercise-1-1", ASSIGNMENT, ASSIGNMENT, "s1")
-        assert failed.auto_comment == "off by 0.49 Divide by √d_k."
+        assert failed.auto_comment == "Divide by √d_k.\noff by 0.49"
         assert passed.auto_comment is None
 
 

@@ -33,8 +33,8 @@ def test_the_worksheet_has_comments() -> None:
     ada, bob = read(export("moodle", from_platform([ADA, BOB])).text)
     assert ada["Feedback comments"] == ""
     off = "5 queries, 7 keys, d_k = 3: weights: off by 0.49, allowed 1e-05"
-    hint = "Hint: Divide the scores by √d_k."
-    assert bob["Feedback comments"] == f"<p>1.4 Attention: 0 of 15<br>{off}<br>{hint}</p>"
+    hint = "Divide the scores by √d_k."
+    assert bob["Feedback comments"] == f"<p>1.4 Attention: 0 of 15<br>{hint}<br>{off}</p>"
 
 
 def test_moodle_s_own_worksheet_is_filled_in_and_nothing_else_in_it_changes() -> None:

@@ -87,7 +87,7 @@ def test_details_say_what_came_back_and_what_to_do():
     text = shown(details(MISTAKEN))
     assert "✗ 1.4 Attention  0 of 15" in text
     assert "weights: off by 0.49, allowed 1e-05" in text
-    assert "hint: Divide the scores by √d_k." in text
+    assert "Divide the scores by √d_k." in text
     assert "isolation full, cpu, 1.2 s" in text
     assert shown(details(UNTOUCHED)).count("not solved yet") == 9
     assert "note: two cells define SelfAttention; the last one counted" in shown(details(PARTLY))

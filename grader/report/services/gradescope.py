@@ -83,18 +83,17 @@ def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
     """
     cell, points = entry.cells.get(verdict.id), entry.points(verdict) or 0.0
     checks = [check for check in verdict.checks if check.max_points]
-    below = remarks(verdict, cell)
     if not checks or not math.isclose(sum(check.points for check in checks), points, abs_tol=1e-6):
         message = EXERCISE_FAULT if verdict.outcome is Outcome.FAULT else verdict.message
         said = escape(message) or SYMBOLS[kind(verdict)][1]
         passed = verdict.outcome is Outcome.PASSED
-        output = "\n\n".join(filter(None, (said, below)))
-        yield _test(verdict.id, _named(verdict), points, verdict.max_points, passed, output)
+        yield _test(verdict.id, _named(verdict), points, verdict.max_points, passed, remarks(verdict, cell, said))
         return
     messages = dict(zip((check.name for check in verdict.checks), check_messages(verdict), strict=True))
     first = next((check for check in checks if check.points < check.max_points), checks[0])
     for place, check in enumerate(checks, 1):
-        output = "\n\n".join(filter(None, (_said(check, messages[check.name]), below if check is first else "")))
+        said = _said(check, messages[check.name])
+        output = remarks(verdict, cell, said) if check is first else said
         passed = check.points >= check.max_points
         name = f"{verdict.title}: {check.title}"
         yield _test(f"{verdict.id}.{place}", name, check.points, check.max_points, passed, output)

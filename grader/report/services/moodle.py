@@ -114,8 +114,8 @@ def _about_exercise(verdict: Verdict, entry: GradebookEntry) -> tuple[str, ...]:
         return ()
     head = f"{verdict.id} {verdict.title}: {_worth(entry, verdict.id)}".removesuffix(": ")
     message = verdict.message or ("not solved yet" if verdict.outcome is Outcome.MISSING else "")
-    hint = f"Hint: {verdict.hint}" if verdict.hint else ""
-    return (head, EXERCISE_FAULT if verdict.outcome is Outcome.FAULT else message, hint, _by_hand(entry, verdict.id))
+    message = EXERCISE_FAULT if verdict.outcome is Outcome.FAULT else message
+    return (head, verdict.hint, message, _by_hand(entry, verdict.id))
 
 
 def _about_question(written: Written, entry: GradebookEntry) -> tuple[str, ...]:
