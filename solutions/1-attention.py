@@ -173,7 +173,7 @@ show_curve(
 
 # %% [markdown] about="1.1"
 # Write `attention_scores(query, key)`: the dot product of every query with every key. There may be any batch dimensions
-# in front, or none: (..., Q, d_k) and (..., K, d_k) become (..., Q, K).
+# in front, or none: (..., Q, d_k) and (..., K, d_k) become (..., Q, K). The type of the numbers stays: float64 gives float64.
 #
 # **Expected** for the example above: `[[2, 0], [2, 1]]`.
 #

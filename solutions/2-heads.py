@@ -277,7 +277,8 @@ for name, kept in halves.items():
 
 # %% [markdown] about="2.3"
 # Write `alignment_loss(aligned, words, labels, temperature=0.1)` → a scalar: the mean cross-entropy over the cosine
-# similarities divided by the temperature.
+# similarities divided by the temperature. Tokens may come in any number of dimensions, and in any layout in memory (a transposed
+# tensor is one that `view` refuses).
 #
 # **8 points** are for the loss. **7 points** are for the linear aligner that the notebook trains with it, a few cells further
 # down: on images that it has never seen, at least 90 % of the patches must be nearest to their own word.

@@ -166,7 +166,7 @@ def show_map_grid(maps: Mapping[str, Tensor], words: Mapping[str, Sequence[str]]
         for head, (ax, grid, word) in enumerate(zip(row, grids.detach().cpu(), words[title], strict=True)):
             drawn = ax.imshow(grid.numpy(), cmap="viridis", vmin=0.0, vmax=1.0)
             ax.set(xticks=[], yticks=[])
-            ax.set_title(f"head {head + 1}: {word}" if place == 0 else word, fontsize=9)
+            ax.set_title(f"head {head}: {word}" if place == 0 else word, fontsize=9)
         row[0].set_ylabel(title, fontsize=9)
     figure.supxlabel(across, fontsize=9)
     figure.supylabel(down, fontsize=9)
@@ -184,7 +184,7 @@ def show_head_effects(effects: Sequence[Sequence[float]]) -> None:
     )
     _, axes = plt.subplots(1, 4, figsize=(8, 2.3), layout="constrained")
     for ax, title, values in zip(axes, titles, zip(*effects, strict=True), strict=True):
-        names = [str(head + 1) for head in range(len(values))]
+        names = [str(head) for head in range(len(values))]
         bars = ax.bar(names, values, color=_BLUE)
         ax.bar_label(bars, fmt="%.2f", fontsize=8, padding=3)
         ax.axhline(0, color="0.3", linewidth=0.8)
@@ -233,9 +233,10 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
     answer.tick_params(labelsize=7)
     answer.set_title(f"next word {tuple(met['logits'].shape)}", fontsize=8)
     boxes["look"] = look = figure.add_axes((0.87, 0.64, 0.12, 0.21))
-    look.imshow(met["map"].mean(0)[-1].reshape(3, 3).numpy(), cmap="viridis", vmin=0, vmax=1)
+    look.imshow(_side_by_side(met["map"][:, -1]), cmap="viridis", vmin=0, vmax=1)
     look.set(xticks=[], yticks=[])
-    look.set_title(f"map {tuple(met['map'].shape)}\nmean of the heads", fontsize=8)
+    look.spines[:].set_visible(False)
+    look.set_title(f"map {tuple(met['map'].shape)}\nlast word, each head", fontsize=8)
     steps = (
         ("image", "patches"),
         ("patches", "aligned"),
@@ -250,6 +251,13 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
     _arrow(figure, boxes["image tokens"], (0.5, 0), boxes["block 2"], (0.5, 1.18))
     figure.text(0.74, 0.48, "keys, values", fontsize=8)
     plt.show()
+
+
+def _side_by_side(weights: Tensor) -> Tensor:
+    """The 3×3 maps of some heads, (H, 9), two in a row, with gaps (NaN) between them."""
+    tiles = F.pad(weights.unflatten(-1, (3, 3)), (0, 1, 0, 1), value=torch.nan)
+    tiles = torch.cat([tiles, tiles.new_full((len(tiles) % 2, 4, 4), torch.nan)])
+    return tiles.unflatten(0, (-1, 2)).transpose(1, 2).flatten(2).flatten(0, 1)[:-1, :-1]
 
 
 def _arrow(figure, start, at: tuple[float, float], end, to: tuple[float, float]) -> None:

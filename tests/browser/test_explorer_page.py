@@ -99,19 +99,19 @@ def test_with_the_keyboard_alone(explorer: Page) -> None:
     assert labels(explorer) == [0, 7, 3, 4, 1, 6, 7, 8, 9]
     expect(explorer.locator("#swap")).to_be_focused()
 
-    press_tab_until(explorer, "[role=switch][aria-label='Head 1 on']")
+    press_tab_until(explorer, "[role=switch][aria-label='Head 0 on']")
     explorer.keyboard.press("Space")
-    expect(explorer.get_by_role("switch", name="Head 1 on", exact=True)).to_be_focused()
-    expect(explorer.get_by_role("status")).to_contain_text("Without head 1.")
+    expect(explorer.get_by_role("switch", name="Head 0 on", exact=True)).to_be_focused()
+    expect(explorer.get_by_role("status")).to_contain_text("Without head 0.")
     silent = without(model, ["blocks.1.cross_attn/0"])
     assert explorer.locator("#said").inner_text() == said_by_pytorch(explorer, silent)
 
     press_tab_until(explorer, "summary")
     explorer.keyboard.press("Enter")
-    press_tab_until(explorer, "[role=switch][aria-label='Block 2, head 3 on']")
+    press_tab_until(explorer, "[role=switch][aria-label='Block 2, head 2 on']")
     explorer.keyboard.press("Space")
-    expect(explorer.get_by_role("switch", name="Block 2, head 3 on")).to_be_focused()
-    expect(explorer.get_by_role("status")).to_contain_text("Without Block 2, head 3, head 1.")
+    expect(explorer.get_by_role("switch", name="Block 2, head 2 on")).to_be_focused()
+    expect(explorer.get_by_role("status")).to_contain_text("Without Block 2, head 2, head 0.")
 
 
 def test_every_control_has_a_name_and_the_focus_goes_as_the_eye_does(explorer: Page) -> None:
@@ -129,10 +129,10 @@ def test_every_control_has_a_name_and_the_focus_goes_as_the_eye_does(explorer: P
             explorer.keyboard.press("Enter")
     assert all(names)
     assert tops == sorted(tops)
-    assert names[-1] == "Block 2, head 4 on"
+    assert names[-1] == "Block 2, head 3 on"
     palette = [f"Put in a {label}" for label in range(10)]
     assert [name for name in names if name.startswith("Put")] == palette
-    assert [name for name in names if re.fullmatch(r"Head \d on", name)] == [f"Head {head} on" for head in (1, 2, 3, 4)]
+    assert [name for name in names if re.fullmatch(r"Head \d on", name)] == [f"Head {head} on" for head in range(4)]
 
 
 def test_a_map_can_be_read_without_seeing_it(explorer: Page) -> None:

@@ -338,3 +338,20 @@ def test_what_attention_costs():
     assert weights == patches**2
     assert tokens == (side / patch) ** 2
     assert many == tokens**2
+
+
+def test_what_heads_add_by_where_they_look():
+    """The table of all heads of the 20 seeds."""
+    for row, low, high in (
+        ("below 0.3", 0, 0.3),
+        ("0.3 to 0.6", 0.3, 0.6),
+        ("0.6 to 0.8", 0.6, 0.8),
+        ("above 0.8", 0.8, 1),
+    ):
+        count, least, most, lost = says(rf"\| {row} \| # \| [−+]# to \+# \| at most # \|")
+        among = [(head, run) for run in RUNS for head in run["heads"]["where"] if low <= head[0] < high]
+        assert count == len(among)
+        assert least == pytest.approx(abs(min(head[2] for head, _ in among)), abs=0.006)
+        assert (min(head[2] for head, _ in among) < 0) == (f"| {row} | {count:.0f} | −" in PROSE)
+        assert most == pytest.approx(max(head[2] for head, _ in among), abs=0.006)
+        assert lost == pytest.approx(max(run["where"] - head[3] for head, run in among), abs=6e-4)

@@ -29,7 +29,7 @@ let shown = ""; // the answer on the page
 
 const cells = makeCells(data.positions);
 const palette = makePalette();
-const maps = ["Value-weighted", ...[...Array(data.sizes.num_heads).keys()].map((head) => `Head ${head + 1}`)].map(
+const maps = ["Value-weighted", ...[...Array(data.sizes.num_heads).keys()].map((head) => `Head ${head}`)].map(
   (title, number) => makeSceneMap(title, number > 0),
 );
 
@@ -94,7 +94,7 @@ function renderAnswer(words, before) {
 
 function nameOfHead(key) {
   const [layer, head] = key.split("/");
-  return layer === lastLayer ? `head ${Number(head) + 1}` : `${titleOf(layer)}, head ${Number(head) + 1}`;
+  return layer === lastLayer ? `head ${head}` : `${titleOf(layer)}, head ${head}`;
 }
 
 function titleOf(layer) {

@@ -125,7 +125,7 @@ function writeSceneMap(map, { shares, scene, digits, positions, asked, isOff }) 
 function writeWordTable(root, { title, words, heads, isOff, onToggle }) {
   const top = words.map((word) => element("th", { scope: "col" }, word));
   const rows = heads.map((shares, head) => {
-    const toggle = makeSwitch(`${title}, head ${head + 1}`);
+    const toggle = makeSwitch(`${title}, head ${head}`);
     toggle.input.checked = !isOff(head);
     toggle.input.dataset.key = `${title}/${head}`;
     toggle.input.addEventListener("change", () => onToggle(head));
@@ -134,7 +134,7 @@ function writeWordTable(root, { title, words, heads, isOff, onToggle }) {
       cell.style.setProperty("--share", `${100 * share}%`);
       return cell;
     });
-    const name = element("th", { scope: "row" }, element("span", { class: "row" }, `Head ${head + 1}`, toggle.root));
+    const name = element("th", { scope: "row" }, element("span", { class: "row" }, `Head ${head}`, toggle.root));
     return element("tr", { class: isOff(head) ? "off" : "" }, name, ...cells);
   });
   const head = element("thead", {}, element("tr", {}, element("td", {}), ...top));
