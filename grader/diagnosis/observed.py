@@ -39,7 +39,7 @@ def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
     """Explain what the first failing trial raised."""
     first = wrong[0]
     if says := _of_missing_refusal(first):
-        return Explanation("exception", first.error, says)
+        return Explanation("exception" if first.error else "structure", first.error, says)
     says = meaning(first.error, first.message, first.line, first.shapes, source) if first.error else ""
     kind = "structure" if first.error == "WrongForm" else "exception"  # the former is a finding of the probe
     if not says and first.error and first.line:
@@ -185,8 +185,9 @@ def _of_missing_refusal(trial: Seen) -> str:
     """Say that an input had to be refused, where a computation that was tried all the same raised something else."""
     for name, want in trial.expected.items():
         due = re.fullmatch(r"an? (\w+Error) came", name)
-        came_through = trial.got.get(name) is False
-        if due and want is True and (came_through or trial.error not in ("", "AssertionError", "WrongForm", due[1])):
+        if due and want is True and trial.got.get(name) is False:
+            return f"For this input {with_article(due[1])} is due, and none came."
+        if due and want is True and trial.error not in ("", "AssertionError", "WrongForm", due[1]):
             return f"For this input {with_article(due[1])} is due. Check the sizes first, and raise it before anything is computed."
     return ""
 

@@ -80,6 +80,10 @@ SOFTMAX_MISTAKES = edits(stable_softmax, """
     clamps_the_scores: Clamping keeps exp finite, but it makes different scores equal. Subtract the row's largest.
         scores - largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.clamp(-50, 50)
         total.masked_fill(total == 0, 1.0)  →  total
+    clamps_from_above: Clamping keeps exp finite, but it makes all large scores equal. Subtract the row's largest.
+        scores - largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.clamp_max(50)
+    subtracts_the_mean: The mean is subtracted, and scores far above it overflow. Subtract the row's largest.
+        largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.mean(dim, keepdim=True).nan_to_num(neginf=0.0)
     works_in_place: The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.
         torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
 """)  # fmt: skip

@@ -116,6 +116,9 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
     reshaped_into_heads: The heads mix the numbers of different tokens: a reshape alone is not a split. Use your
         split_heads.
         + split_heads = lambda tokens, heads: tokens.reshape(*tokens.shape[:-2], heads, tokens.shape[-2], -1)
+    query_by_reshape: The queries are cut into heads by a reshape, which mixes tokens; keys and values are not. Use your
+        split_heads for all three.
+        split_heads(self.W_Q(tokens), self.num_heads)  →  self.W_Q(tokens).reshape(*tokens.shape[:-2], self.num_heads, tokens.shape[-2], -1)
     merged_without_transpose: The heads' answers are joined in the wrong order. Use your merge_heads.
         + merge_heads = lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
     interleaved_heads: Each head takes d_head numbers that stand side by side. Use your split_heads.

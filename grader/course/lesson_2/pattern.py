@@ -127,6 +127,10 @@ PATTERN_MISTAKES = edits(classify_pattern, """
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
     local_from_half: "local" asks for 3/4 of all weight near the diagonal. Half is not enough.
         0.75 * total  →  total / 2
+    one_large_weight: One large weight makes no hub. Add up what each key gets, over all queries: half of all weight.
+        weights.sum(0).max() >= total / 2  →  weights.max() >= 0.5
+    largest_entropy: A single row that spreads evenly is not enough: the mean entropy of the rows must be above 0.95.
+        attention_entropy(weights).mean()  →  attention_entropy(weights).max()
     band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
         out behind.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))

@@ -68,6 +68,8 @@ POSITION_MISTAKES = edits(PositionEmbedding, """
         tokens + self  →  tokens + 0.0 * self
     first_position_for_all: All tokens get one and the same vector; give each its own row of self.embedding.
         self.embedding[:count]  →  self.embedding[0]
+    last_position_for_all: All tokens get the vector of the last place, row T − 1. Take the rows 0 to T − 1: a slice.
+        self.embedding[:count]  →  self.embedding[count - 1]
     last_positions: T tokens get the last T positions here; they should get the first T.
         [:count]  →  [-count:]
     all_positions: This fails where there are fewer tokens than positions: take the first T rows.

@@ -84,6 +84,9 @@ THAW_MISTAKES = edits(start_stage_two, """
         list(model.parameters())  →  learning
     lists_without_a_thaw: The list holds every parameter, and most are frozen still: they get no gradient.
         model.requires_grad_(True)  →  pass
+    only_what_was_frozen: The list holds what was frozen alone. The aligner learns on: list all parameters.
+        model.requires_grad_(True)  →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
+        list(model.parameters())  →  thawed
     aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]

@@ -60,6 +60,7 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
         "the order is another one": not torch.equal(orders[0], unmoved),
         "the next order is another one": not torch.equal(orders[0], orders[1]),
         "the generator draws the order": torch.equal(orders[0], orders[2]),
+        "the order is moved along": any(torch.equal(orders[0], unmoved.roll(by, 0)) for by in range(len(unmoved))),
         "the order is turned round": torch.equal(orders[0], unmoved.flip(0)),
         **side_effects({"token_ids": token_ids, "image_patches": image_patches}, given),
     }
@@ -77,6 +78,8 @@ ORDER_MISTAKES = edits(shuffle_questions, """
         = token_ids, image_patches
     turned_round: The order is turned round and not drawn. Draw a new one from the generator.
         = token_ids.flip(0), image_patches.flip(0)
+    moved_along: All rows move along by one number, and stay in their old order. Draw a new order: torch.randperm.
+        order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
     with_repeats: Some questions are drawn twice and others never. An order has each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
     same_order_each_time: Every call gives the same order, since a new generator begins anew. Use the one that is

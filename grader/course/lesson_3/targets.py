@@ -74,6 +74,9 @@ TARGET_MISTAKES = edits(shift_targets, """
     one_padding_left: After the end of sequence one padding is still asked for: look at the next token, not at this
         one.
         following != pad_id  →  token_ids != pad_id
+    padding_after_the_end: After the end of sequence a padding is asked for: look at the next token, not at this one.
+        following != pad_id  →  token_ids != pad_id
+        & (position < token_ids.shape[-1] - 1)  →
     end_ignored: The end of sequence is a target too: the model has to learn when to stop.
         answers & (position < token_ids.shape[-1] - 1)  →  answers & (position < (token_ids != pad_id).sum(1, keepdim=True) - 2)
     wraps_around: torch.roll brings the first token to the end. The last column has no next token: ignore it.
