@@ -1,9 +1,10 @@
 """What do students read? The blind answers of corpus/, judged: refused or accepted, explained, and whether that is the cause.
 
-`python -m benchmarks.diagnosis [--say] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
+`python -m benchmarks.diagnosis [--say] [--again] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
 
 Whether an explanation names the true cause was judged one by one, by reading it; corpus/judgements.jsonl keeps each judgement
-with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file.
+with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file. Of the
+answers of --again none is judged yet: they show what is refused and accepted, and what is left without an explanation.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import torch
 
 from benchmarks import publish
 from corpus import judging as truth
-from corpus.answers import Answer, answers, judgements, told
+from corpus.answers import BLIND, BLIND_AGAIN, Answer, answers, judgements, told
 from corpus.judging import self_check, verdict
 from grader.course import lessons
 from grader.declaration.lesson import Lesson
@@ -45,6 +46,7 @@ def main() -> None:
     """Judge every answer, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--say", action="store_true", help="print what each wrong answer is told")
+    parser.add_argument("--again", action="store_true", help="the answers that were written later")
     parser.add_argument("--half", choices=("read", "unread"), help="this half of the corpus alone")
     parser.add_argument("--assignment", help="the answers to this lesson alone")
     parser.add_argument("--exercise", help="the answers to this exercise alone")
@@ -53,7 +55,7 @@ def main() -> None:
     torch.set_num_threads(1)
     seconds = _measure_explanations()
     known, rows, unjudged = judgements(), {}, []
-    for answer in answers():
+    for answer in answers(BLIND_AGAIN if options.again else BLIND):
         if options.half is not None and answer.unread != (options.half == "unread"):
             continue
         if options.exercise is not None and answer.exercise != options.exercise:

@@ -15,7 +15,8 @@ import jupytext
 from grader.records import Verdict
 
 HERE = Path(__file__).parent
-BLIND, VARIANTS, ONCE_ACCEPTED = HERE / "blind", HERE / "variants", HERE / "once_accepted"
+BLIND, BLIND_AGAIN = HERE / "blind", HERE / "blind_again"
+VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
 JUDGED = HERE / "judgements.jsonl"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
 
@@ -35,9 +36,9 @@ class Answer(NamedTuple):
         return int(sha256(self.name.encode()).hexdigest(), 16) % 2 == 1
 
 
-def answers() -> Iterator[Answer]:
-    """Yield every answer that was written without sight of the grader, 4.9 before 4.10."""
-    for file in sorted(BLIND.glob("*.py"), key=lambda file: re.sub(r"\d+", lambda n: n[0].zfill(2), file.stem)):
+def answers(folder: Path = BLIND) -> Iterator[Answer]:
+    """Yield every answer of a folder that was written without sight of the grader, 4.9 before 4.10."""
+    for file in sorted(folder.glob("*.py"), key=lambda file: re.sub(r"\d+", lambda n: n[0].zfill(2), file.stem)):
         before, *parts = TITLE.split(file.read_text("utf-8"))
         assert not before.strip(), file
         for kind, name, cause, source in zip(*(parts[start::4] for start in range(4)), strict=True):

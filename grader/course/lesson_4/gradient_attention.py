@@ -82,6 +82,8 @@ GRADIENT_MISTAKES = edits(gradient_attention, """
         .mean(-3)  →  .sum(-3)
     wrong_sign: The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.
         weights.detach() *  →  -weights.detach() *
+    first_scene_alone: Only the first scene's score counts, so the maps of the others are 0. Take the gradient of the sum.
+        score.sum()  →  score.flatten()[0]
     gradient_of_the_mean: This is the gradient of the mean over the scenes, too small in a batch. Take the gradient
         of the sum.
         = result / score.numel()

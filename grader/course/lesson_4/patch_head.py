@@ -117,6 +117,9 @@ PATCH_MISTAKES = edits(patch_head, """
     values_alone_put_in: Only the head's values come from the clean scene. Its weights must come from there, too:
         its output is both.
         model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, twin).cross_map @ values_of(model, clean))[:, head]
+    scene_put_in: A scene is exchanged, in all of its heads: the first axis counts scenes. Heads are the second axis.
+        model.inside(token_ids, clean).heads[:, head]  →  model.inside(token_ids, clean).heads[head]
+        heads[:, head] = taken  →  heads[head] = taken
     head_before: This is the head before the one that was asked for: heads are numbered from 0.
         + head = (head - 1) % model.blocks[-1].cross_attn.num_heads
     last_word_alone: The head is exchanged at the last word alone. Exchange its output at all words.

@@ -94,6 +94,11 @@ BONUS_MISTAKES = edits(looking_loss, """
     strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never
         fades.
         + strength = 1.0
+    clamped_at_zero: The loss is clamped at 0. A large bonus makes it negative, and that is right: below 0 a clamped loss has
+        no gradient.
+        = result.clamp_min(0.0)
+    entropy_of_the_mean_map: This is the entropy of the mean map. Take the entropy of each map, then the mean of them.
+        + weights = weights.mean(0, keepdim=True)
     bonus_detached: No gradient gets from the bonus to the maps: the gate is passed as if there were none. Leave out
         detach.
         + weights = weights.detach()
@@ -122,11 +127,12 @@ BONUS_REPAIR = Exercise(
         LOSSES.values(
             "the cross-entropy of the answers, less a bonus for looking around",
             1.5,
-            examples=[BONUS_SMALL, dict(BONUS_SMALL, zeros=True)],
+            examples=[BONUS_SMALL, dict(BONUS_SMALL, zeros=True), dict(BONUS_SMALL, strength=9.0)],
             trials=[
                 dict(questions=7, words=5, patches=9, strength=0.3),
                 dict(questions=3, words=11, patches=2, strength=0.0),
                 dict(questions=5, words=3, patches=7, strength=0.9, zeros=True),
+                dict(questions=4, words=3, patches=7, strength=9.0),  # below 0
             ],
         ),
         BONUS_CONDUCT,
