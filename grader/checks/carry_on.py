@@ -1,7 +1,7 @@
 """Tell whether an answer is the code of its cell "Stuck? Carry on", which lets a student go on and earns no points.
 
-Two codes are compared by their statements, without the names of variables and without order: renaming, reordering and
-idle lines in between change nothing.
+Two codes are compared by their statements, without the names of variables and without order: renaming, reordering, idle lines in
+between, and a name for what is returned change nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ def is_carry_on(answer: str, carry_on: str, others: Sequence[str] = ()) -> bool:
         others: sources of the cells that the student added: the answer may call what they define.
     """
     wanted = shapes_of_source(carry_on) if carry_on else Counter()
-    return wanted.total() >= LEAST_STATEMENTS and wanted <= shapes(reachable(answer, others))
+    if wanted.total() < LEAST_STATEMENTS:
+        return False
+    found = reachable(answer, others)
+    if wanted <= shapes(found):
+        return True
+    wanted = shapes(statements(carry_on), values=True)
+    return wanted.total() >= LEAST_STATEMENTS and wanted <= shapes(found, values=True)
 
 
 @cached_by_source
@@ -35,8 +41,10 @@ def shapes_of_source(source: str) -> Counter[str]:
     return shapes(statements(source))
 
 
-def shapes(top: Iterable[ast.stmt]) -> Counter[str]:
+def shapes(top: Iterable[ast.stmt], *, values: bool = False) -> Counter[str]:
     """Count the assignments and returns in functions and classes, each without the names of variables.
+
+    With `values`, only what is assigned or returned counts, and mere names do not.
 
     Definitions in an `if`, `try` or another block count, too, as in a carry-on cell.
     """
@@ -46,11 +54,12 @@ def shapes(top: Iterable[ast.stmt]) -> Counter[str]:
         statement = todo.pop()
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
             bound = variables(statement)
-            found.update(
-                _text(node, bound)
+            nodes = [
+                node.value if values else node
                 for node in ast.walk(statement)
                 if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return))
-            )
+            ]
+            found.update(_text(node, bound) for node in nodes if node and not isinstance(node, ast.Name))
         else:
             for block in ("body", "handlers", "orelse", "finalbody"):
                 todo += getattr(statement, block, [])

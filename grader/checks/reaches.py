@@ -15,7 +15,7 @@ from itertools import islice
 from grader.notebook.source_names import cached_by_source, parse_statements, without_magics
 
 MODULES = frozenset("ctypes _ctypes cffi _thread _testcapi _posixsubprocess guest signal unittest".split())
-PARTS_OF_TORCH = frozenset({"library", "_python_dispatch", "_ops", "_dispatch"})
+PARTS_OF_TORCH = frozenset({"library", "_python_dispatch", "_ops", "_dispatch", "_decomp", "fx"})
 # Names of functions, classes and attributes, whatever they are taken from.
 NAMES = frozenset(
     """
@@ -27,7 +27,7 @@ NAMES = frozenset(
     __closure__ cell_contents __subclasses__ __globals__ __code__ __torch_dispatch__ TorchDispatchMode
     _DisableTorchDispatch _disable_current_modes _pop_mode _pop_mode_temporarily _get_dispatch_mode
     _get_current_dispatch_mode _get_current_dispatch_mode_stack _pop_torch_dispatch_stack
-    _dispatch_library custom_op
+    _dispatch_library custom_op make_fx get_decompositions core_aten_decompositions
     fork forkpty posix_spawn posix_spawnp Popen ProcessPoolExecutor create_subprocess_exec create_subprocess_shell
     """.split()
 )
@@ -101,9 +101,11 @@ def _names(node: ast.AST) -> Iterator[str]:
         case ast.Name(id=name) | ast.FunctionDef(name=name):
             if name in NAMES:
                 yield name
+        case ast.Constant(value=str(text)) if text in NAMES:  # in a list, or as a key, it names as well as in a call
+            yield text
         case ast.Call(args=arguments):
             for argument in arguments:
-                if isinstance(argument, ast.Constant) and argument.value in NAMES | MODULES:
+                if isinstance(argument, ast.Constant) and argument.value in MODULES:
                     yield str(argument.value)
 
 

@@ -25,6 +25,7 @@ BUILTINS: Mapping[str, frozenset[str]] = {
         cross_entropy_loss logaddexp logaddexp2 logcumsumexp _logcumsumexp _masked_softmax _logsumexp
         _nested_tensor_softmax_with_shape _sparse_softmax _sparse_log_softmax _softmax_backward_data
         _log_softmax_backward_data SoftmaxTransform transform_to biject_to inplace_softmax gradient_proba
+        HalfMultinomialLoss CyHalfMultinomialLoss
         """.split()
     ),
     "fused attention": frozenset(

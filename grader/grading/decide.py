@@ -11,7 +11,7 @@ from grader.execution.engine import Execution
 from grader.grading.dependencies import foundations
 from grader.notebook.cells import answer_cell
 from grader.notebook.keeps_state import may_remember
-from grader.notebook.source_names import bound_names
+from grader.notebook.source_names import bound_names, mentioned_names
 from grader.notebook.told_names import told_names
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
@@ -80,7 +80,7 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     """Tell whether the code that is trained may keep something from call to call: a few steps would not show what it does."""
     trained = {exercise.id for exercise in lesson.exercises if lesson.training_checks(exercise.id)}
     below = trained.union(*(foundations(lesson, id) for id in trained))
-    answers = [source for id, source in rebuilt.answers.items() if id in below]
+    answers = that_training_reaches(lesson, rebuilt, below)
     own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
     asked = {name for exercise in lesson.exercises if exercise.id in below for name in exercise.defines}
     students = {*rebuilt.own, *map(answer_cell, rebuilt.answers)}
@@ -91,6 +91,23 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     first = {"seed", *lesson.verified.parameters}.union(*(bound_names(source) or () for source in trains))
     told = told_names(given.values(), (*answers, *own), first - asked)
     return may_remember((*answers, *own), asked, told)
+
+
+def that_training_reaches(lesson: Lesson, rebuilt: Rebuilt, below: Collection[str]) -> list[str]:
+    """List the sources of the answers that are trained, of those that they mention, and of those that bind more than they are asked."""
+    reached = {id: source for id, source in rebuilt.answers.items() if id in below}
+    while True:
+        mentioned = frozenset().union(*map(mentioned_names, reached.values()))
+        more = {
+            id: source
+            for id, source in rebuilt.answers.items()
+            if id not in reached
+            and (bound := bound_names(source) or frozenset())
+            and (bound & mentioned or bound - {*lesson.exercise(id).defines})
+        }
+        if not more:
+            return list(reached.values())
+        reached |= more
 
 
 def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:

@@ -39,7 +39,7 @@ REMEMBERS = frozenset(
     gi_frame cr_frame ag_frame f_back f_globals f_locals tb_frame
     initial_seed get_rng_state default_rng RandomState num_batches_tracked running_mean running_var
     id
-    param_groups state state_dict defaults buffers
+    param_groups state state_dict defaults buffers add_module register_module register_buffer register_parameter
     BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d
     """.split()
 )
@@ -57,9 +57,12 @@ DECORATORS = frozenset(
     """.split()
 )
 COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are names like others
-# Methods that change a list, a set or a table.
+# Methods that change a list, a set, a table or a module.
 CHANGES = frozenset(
-    "add append appendleft clear discard extend insert pop popitem popleft remove setdefault update".split()
+    """
+    add append appendleft clear discard extend extendleft insert pop popitem popleft remove reverse rotate setdefault sort
+    update
+    """.split()
 )
 # What has functions of such names, and is no object that could be changed.
 MODULES = frozenset("torch nn nn.init torch.nn.init init F torch.nn.functional np numpy operator".split())
@@ -304,8 +307,11 @@ def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
         local: the names that the function binds.
         given: those of its parameters; what hangs on these is there after the call, too.
     """
-    if isinstance(node, ast.AugAssign) and _is_of_self(node.target):
+    if isinstance(node, ast.AugAssign) and (isinstance(node.target, ast.Attribute) or _is_of_self(node.target)):
         return True
+    if isinstance(node, ast.Assign) and any(getattr(target, "attr", "") == "training" for target in node.targets):
+        # A mode is put back, and not computed: that would be a counter.
+        return any(isinstance(inner, (ast.BinOp, ast.UnaryOp)) for inner in ast.walk(node.value))
     if isinstance(node, ast.keyword):
         return node.arg == "out"
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)):

@@ -10,6 +10,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 PLAIN = frozenset("shape ndim dtype device".split())  # attributes of a tensor that nobody can change
 LOOKS = frozenset("get items keys values".split())  # methods that change nothing
+VIEWS = frozenset("view view_as ravel narrow select detach".split())  # of a tensor: they write where it does
 
 
 def statements_of(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -97,7 +98,7 @@ def _is_from_outside(value: ast.AST, local: set[str], given: set[str]) -> bool:
     if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)):
         return False  # a new object
     if isinstance(value, ast.Call):  # of all calls these alone give back what was there before
-        asks = isinstance(value.func, ast.Attribute) and value.func.attr in LOOKS
+        asks = isinstance(value.func, ast.Attribute) and value.func.attr in LOOKS | VIEWS
         return asks and _is_from_outside(value.func, local, given)
     if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and (root := root_of(value)):
         return root not in local or (root in given and _hangs_on(value))

@@ -1,6 +1,7 @@
 """A small lesson of one exercise, from script to student notebook, for real."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -14,7 +15,14 @@ from grader.course.lesson_1 import LESSON
 from tests.build.computed_self_check import computed_self_checks
 
 SMALL = replace(LESSON, exercises=LESSON.exercises[:1])
-TOOLS = self_check_source(computed_self_checks(SMALL))
+
+
+@cache
+def tools() -> str:
+    """The packed cell of the small course."""
+    return self_check_source(computed_self_checks(SMALL))
+
+
 SCRIPT = '''# %% [markdown]
 # # Small
 # ![a square](assets/square.svg)
@@ -55,7 +63,7 @@ def write(tmp_path: Path):
     def one(text: str = SCRIPT):
         script = tmp_path / "1-attention.py"
         script.write_text(text)
-        return solution_notebook(script, SMALL, tmp_path, TOOLS)
+        return solution_notebook(script, SMALL, tmp_path, tools())
 
     return one
 
@@ -125,7 +133,7 @@ def test_a_script_that_does_not_fit_is_refused_with_the_place(write, old: str, n
 @pytest.fixture
 def notebook_names():
     names: dict = {}
-    exec(compile(TOOLS, "tools", "exec"), names)
+    exec(compile(tools(), "tools", "exec"), names)
     return names
 
 

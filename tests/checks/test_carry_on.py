@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from textwrap import indent
 
-import jupytext
 import pytest
 
 from corpus.answers import answers, variants
-from corpus.judging import ROOT, solutions
+from corpus.judging import solutions
 from grader.checks.carry_on import LEAST_STATEMENTS, is_carry_on, shapes_of_source
 from grader.course import lessons
 from grader.notebook.cells import carry_on_source
+from tests.scripts import cells_of
 
 CARRY_ON = {
     (assignment, cell.metadata["stuck"]): cell.source
     for assignment in lessons()
-    for cell in jupytext.read(ROOT / "solutions" / f"{assignment}.py", fmt="py:percent").cells
+    for cell in cells_of(assignment)
     if "stuck" in cell.metadata
 }
 LONG = {key: source for key, source in CARRY_ON.items() if shapes_of_source(source).total() >= LEAST_STATEMENTS}
@@ -55,6 +55,9 @@ def test_a_carry_on_cell_is_known_again_however_it_was_pasted(source: str) -> No
         lambda code: code.replace("    return", "    idle = 7\n    print(idle)\n    return"),
         lambda code: code.replace("(tokens, count)", "(tokens: Tensor, count: int) -> Tensor"),
         lambda code: code.replace("    parts", '    """Split."""\n    # into parts\n    parts'),
+        lambda code: code.replace(
+            "return torch.stack(parts, dim=-3)", "answer = torch.stack(parts, dim=-3)\n    return answer"
+        ),
     ],
 )
 def test_other_names_idle_lines_and_comments_change_nothing(change) -> None:

@@ -23,6 +23,9 @@ ROOT = Path(__file__).parents[2]
     [
         ("import gc\nfound = gc.get_objects()", "get_objects"),
         ("import ctypes", "ctypes"),
+        ("key = ['setprofile']\ngetattr(threading, key[0])(None)", "setprofile"),
+        ("threads.__dict__['_profile_hook'] = None", "_profile_hook"),
+        ("from torch.fx.experimental.proxy_tensor import make_fx", "torch.fx.experimental.proxy_tensor"),
         ("at = lambda o, s: next(getattr(o, n) for n in dir(o) if n.startswith(s))", "a name that is put together"),
         ("import json\njson.loads = mine", "a part of a library is replaced"),
         ("torch._C._push = mine", "a part of a library is replaced"),

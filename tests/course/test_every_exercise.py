@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import pytest
 import torch
 from torch import Tensor, nn
@@ -27,6 +26,7 @@ from grader.course import lessons
 from grader.declaration.exercise import Exercise, Mistake
 from grader.declaration.lesson import Lesson
 from grader.records import Outcome, Verdict
+from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]
 EVERY = [
@@ -172,7 +172,7 @@ def read_before(id: str) -> set[str]:
     """The words of the course up to an exercise's cell."""
     known: set[str] = set()
     for assignment in lessons():
-        for cell in jupytext.read(ROOT / "solutions" / f"{assignment}.py", fmt="py:percent").cells:
+        for cell in cells_of(assignment):
             known |= words(cell.source)
             if cell.metadata.get("exercise") == id:
                 return {stem(word) for word in known}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 from attention.alignment import TokenAligner
@@ -22,12 +21,13 @@ from grader.course.lesson_2 import LESSON, trained_reader
 from grader.course.lesson_2.trained_aligner import labels_of, matches_unseen
 from grader.course.lesson_2.trained_reader import reads_unseen
 from grader.records import Case, Outcome
+from tests.scripts import cells_of
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
 OWN = [LESSON.exercise(f"2.{number}") for number in range(1, 9)]  # an exercise of yours needs no entry here
-CELLS = jupytext.read(ROOT / "solutions" / "2-heads.py", fmt="py:percent").cells
+CELLS = cells_of("2-heads")
 
 
 def cells(marker: str) -> dict[str, str]:

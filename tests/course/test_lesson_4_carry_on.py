@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import jupytext
 import pytest
 
 from corpus.judging import verdict
 from grader.course.lesson_4 import LESSON
 from grader.records import Outcome
+from tests.scripts import cells_of
 
-SCRIPT = Path(__file__).parents[2] / "solutions" / "4-lab.py"
-STUCK = {
-    cell.metadata["stuck"]: cell.source
-    for cell in jupytext.read(SCRIPT, fmt="py:percent").cells
-    if "stuck" in cell.metadata
-}
+STUCK = {cell.metadata["stuck"]: cell.source for cell in cells_of("4-lab") if "stuck" in cell.metadata}
 
 
 PROMISED_ERRORS = {"odd", "unequal"}  # PyTorch raises errors of its own there

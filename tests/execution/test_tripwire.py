@@ -16,6 +16,7 @@ import pytest
 import torch
 from guest import tripwire  # its name in the sandbox; see conftest.py
 from torch import Tensor, nn
+from torch.ao.nn import quantizable
 from torch.nn import functional as F
 
 from corpus.answers import variants
@@ -52,6 +53,10 @@ EVASIONS = {
     "a module": "layer = vars(nn)['SOFT'.title() + 'max'](-1)\ndef stable_softmax(s, dim=-1):\n    return layer(s)",
     "a thread": "from concurrent.futures import ThreadPoolExecutor\ndef stable_softmax(s, dim=-1):\n"
     "    with ThreadPoolExecutor(1) as pool:\n        return pool.submit(vars(F)['SOFTMAX'.lower()], s, dim).result()",
+    "a thread whose hook is gone": "import threading\ndef stable_softmax(s, dim=-1):\n"
+    "    getattr(threading, 'setpro' + str('file'))(None)\n    out = []\n"
+    "    one = threading.Thread(target=lambda: out.append(vars(F)['SOFTMAX'.lower()](s, dim)))\n"
+    "    one.start()\n    one.join()\n    return out[0]",
     "a call in the backward pass": "class Late(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, s):\n"
     "        return getattr(torch, 'soft' + str('max'))(s, -1)\n    @staticmethod\n    def backward(ctx, g): return g\n"
     "def stable_softmax(s, dim=-1):\n    return Late.apply(s)",
@@ -116,6 +121,7 @@ def test_the_builtin_trips_whatever_it_is_called(name: str) -> None:
             q, q, q, 4, 2, torch.ones(12, 4), None, None, None, False, 0.0, torch.ones(4, 4), None
         ),
         lambda q: nn.TransformerEncoderLayer(4, 2, 8)(q),
+        lambda q: quantizable.MultiheadAttention(4, 2)(q, q, q),
     ],
 )  # fmt: skip
 def test_every_form_of_attention_trips(call) -> None:

@@ -1,6 +1,8 @@
 """What verified trainings decide, which are run in whole, and which of several runs counts."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 from grader.course import lessons
 from grader.grading.decide import (
@@ -10,9 +12,11 @@ from grader.grading.decide import (
     better_training,
     decide,
     only_training_failed,
+    that_training_reaches,
     trainings_to_repeat,
 )
 from grader.records import CheckResult, Outcome, Verdict
+from grader.submission.rebuild import Rebuilt
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
@@ -119,3 +123,19 @@ def test_whole_trainings_can_be_asked_for() -> None:
     runs = Runs(verdict())
     assert decided(runs, verifies=False).notes == ()
     assert runs.asked == [(["1.9"], False, 1001)]
+
+
+def test_a_counter_in_the_cell_of_another_exercise_is_read_too() -> None:
+    answers = {
+        "1.7": "class SelfAttention: ...\ndef recall(x):\n    recall.calls = 1\n    return x",
+        "1.5": "def causal_mask(n): ...\ndef padding_mask(lengths, n): ...",
+        "1.6": "def masked_attention(q, k, v, mask=None):\n    return helped(q)",
+        "1.2": "def scaled_scores(q, k): ...\nhelped = 1",
+        "1.9": "def pointing_loss(weights, target):\n    return -weights.log().mean()",
+    }
+    rebuilt = cast("Rebuilt", SimpleNamespace(answers=answers))
+    read = that_training_reaches(LESSON, rebuilt, {"1.9"})
+    assert answers["1.7"] in read, "it binds a name that it was not asked for, which the training may call"
+    assert answers["1.2"] in read
+    assert answers["1.5"] not in read
+    assert answers["1.6"] not in read

@@ -8,7 +8,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from scipy import stats
+import scipy
 
 from grader.records import CheckResult, Grade, Outcome, Verdict
 from grader.report.class_page import class_page
@@ -74,10 +74,10 @@ def test_it_is_scipys_point_biserial_and_pearson(seed: int) -> None:
     chance = random.Random(seed)
     passed = [float(chance.random() < 0.6) for _ in range(53)]
     rest = [chance.gauss(60, 20) + 15 * one for one in passed]
-    assert correlation(passed, rest) == pytest.approx(stats.pointbiserialr(passed, rest).statistic)
-    assert correlation(rest, passed) == pytest.approx(stats.pearsonr(rest, passed).statistic)
+    assert correlation(passed, rest) == pytest.approx(scipy.stats.pointbiserialr(passed, rest).statistic)
+    assert correlation(rest, passed) == pytest.approx(scipy.stats.pearsonr(rest, passed).statistic)
     low, high = interval(correlation(passed, rest) or 0.0, 53)
-    expected = stats.pearsonr(passed, rest).confidence_interval(0.95)
+    expected = scipy.stats.pearsonr(passed, rest).confidence_interval(0.95)
     assert (low, high) == pytest.approx((expected.low, expected.high))
 
 
@@ -103,8 +103,8 @@ def test_an_item_is_compared_with_the_rest_and_not_with_itself() -> None:
     one = exercise_items(grades)[0]
     rest = [b + c for b, c in zip(second, third, strict=True)]
     total = [a + r for a, r in zip(first, rest, strict=True)]
-    assert one.discrimination == pytest.approx(stats.pearsonr(first, rest).statistic)
-    assert one.discrimination != pytest.approx(stats.pearsonr(first, total).statistic, abs=0.1)
+    assert one.discrimination == pytest.approx(scipy.stats.pearsonr(first, rest).statistic)
+    assert one.discrimination != pytest.approx(scipy.stats.pearsonr(first, total).statistic, abs=0.1)
     assert one.difficulty == pytest.approx(sum(first) / 40 / 4)
     assert (one.students, one.why_not, one.check) == (40, "", "")
 
@@ -118,7 +118,7 @@ def test_a_check_is_compared_with_the_other_exercises() -> None:
         for right, grade in zip(passed, a_class([0.0] * 30, rest), strict=True)
     ]
     first, second = check_items(grades)
-    assert first.discrimination == pytest.approx(stats.pointbiserialr(passed, rest).statistic)
+    assert first.discrimination == pytest.approx(scipy.stats.pointbiserialr(passed, rest).statistic)
     assert first.difficulty == pytest.approx(sum(passed) / 30)
     assert first.seconds == 0.25
     assert (second.discrimination, second.why_not, second.difficulty) == (None, "all have the same", 1)
@@ -164,7 +164,7 @@ def test_mistakes_that_come_together() -> None:
     assert (found.both, found.counts) == (4, (5, 5))
     assert found.phi == pytest.approx(55 / 75)
     one, other = ([float(bool(hint[side]) and hint[side] in "ab") for hint in hints] for side in (0, 1))
-    assert found.phi == pytest.approx(stats.pearsonr(one, other).statistic)
+    assert found.phi == pytest.approx(scipy.stats.pearsonr(one, other).statistic)
 
 
 def test_mistakes_of_one_exercise_or_of_everybody_do_not_come_together() -> None:

@@ -10,7 +10,7 @@ import ast
 import re
 from pathlib import Path
 
-import jupytext
+from tests.scripts import cells_of
 
 SCRIPT = Path(__file__).resolve().parents[2] / "solutions" / "1-attention.py"
 # The prose, without comment signs and line breaks.
@@ -58,7 +58,7 @@ def claims(sentence: str) -> None:
 
 def markdown(details: bool = True) -> str:
     """The text that a reader reads: no code, pictures or addresses; without `details`, no hints and mark schemes."""
-    cells = [cell.source for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"]
+    cells = [cell.source for cell in cells_of("1-attention") if cell.cell_type == "markdown"]
     text = "\n\n".join(cells)
     for taken_out in (r"```.*?```", r"!\[.*?\]\(.*?\)", r"(?<=\])\(.*?\)"):
         text = re.sub(taken_out, "", text, flags=re.DOTALL)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import jupytext
 from torch import nn
 
+from tests.scripts import cells_of
+
 SCRIPT = Path(__file__).parents[2] / "solutions" / "2-heads.py"
-CELLS = [cell for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.cell_type == "markdown"]
+CELLS = [cell for cell in cells_of("2-heads") if cell.cell_type == "markdown"]
 PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS)
 # Training adds up rounding: another processor may end one or two digits away.
 NEAR = 0.012

@@ -10,7 +10,6 @@ import re
 from functools import cache
 from itertools import pairwise
 
-import jupytext
 import pytest
 import torch
 from attention.alignment import TokenAligner, alignment_loss, explained_variance
@@ -23,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from grader.course.lesson_2 import LESSON
+from tests.scripts import cells_of
 from tests.solutions.prose_2 import CELLS, NEAR, PROSE, SCRIPT, says, size
 
 # ---------------------------------------------------------------- the top of the lesson
@@ -38,7 +38,7 @@ def test_the_times_are_honest():
 
 
 def test_exercises_stand_in_the_order_of_their_numbers():
-    cells = jupytext.read(SCRIPT, fmt="py:percent").cells
+    cells = cells_of("2-heads")
     order = [cell.metadata["exercise"] for cell in cells if "exercise" in cell.metadata]
     assert order == [exercise.id for exercise in LESSON.exercises]
 
@@ -50,7 +50,7 @@ def test_students_read_no_directives_of_tools():
 
 
 def test_every_figure_has_a_caption():
-    cells = jupytext.read(SCRIPT, fmt="py:percent").cells
+    cells = cells_of("2-heads")
     for cell, after in pairwise(cells):
         if (
             cell.cell_type == "code"

@@ -9,7 +9,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 from attention.ablation import ablate_head
@@ -21,6 +20,7 @@ from attention.reader import HalfAndHalf, TwoCellReader, draw_reading, shares_ri
 from torch import Tensor
 from torch.nn import functional as F
 
+from tests.scripts import cells_of
 from tests.solutions.prose_2 import NEAR, PROSE, SCRIPT, says, size
 
 ROOT = SCRIPT.parents[1]
@@ -99,9 +99,7 @@ def test_what_the_readers_of_this_notebook_read():
 
 
 def test_the_dots_are_those_of_the_committed_run():
-    (cell,) = (
-        cell for cell in jupytext.read(SCRIPT, fmt="py:percent").cells if cell.metadata.get("id") == "compare-heads"
-    )
+    (cell,) = (cell for cell in cells_of("2-heads") if cell.metadata.get("id") == "compare-heads")
     benchmark = re.search(r"^benchmark = (\{.*?^\})", cell.source, re.MULTILINE | re.DOTALL)
     assert (
         "with the same recipe and seed 0" in PROSE

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 from attention import recipe
@@ -21,9 +20,10 @@ from torch import nn
 
 from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3.trained_model import GATES, GROUNDING_GATE
+from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]
-CELLS = jupytext.read(ROOT / "solutions" / "3-vlm.py", fmt="py:percent").cells
+CELLS = cells_of("3-vlm")
 TEXTS = [cell.source for cell in CELLS if cell.cell_type == "markdown"]
 PROSE = " ".join(" ".join(text.split()) for text in TEXTS)
 CODE = "\n".join(cell.source for cell in CELLS if cell.cell_type == "code")

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from math import log
 from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 from attention import recipe
@@ -26,9 +25,10 @@ from benchmarks.repair import broken_pieces, findings_untrained
 from benchmarks.scaling import ATTENTIONS, LENGTHS, WINDOW
 from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3.repaired_model import ON_PATCH_GATE, RIGHT_GATE
+from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]
-CELLS = jupytext.read(ROOT / "solutions" / "3-vlm.py", fmt="py:percent").cells
+CELLS = cells_of("3-vlm")
 PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS if cell.cell_type == "markdown")
 RESULTS = (ROOT / "benchmarks" / "results" / "repair.txt").read_text("utf-8").splitlines()
 SEED = 0  # the notebook's

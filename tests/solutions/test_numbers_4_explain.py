@@ -6,11 +6,12 @@ import json
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 
+from tests.scripts import cells_of
+
 ROOT = Path(__file__).parents[2]
-CELLS = jupytext.read(ROOT / "solutions" / "4-lab.py", fmt="py:percent").cells
+CELLS = cells_of("4-lab")
 PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS if cell.cell_type == "markdown")
 FOUND = (ROOT / "benchmarks" / "results" / "explanations.txt").read_text("utf-8").splitlines()
 LINES = [json.loads(line) for line in FOUND if line.startswith('{"seed"')]

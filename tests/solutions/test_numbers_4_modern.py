@@ -7,7 +7,6 @@ import re
 from math import exp
 from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 from attention.recipe import MODEL
@@ -16,9 +15,10 @@ from attention.scaling import cost_of, dense_attention, slope
 from torch.nn import functional as F
 
 from grader.course.lesson_4 import LESSON
+from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]
-CELLS = jupytext.read(ROOT / "solutions" / "4-lab.py", fmt="py:percent").cells
+CELLS = cells_of("4-lab")
 PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS if cell.cell_type == "markdown")
 LAST = (ROOT / "benchmarks" / "results" / "modern.txt").read_text("utf-8").splitlines()[-1]
 MEASURED = json.loads(LAST)["figures"]

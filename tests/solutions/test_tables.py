@@ -3,17 +3,17 @@
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 
 from grader.course import lessons
+from tests.scripts import cells_of
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
 
 @pytest.mark.parametrize("assignment", lessons())
 def test_the_rows_of_a_table_are_equally_long(assignment: str) -> None:
-    cells = jupytext.read(SOLUTIONS / f"{assignment}.py", fmt="py:percent").cells
+    cells = cells_of(assignment)
     tables = re.findall(
         r"(?:^\|.*\|$\n?)+", "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown"), re.MULTILINE
     )

@@ -94,10 +94,11 @@ BONUS_MISTAKES = edits(looking_loss, """
     strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never
         fades.
         + strength = 1.0
-    clamped_at_zero: The loss is clamped at 0. A large bonus makes it negative, and that is right: below 0 a clamped loss has
-        no gradient.
+    clamped_at_zero: The gate is passed, because the loss never gets below 0 here. With a larger bonus it does, and there
+        a loss that is clamped at 0 has no gradient.
         = result.clamp_min(0.0)
-    entropy_of_the_mean_map: This is the entropy of the mean map. Take the entropy of each map, then the mean of them.
+    entropy_of_the_mean_map: The gate is passed, but this is the entropy of the mean map, which is large as soon as the maps
+        differ. Take the entropy of each map, then the mean of them.
         + weights = weights.mean(0, keepdim=True)
     bonus_detached: No gradient gets from the bonus to the maps: the gate is passed as if there were none. Leave out
         detach.

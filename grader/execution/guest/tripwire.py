@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy
 import torch
+import torch.ao.nn.quantizable as quantizable
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
 from guest import released
@@ -62,6 +63,7 @@ IN_PYTHON: dict[int, str] = {
     for function in (
         F.multi_head_attention_forward,
         nn.MultiheadAttention.forward,
+        quantizable.MultiheadAttention.forward,
         nn.TransformerEncoderLayer.forward,
         nn.TransformerDecoderLayer.forward,
     )
@@ -249,8 +251,9 @@ class Tripwire(NotCompiled, TorchDispatchMode):
                 self._test()
         finally:
             _setprofile(None)
+            replaced = library._profile_hook != self._watch_thread
             library._profile_hook, _active = before, None
-            if _count() != count and not self.trips:  # somebody erased them
+            if replaced or (_count() != count and not self.trips):  # somebody erased them
                 self.trips.append((SWITCHED_OFF, ""))
 
     def _watch_thread(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -328,14 +331,15 @@ def _audit(event: str, arguments: tuple) -> None:
 
 
 def _check_thread(function: Callable) -> None:
-    """Refuse a thread that begins with no function of the module threading: only these call `_watch_thread`.
+    """Refuse a thread that begins with no function of the module threading, or whose hook there is gone: these call `_watch_thread`.
 
     Raises:
         RuntimeError: it does so during a watched probe.
     """
     thread = type(getattr(function, "__self__", None))
     bootstraps = getattr(thread, "_bootstrap", None), getattr(thread, "_bootstrap_inner", None)
-    if _active is not None and bootstraps != _bootstraps:
+    library: Any = threading
+    if _active is not None and (bootstraps != _bootstraps or library._profile_hook != _active._watch_thread):
         raise RuntimeError("start threads through the module threading here")
 
 
