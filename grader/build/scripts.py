@@ -142,7 +142,8 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
         raise ValueError(f"exercise {exercise.id} has no '### BEGIN SOLUTION' … '### END SOLUTION'")
     answer = _code(with_marker(exercise.id, source), answer_cell(exercise.id))
     answer.metadata["nbgrader"] = _nbgrader(answer_cell(exercise.id), solution=True)
-    check = _code(f'check("{exercise.id}")', check_cell(exercise.id))
+    # After a restart the notebook shows this line below "NameError: name 'check' is not defined".
+    check = _code(f'check("{exercise.id}")  # NameError? Run all cells above', check_cell(exercise.id))
     check.metadata["nbgrader"] = _nbgrader(check_cell(exercise.id), points=exercise.points)
     return [answer, check]
 

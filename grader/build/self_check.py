@@ -9,13 +9,14 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cells, trouble, two_cells
+from grader.build.rich_message import show_rich
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import shown_inputs, what_is_off
 from grader.checks.compare import first_difference, flatten
@@ -40,11 +41,18 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"  # notebooks and terminals know these
 
 
 class NotYet(AssertionError):
-    """A self-check that failed; the notebook shows its message without a traceback, the first line in bold."""
+    """A self-check that failed; it is shown without a traceback, the first line in bold."""
 
     def _render_traceback_(self) -> list[str]:
         first, *more = str(self).splitlines()
+        if self.is_shown:
+            return [f"{first.partition(' — ')[0]}: not right yet"]
         return [f"{BOLD}✘ {first}{PLAIN}", *more]
+
+    @cached_property  # IPython asks for the traceback twice
+    def is_shown(self) -> bool:
+        """Show the message as HTML, once, if this is a notebook."""
+        return show_rich(str(self))
 
 
 class Case(NamedTuple):

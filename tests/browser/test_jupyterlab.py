@@ -218,6 +218,30 @@ def solve(notebook: Notebook, exercise: str) -> None:
     notebook.screenshot(f"{slug}-passed")
 
 
+def see_what_is_wrong(notebook: Notebook) -> None:
+    """A wrong 1.2 is told what to do; its numbers are folded until they are wanted. On a desk, in the dark, on a phone."""
+    page = notebook.page
+    source = "def scaled_scores(query, key):\n    return attention_scores(query, key) / key.shape[-1]"
+    notebook._in_notebook("notebook.widgets[place('exercise-1-2')].model.sharedModel.setSource(argument)", source)
+    notebook.press_run("exercise-1-2")
+    notebook.press_run("check-1-2")
+    shown = page.locator(".jp-Notebook .jp-mod-active .jp-OutputArea")
+    expect(shown.locator("strong")).to_contain_text("Take its square root")
+    expect(shown.locator("details pre")).not_to_be_visible()
+    notebook.screenshot("1-2-wrong")
+    shown.locator("summary").click()
+    expect(shown.locator("details pre")).to_contain_text("d_k =")
+    notebook.screenshot("1-2-wrong-unfolded")
+    command = "window.jupyterapp.commands.execute"
+    page.evaluate(f"{command}('apputils:change-theme', {{theme: 'JupyterLab Dark'}})")
+    page.evaluate(f"{command}('application:toggle-left-area')")
+    page.set_viewport_size({"width": 375, "height": 800})
+    notebook.screenshot("1-2-wrong-phone")
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    page.evaluate(f"{command}('application:toggle-left-area')")
+    page.evaluate(f"{command}('apputils:change-theme', {{theme: 'JupyterLab Light'}})")
+
+
 def see_it_change(notebook: Notebook, cell: str, act: Callable[[], object]) -> None:
     """Run as far as a cell with a picture, do something to its control, and wait for another picture."""
     notebook.run_until(cell)
@@ -233,6 +257,7 @@ def test_lesson_1_solved_in_the_browser_and_the_slider_moves_the_maps(page: Page
     notebook = Notebook(page, lab, "1-attention")
     notebook.screenshot("opened")
     solve(notebook, "1.1")
+    see_what_is_wrong(notebook)
     notebook.type_answer("exercise-1-2")
     slider = page.locator(".jp-Notebook .jp-mod-active [role=slider]").first
     see_it_change(notebook, "scale-slider", lambda: slider.press("ArrowLeft"))

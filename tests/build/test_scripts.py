@@ -84,7 +84,7 @@ def test_the_solution_notebook_has_what_the_script_and_the_declaration_say(write
         "### Exercise 1.1 · Dot-product scores — 5 points · ●○○ · 5 minutes\n\nCompare"
     )
     assert by_id["exercise-1-1"].source.startswith("# @exercise 1.1\ndef attention_scores")
-    assert by_id["check-1-1"].source == 'check("1.1")'
+    assert by_id["check-1-1"].source == 'check("1.1")  # NameError? Run all cells above'
     assert by_id["check-1-1"].metadata.nbgrader.points == 5
     assert by_id["exercise-1-1"].metadata.nbgrader.solution
     assert by_id["use"].metadata.tags == ["draws"]
