@@ -25,7 +25,7 @@ with Server(isolation=tier) as server:
     python = server.spawn(Limits(memory_bytes=600 << 20), seed=0)
     def said(source, seconds=20):
         result = python.run_cell(source, seconds=seconds)
-        return result.status, "".join(o.get("text", "") for o in result.outputs)
+        return result.status, "".join(o.get("text", "") or o.get("evalue", "") for o in result.outputs)
     told["first"] = said("x = 5; print('hello')")
     told["loop"] = said("while True: pass", 1)[0]
     told["crash"] = said("import os; os._exit(1)")[0]
