@@ -65,7 +65,7 @@ def copy_course(to: Path) -> None:
         "docs",
     ):
         shutil.copytree(ROOT / name, to / name, ignore=leave)
-    for name in ("pyproject.toml", "README.md", "nbgrader_config.py"):
+    for name in ("pyproject.toml", "README.md", "nbgrader_config.py", "tests/scripts.py"):
         shutil.copy(ROOT / name, to / name)
 
 
