@@ -1,7 +1,11 @@
 """For all tests: they run side by side, a file on one worker, so that what its tests share is made once."""
 
 import gc
+import os
+import tempfile
 from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 import torch
@@ -23,6 +27,12 @@ MINUTES = (
     "tests/workers",
     "tests/test_wrong_uses",
 )
+
+# Temporary folders of this checkout's own. As it starts, pytest closes the folder that is common to all of a user's runs to
+# other users; the tests of another run that act as another user then find nothing.
+OWN = Path(tempfile.gettempdir(), f"course-{sha256(__file__.encode()).hexdigest()[:6]}")
+OWN.mkdir(exist_ok=True)
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(OWN))
 
 torch.set_num_threads(1)  # two cores are all that is asked for
 gc.disable()  # while everything is imported: a fifth of the time would go into finding that nothing is garbage

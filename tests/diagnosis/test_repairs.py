@@ -129,7 +129,7 @@ def test_what_is_not_known_for_lack_of_time_is_not_held_against_a_change():
 
     found, _ = search(SOURCE, right, ["values", "other"], [False, True], "values")
     assert found is not None
-    assert found.what.endswith("all else is right.")
+    assert found.what.endswith("with another one it comes out right.")
 
 
 def test_an_answer_that_hangs_on_every_trial_takes_hardly_longer_than_on_one():
@@ -230,7 +230,7 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "a / b" in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert whole.what == "look at the operation in `a // b`; all else is right."
+    assert whole.what == "look at the operation in `a // b`; with another one it comes out right."
     assert part.what == "look at the operation in `a // b`. Another check fails all the same."
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
@@ -240,9 +240,9 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
 
 def test_the_names_in_a_condition_stay():
     source = "def f(a, b):\n    if a is not None and a.any():\n        return a\n    return b"
-    assert not any("another" in one.what for one in repairs(source) if one.line == 2)
+    assert not any("where another" in one.what for one in repairs(source) if one.line == 2)
     source = "def f(a, b):\n    c = a + b\n    if c is not None and a.any():\n        return c\n    return b"
-    assert not any("another" in one.what for one in repairs(source) if one.line == 3)
+    assert not any("where another" in one.what for one in repairs(source) if one.line == 3)
     assert any("another variable" in one.what for one in repairs(source) if one.line == 4)
 
 
@@ -250,5 +250,9 @@ def test_another_text_may_be_the_default():
     source = (
         'def f(a, kind="mlp"):\n    if kind == "linear":\n        return a\n    return 2 * a if kind == "mlp" else None'
     )
-    found = [one for one in repairs(source) if one.what == "look at the default `'mlp'`; all else is right."]
+    found = [
+        one
+        for one in repairs(source)
+        if one.what == "look at the default `'mlp'`; with another one it comes out right."
+    ]
     assert [value(one.source, (3,)) for one in found] == [3]

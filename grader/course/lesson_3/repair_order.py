@@ -82,8 +82,8 @@ ORDER_MISTAKES = edits(shuffle_questions, """
         order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
     with_repeats: Some questions are drawn twice and others never. An order has each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
-    same_order_each_time: Every call gives the same order, since a new generator begins anew. Use the one that is
-        handed in.
+    same_order_each_time: Every call gives the same order: a generator is made or set anew. Use the one that is handed
+        in, as it is.
         + generator = torch.Generator().manual_seed(0)
     generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each
         time.

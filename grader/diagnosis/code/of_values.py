@@ -132,7 +132,7 @@ def _axis_of_call(node: ast.Call) -> str:
 
 def _said_of_front(what: str, *axes: int) -> str:
     counted = f"axis {axes[0]}" if len(axes) == 1 else f"axes {' and '.join(map(str, axes))}"
-    return f"{what} counts {counted} from the front, and that is another one with other batch axes. Count from the end: -1, -2, …"
+    return f"{what} counts {counted} from the front, and that is another one with other batch axes. Count from the end (-1, -2, …), or flatten those in front"
 
 
 # ---------------------------------------------------------------- random, rounded and other values

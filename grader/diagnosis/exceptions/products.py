@@ -117,8 +117,9 @@ def _reads_another_width(raising: Raising) -> str:
     handed = {text_of(call.func) for call in calls(raising.node) if _is_layer_of_an_argument(call, raising)}
     if not found and len(handed) == 1:
         return f"`{handed.pop()}` is made for another width than what it is given here. Is it all that it needs, and in its place?"
-    if not found and not any(text_of(call.func).startswith("self.") for call in calls(raising.node)):
-        return ""
+    layers = [call for call in calls(raising.node) if text_of(call.func).startswith("self.")]
+    if not found and all(len(one.args) == 1 and shape_of(one.args[0], raising.shapes) for one in layers):
+        return ""  # no layer on this line, or each gets an input of another shape
     layer, given = (f"`{layer}`", f"`{given}`") if len(found) == 1 else ("A layer on this line", "its input")
     return (
         f"{layer} is made for another width than {given} has. Is it the right input, and are the layer's sizes right?"

@@ -39,7 +39,7 @@ def of_expressions(node: Any, piece: Piece) -> Changes:
         yield from _arguments(node, piece)
         if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
             other = ast.Name(FUNCTIONS[node.func.id], ast.Load())
-            yield 3, f"look at `{node.func.id}`; all else is right.", line, sets("func", other)
+            yield 3, f"look at `{node.func.id}`; with another one it comes out right.", line, sets("func", other)
     elif isinstance(node, ast.Slice):
         yield from _slices(node, piece)
     elif isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Store) and len(node.elts) == 2:
@@ -47,7 +47,7 @@ def of_expressions(node: Any, piece: Piece) -> Changes:
         yield 3, says, line, lambda n: n.elts.reverse()
     elif is_negative(node):
         for value in other_constants(-node.operand.value):
-            says = f"look at the `{piece(node)}`; all else is right."
+            says = f"look at the `{piece(node)}`; with another one it comes out right."
             yield 5, says, line, becomes_constant(value)
     if isinstance(node, ast.FunctionDef):
         yield from _throughout(node, piece)
@@ -275,7 +275,8 @@ def other_constants(value: object) -> list:
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [other for other in (-1, -2, 0, 1, value + 1, value - 1, -value) if other != value]
+        # Of axes, the heads' is the third from the end.
+        return [other for other in (-1, -2, 0, 1, value + 1, value - 1, -value, -3) if other != value]
     if isinstance(value, float):
         inverse = 1.0 / value if value else 1.0
         return [other for other in (-value, inverse, value / 2, 0.0, 1.0) if other != value]

@@ -76,7 +76,7 @@ class Repair(NamedTuple):
 
     def in_part(self) -> Repair:
         """Claim less, where the answer has another mistake elsewhere."""
-        what = self.what.replace("; all else is right", "").replace("it comes out right", RIGHT_HERE)
+        what = self.what.replace("; with another one it comes out right", "").replace("it comes out right", RIGHT_HERE)
         return self._replace(what=f"{what} Another check fails all the same.")
 
     @property
@@ -190,7 +190,7 @@ def _changes(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
         yield from _of_operator(node, piece)
     elif isinstance(node, ast.Compare):
         for new in COMPARISONS.get(type(node.ops[0]), ()):
-            says = f"look at the comparison in `{piece(node)}`; all else is right."
+            says = f"look at the comparison in `{piece(node)}`; with another one it comes out right."
             yield 3, says, line, puts("ops", 0, new())
     elif isinstance(node, ast.UnaryOp) and not is_negative(node):
         says = (
@@ -206,7 +206,7 @@ def _changes(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
         yield 3, "look at how the conditions are joined: `and` or `or`?", line, sets("op", new())
     elif isinstance(node, ast.Constant):
         for value in other_constants(node.value):
-            says = f"look at the `{piece(node)}`; all else is right."
+            says = f"look at the `{piece(node)}`; with another one it comes out right."
             yield 5, says, line, sets("value", value)
     elif isinstance(node, ast.AugAssign):
         says = "it changes a tensor in place; a new one comes out right."
@@ -238,7 +238,7 @@ def _dropped_statements(node: Node) -> Changes:
 def _of_operator(node: Node, piece: Callable[[Node], str]) -> Changes:
     line = node.lineno
     for new in OPERATORS.get(type(node.op), ()):
-        says = f"look at the operation in `{piece(node)}`; all else is right."
+        says = f"look at the operation in `{piece(node)}`; with another one it comes out right."
         yield 3, says, line, sets("op", new())
     if isinstance(node.op, (ast.MatMult, ast.Sub, ast.Div, ast.Pow)):
         yield 3, f"look at the order of the two sides in `{piece(node)}`.", line, swap_sides
@@ -295,7 +295,7 @@ def _of_name(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
     """Put another parameter in the place of a name, or another method in the place of one."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         if node.attr in METHODS:
-            says = f"look at `{node.attr}`; all else is right."
+            says = f"look at `{node.attr}`; with another one it comes out right."
             yield 3, says, node.lineno, sets("attr", METHODS[node.attr])
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
         where = "in one place, " if len(re.findall(rf"\b{node.id}\b", lines[node.lineno - 1])) > 1 else ""
@@ -319,7 +319,7 @@ def _of_defaults(node: Node, words: list[str]) -> Changes:
             if isinstance(default, ast.Constant) and default.value in words:
                 for word in words:
                     if word != default.value:
-                        says = f"look at the default `{default.value!r}`; all else is right."
+                        says = f"look at the default `{default.value!r}`; with another one it comes out right."
                         yield 1, says, default.lineno, puts("defaults", index, ast.Constant(word))
 
 

@@ -32,7 +32,7 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
         yield from _compared_in_place(node, piece)
     elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
         tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
-        yield 3, f"look at the `{piece(node)}`; all else is right.", node.lineno, sets("value", tenth)
+        yield 3, f"look at the `{piece(node)}`; with another one it comes out right.", node.lineno, sets("value", tenth)
     elif isinstance(node, ast.Assign):
         yield from _overwritten(node)
     elif isinstance(node, ast.FunctionDef):
@@ -143,7 +143,7 @@ def _compared_in_place(node: ast.Compare, piece: Piece) -> Changes:
     yield 3, says, node.lineno, lambda n: n.comparators.__setitem__(0, _in_columns(n.comparators[0]))
     if isinstance(node.ops[0], ast.Eq):
         for new in (ast.Lt(), ast.LtE()):
-            says = f"look at the comparison in `{piece(node)}`; all else is right."
+            says = f"look at the comparison in `{piece(node)}`; with another one it comes out right."
             yield 3, says, node.lineno, puts("ops", 0, new)
 
 
