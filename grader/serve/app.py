@@ -54,6 +54,7 @@ def make_app(site: Site) -> Starlette:
     handlers = {HTTPException: on_refusal, BodyRefused: on_refusal, RecordError: on_refusal, 500: on_error}
     guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset())
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
+    app.router.redirect_slashes = False
     app.state.site = site
     app.state.wrong_links = RateLimit(WRONG_LINKS_A_MINUTE)
     return app
@@ -111,16 +112,16 @@ async def sign_in(request: Request) -> Response:
 def _ticket(request: Request, token: str, *, use: bool = False) -> Ticket | None:
     """Return what a link or a ticket says; None if it says nothing, or an id that can be no folder."""
     site = site_of(request)
-    if request.app.state.wrong_links.is_used_up(client_of(request.scope)):
-        return None
     found = links.ticket_of(site.store, site.key, token)
     ticket = found[0] if found else read_ticket(site.store, token, use=use)
     return ticket if ticket is not None and can_sign_in(ticket.person) else None
 
 
 async def _wrong_link(request: Request) -> Response:
+    """Refuse a link. Who tries many is refused shortly; a link that works always works, for others may share the address."""
     client = client_of(request.scope)
-    request.app.state.wrong_links.allows(client)
+    if not request.app.state.wrong_links.allows(client):
+        return PlainTextResponse("Too many links that do not work. Wait a minute.\n", 429)
     log.warning("a link that does not work, from %s", client)
     return await html(request, "welcome.html.j2", {"refused": True}, 403)
 

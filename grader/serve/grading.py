@@ -54,23 +54,31 @@ def main(root: Path, url: str, jobs: int, device: str, isolation: str) -> None:
     """Grade what waits, and what will come, until standard input ends."""
     threading.Thread(target=_end_with_server, daemon=True).start()
     config = read_config(root)
-    folder = config.results_folder(url)
-    with only_one(folder):
-        store = Store(store_path(folder))
-        attempts.begin(store)
-        device, tier = usable_device(device, isolation), resolve_tier(isolation)
-        jobs = jobs_on(device, jobs)
-        settings = GradingSettings(secret=course_secret(root), device=device, tier=tier)
-        with ExitStack() as stack:
-            masters = {name: master_notebook(root, name) for name in lessons()}
-            gradebook = open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty)
-            results = ResultsWriter(folder, None, stack.enter_context(gradebook))
-            workers = stack.enter_context(local_workers(jobs, tier, device, worker.run))
-            queue = Queue(store, folder)
-            desk = Desk(store, folder, results, config, url)
-            course = Course(root=root, settings=settings)
-            for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
-                desk.settle(queue.pop(job.file), job, graded)
+    with only_one(config.results_folder(url)):
+        grade_queue(config, url, jobs, device, isolation)
+
+
+def grade_queue(config: CourseConfig, url: str, jobs: int, device: str, isolation: str, *, wait: bool = True) -> None:
+    """Grade what waits in the queue of a class.
+
+    Args:
+        wait: then wait for more, for ever.
+    """
+    root, folder = config.root, config.results_folder(url)
+    store = Store(store_path(folder))
+    attempts.begin(store)
+    device, tier = usable_device(device, isolation), resolve_tier(isolation)
+    settings = GradingSettings(secret=course_secret(root), device=device, tier=tier)
+    with ExitStack() as stack:
+        masters = {name: master_notebook(root, name) for name in lessons()}
+        gradebook = open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty)
+        results = ResultsWriter(folder, None, stack.enter_context(gradebook))
+        workers = stack.enter_context(local_workers(jobs_on(device, jobs), tier, device, worker.run))
+        queue = Queue(store, folder, wait=wait)
+        desk = Desk(store, folder, results, config, url)
+        course = Course(root=root, settings=settings)
+        for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
+            desk.settle(queue.pop(job.file), job, graded)
 
 
 def _end_with_server() -> None:
@@ -93,8 +101,8 @@ def only_one(folder: Path) -> Iterator[None]:
 class Queue:
     """The files to grade, as `grade_class` asks for them. It ends for the moment while jobs run, and else waits for more."""
 
-    def __init__(self, store: Store, folder: Path) -> None:
-        self._store, self._folder = store, folder
+    def __init__(self, store: Store, folder: Path, *, wait: bool) -> None:
+        self._store, self._folder, self._wait = store, folder, wait
         self._taken: dict[tuple[str, ...], Attempt] = {}
 
     def __iter__(self) -> Iterator[SubmissionFile]:
@@ -102,7 +110,7 @@ class Queue:
 
     def __next__(self) -> SubmissionFile:
         while (attempt := attempts.take(self._store)) is None:
-            if self._taken:
+            if self._taken or not self._wait:
                 raise StopIteration
             time.sleep(LOOK_SECONDS)
         file = attempts.submission_of(self._folder, attempt)

@@ -60,11 +60,6 @@ class RateLimit:
             self._counts.popitem(last=False)
         return count < self._most
 
-    def is_used_up(self, client: str) -> bool:
-        """Tell whether a client is over the limit, and count nothing."""
-        began, count = self._counts.get(client, (0.0, 0))
-        return count >= self._most and self._clock() - began < self._seconds
-
 
 @dataclass
 class BodyRefused(Exception):
