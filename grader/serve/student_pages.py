@@ -23,7 +23,7 @@ from grader.records import GradebookEntry
 from grader.report.text import by_number, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
-from grader.serve.settings import AFTER_DUE, BEST, Policy
+from grader.serve.settings import AFTER_DUE, Policy
 from grader.serve.sign_in import Visitor
 from grader.serve.site import Site
 from grader.serve.store import now
@@ -134,7 +134,6 @@ async def _page(request: Request, visitor: Visitor, name: str, complaint: str = 
             "state": state_of(site, newest) if newest else "",
             "exercises": [id for id in sorted(cells, key=by_number) if cells[id].max_points and id not in waiting],
             "waiting": sorted(waiting, key=by_number),
-            "counts_best": shown.policy.counts == BEST,
             "complaint": complaint,
         }
 
