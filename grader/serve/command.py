@@ -76,10 +76,9 @@ class Kept:
 
     def __init__(self, command: list[str], say: Callable[[str], None]) -> None:
         self._command, self._say = command, say
-        self._ending = threading.Event()
+        self._ending, self._lock = threading.Event(), threading.Lock()
         self._process = self._start()
-        self._watcher = threading.Thread(target=self._watch, daemon=True)
-        self._watcher.start()
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def _start(self) -> subprocess.Popen[bytes]:
         # A session of its own: Ctrl-C is for the web server, which then ends this one.
@@ -95,17 +94,25 @@ class Kept:
             self._say(
                 f"the grading process ended (status {status}); it starts again in {pause:.0f} s, and nothing is lost"
             )
-            if self._ending.wait(pause):
-                return
-            began, self._process = time.monotonic(), self._start()
+            self._ending.wait(pause)
+            with self._lock:
+                if self._ending.is_set():
+                    return
+                _close_input(self._process)
+                began, self._process = time.monotonic(), self._start()
 
     def end(self) -> None:
         """End the process: what it was grading stays in the queue."""
-        self._ending.set()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        with self._lock:
+            self._ending.set()
+            _close_input(self._process)
         try:
             self._process.wait(5)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _close_input(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
