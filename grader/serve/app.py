@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from grader.gradebook.errors import RecordError
-from grader.serve import class_pages, links, student_pages
+from grader.serve import class_pages, links, lti_pages, student_pages
 from grader.serve.guard import BodyRefused, Guard, RateLimit, client_of
 from grader.serve.sign_in import Ticket, begin_session, can_sign_in, end_session, form_token, read_ticket
 from grader.serve.site import Site
@@ -50,9 +50,10 @@ def make_app(site: Site) -> Starlette:
         Route("/health", health),
         *student_pages.ROUTES,
         *class_pages.ROUTES,
+        *lti_pages.ROUTES,
     ]
     handlers = {HTTPException: on_refusal, BodyRefused: on_refusal, RecordError: on_refusal, 500: on_error}
-    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset())
+    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti_pages.LOGIN, lti_pages.LAUNCH}))
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.site = site

@@ -17,6 +17,8 @@ from grader.commands.console import Terminal
 from grader.gradebook.errors import RecordError
 from grader.secret import SecretError, course_secret
 from grader.serve.app import make_app
+from grader.serve.lti import platforms
+from grader.serve.lti_scores import Sender
 from grader.serve.settings import SettingsError
 from grader.serve.site import open_site
 
@@ -43,6 +45,7 @@ def run(options: ServeOptions, terminal: Terminal) -> int:
         site = open_site(options.root, options.gradebook)
         course_secret(options.root)
         settings = site.settings
+        registered = platforms(site)
     except (RecordError, SecretError, SettingsError) as error:
         terminal.complain(error)
         return WRONG_USE
@@ -63,6 +66,8 @@ def run(options: ServeOptions, terminal: Terminal) -> int:
     command += [str(options.root), site.gradebook, str(options.jobs), options.device, options.isolation]
     grading = Kept(command, lambda line: terminal.complain(line))
     terminal.say(f"hand in at {settings.url}")
+    if registered:
+        Sender(site).start()
     try:
         config.load()
         server.run()

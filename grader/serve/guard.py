@@ -191,6 +191,8 @@ class _Answer:
             headers = MutableHeaders(scope=message)
             for name, value in {"Content-Security-Policy": CSP, **HEADERS}.items():
                 headers.setdefault(name, value)
+            if "frame-ancestors http" in headers["Content-Security-Policy"]:  # a page for a platform's frame
+                del headers["X-Frame-Options"]
             if self._settings.secure:
                 headers["Strict-Transport-Security"] = "max-age=31536000"
             path = self._scope["path"]
