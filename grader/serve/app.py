@@ -15,23 +15,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from grader.gradebook.errors import RecordError
-from grader.serve import class_pages, links, lti_pages, student_pages
+from grader.serve import class_pages, links, lti_pages, student_pages, web
 from grader.serve.guard import BodyRefused, Guard, RateLimit, client_of
 from grader.serve.sign_in import Ticket, begin_session, can_sign_in, end_session, form_token, read_ticket
 from grader.serve.site import Site
-from grader.serve.web import (
-    HERE,
-    cookie,
-    go_to,
-    html,
-    new_visit,
-    our_form,
-    set_cookie,
-    site_of,
-    style,
-    text_in,
-    visitor_or_none,
-)
+from grader.serve.web import HERE, site_of
 
 log = logging.getLogger("grader.serve")
 WRONG_LINKS_A_MINUTE = 20  # of one address
@@ -63,10 +51,10 @@ def make_app(site: Site) -> Starlette:
 
 async def home(request: Request) -> Response:
     """Show the assignments; to the instructor the class; to anybody else how to sign in."""
-    visitor = await run_in_threadpool(visitor_or_none, request)
+    visitor = await run_in_threadpool(web.visitor_or_none, request)
     if visitor is None:
-        return await html(request, "welcome.html.j2", {"refused": False})
-    return go_to("class") if visitor.is_instructor else await student_pages.assignments(request)
+        return await web.html(request, "welcome.html.j2", {"refused": False})
+    return web.go_to("class") if visitor.is_instructor else await student_pages.assignments(request)
 
 
 # ---------------------------------------------------------------- signing in
@@ -78,20 +66,20 @@ async def ask_to_sign_in(request: Request) -> Response:
     ticket = await run_in_threadpool(_ticket, request, token)
     if ticket is None:
         return await _wrong_link(request)
-    visit = new_visit()
+    visit = web.new_visit()
     student = (await run_in_threadpool(site_of(request).students)).get(ticket.person)
     name = ticket.name or (student.name if student else "")
     values = {"ticket": ticket, "name": name, "token": token, "form_token": form_token(site_of(request).key, visit)}
-    response = await html(request, "sign_in.html.j2", values)
-    set_cookie(request, response, "visit", visit)
+    response = await web.html(request, "sign_in.html.j2", values)
+    web.set_cookie(request, response, "visit", visit)
     response.headers["Referrer-Policy"] = "no-referrer"  # the address is the secret
     return response
 
 
 async def sign_in(request: Request) -> Response:
     """Begin a session for the person of a link or a ticket."""
-    async with our_form(request, anonymous=True) as form:
-        token = text_in(form, "token")
+    async with web.our_form(request, anonymous=True) as form:
+        token = web.text_in(form, "token")
     ticket = await run_in_threadpool(_ticket, request, token, use=True)
     if ticket is None:
         return await _wrong_link(request)
@@ -101,12 +89,12 @@ async def sign_in(request: Request) -> Response:
     named = Ticket(**{**vars(ticket), "name": ticket.name or (known.name if known else "")})
     found = await run_in_threadpool(links.ticket_of, site.store, site.key, token)
     until = found[1] if found else None
-    session = await run_in_threadpool(begin_session, site.store, named, cookie(request, "session"), until)
+    session = await run_in_threadpool(begin_session, site.store, named, web.cookie(request, "session"), until)
     log.info("signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client_of(request.scope))
     local = ticket.leads_to if ticket.leads_to.startswith("/") else "/"
-    response = go_to(*filter(None, local.split("/")))
-    set_cookie(request, response, "session", session)
-    set_cookie(request, response, "visit", "")
+    response = web.go_to(*filter(None, local.split("/")))
+    web.set_cookie(request, response, "session", session)
+    web.set_cookie(request, response, "visit", "")
     return response
 
 
@@ -124,15 +112,15 @@ async def _wrong_link(request: Request) -> Response:
     if not request.app.state.wrong_links.allows(client):
         return PlainTextResponse("Too many links that do not work. Wait a minute.\n", 429)
     log.warning("a link that does not work, from %s", client)
-    return await html(request, "welcome.html.j2", {"refused": True}, 403)
+    return await web.html(request, "welcome.html.j2", {"refused": True}, 403)
 
 
 async def sign_out(request: Request) -> Response:
     """End the session, in the store, too."""
-    async with our_form(request):
-        await run_in_threadpool(end_session, site_of(request).store, cookie(request, "session"))
-    response = go_to()
-    set_cookie(request, response, "session", "")
+    async with web.our_form(request):
+        await run_in_threadpool(end_session, site_of(request).store, web.cookie(request, "session"))
+    response = web.go_to()
+    web.set_cookie(request, response, "session", "")
     return response
 
 
@@ -141,7 +129,7 @@ async def sign_out(request: Request) -> Response:
 
 async def stylesheet(request: Request) -> Response:
     """Answer with the styles."""
-    return Response(style(), media_type="text/css", headers=IMMUTABLE)
+    return Response(web.style(), media_type="text/css", headers=IMMUTABLE)
 
 
 async def script(request: Request) -> Response:
@@ -164,10 +152,10 @@ async def on_refusal(request: Request, error: Exception) -> Response:
     else:
         status, detail = 409, str(error)
     if status == 401:
-        return await html(request, "welcome.html.j2", {"refused": False}, 401)
+        return await web.html(request, "welcome.html.j2", {"refused": False}, 401)
     # Starlette's own detail is the status in words, which tells a student nothing.
     own = detail if detail and detail != HTTPStatus(status).phrase else "There is no such page, or it is not yours."
-    response = await html(request, "refused.html.j2", {"status": status, "detail": own}, status)
+    response = await web.html(request, "refused.html.j2", {"status": status, "detail": own}, status)
     if isinstance(error, BodyRefused):
         response.headers["Connection"] = "close"
     return response

@@ -26,6 +26,8 @@ ATTEMPTS = ".attempts"
 PAGE = "feedback.html"
 WAITING, GRADING, GRADED, UNREADABLE, FAULT = "waiting", "grading", "graded", "unreadable", "fault"
 CHUNK = 1 << 20
+Scores = tuple[float | None, float | None, float | None]  # score, the most that it could be, and what it is worth
+NO_SCORES: Scores = (None, None, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,18 +82,18 @@ def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> 
         while chunk := file.read(CHUNK):
             digest.update(chunk)
             kept.write(chunk)
-        _to_disk(kept.fileno())
-    for changed in (own, own.parent, own.parent.parent):
-        handle = os.open(changed, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    for changed in (own / f"{assignment}.ipynb", own, own.parent, own.parent.parent):
+        _to_disk(changed)
     return place, digest.hexdigest()
 
 
-def _to_disk(descriptor: int) -> None:
-    os.fsync(descriptor)
+def _to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk, and not only in memory."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def drop_upload(folder: Path, student: str, assignment: str, place: str) -> None:
@@ -122,6 +124,7 @@ def enqueue(
         nth = 1 if newest is None else newest["nth"] + 1
         stamp = folder_of(folder, student, assignment, place) / "timestamp.txt"
         stamp.write_text(f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC\n", "utf-8")
+        _to_disk(stamp)
         added = db.execute(
             "INSERT INTO attempt (student, assignment, nth, received, sha256, place, state) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (student, assignment, nth, text_of(moment), digest, place, WAITING),
@@ -207,26 +210,16 @@ def counting(store: Store, student: str, assignment: str) -> Attempt | None:
 
 
 def finish(
-    store: Store,
-    attempt: Attempt,
-    state: str,
-    *,
-    counts: bool = False,
-    score: float | None = None,
-    max_score: float | None = None,
-    worth: float | None = None,
-    message: str = "",
+    store: Store, attempt: Attempt, state: str, *, counts: bool = False, scores: Scores = NO_SCORES, message: str = ""
 ) -> None:
     """Write down how an attempt ended. If it counts, no other attempt of the student does."""
+    values = (state, counts, *scores, message, text_of(now()), attempt.id)
     with store.writing() as db:
         if counts:
             own = (attempt.student, attempt.assignment)
             db.execute("UPDATE attempt SET counts = 0 WHERE student = ? AND assignment = ?", own)
-        db.execute(
-            "UPDATE attempt SET state = ?, counts = ?, score = ?, max_score = ?, worth = ?, message = ?, finished = ?"
-            " WHERE id = ?",
-            (state, counts, score, max_score, worth, message, text_of(now()), attempt.id),
-        )
+        changed = "state = ?, counts = ?, score = ?, max_score = ?, worth = ?, message = ?, finished = ?"
+        db.execute(f"UPDATE attempt SET {changed} WHERE id = ?", values)
 
 
 def again(store: Store) -> int:

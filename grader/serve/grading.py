@@ -148,8 +148,8 @@ class Desk:
             return
         state = attempts.GRADED if grade.status == "graded" else attempts.UNREADABLE
         message = grade.message if state == attempts.UNREADABLE else ""
-        scores = {"score": grade.score, "max_score": grade.max_score, "worth": worth}
-        attempts.finish(self._store, attempt, state, counts=counts, message=message, **scores)
+        scores = (grade.score, grade.max_score, worth)
+        attempts.finish(self._store, attempt, state, counts=counts, scores=scores, message=message)
 
     def _withhold(self, attempt: Attempt, why: str) -> None:
         """Grade an attempt once more that we failed to grade, or leave it for the instructor."""

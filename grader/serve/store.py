@@ -15,29 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 BUSY_SECONDS = 10.0
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS attempt (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- the place in the queue
-    student TEXT NOT NULL, assignment TEXT NOT NULL, nth INTEGER NOT NULL,
-    received TEXT NOT NULL, sha256 TEXT NOT NULL, place TEXT NOT NULL,
-    state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 0,
-    score REAL, max_score REAL, worth REAL, message TEXT NOT NULL DEFAULT '', finished TEXT NOT NULL DEFAULT '',
-    UNIQUE (student, assignment, nth));
-CREATE INDEX IF NOT EXISTS attempt_state ON attempt (state, id);
-CREATE TABLE IF NOT EXISTS link (
-    id TEXT PRIMARY KEY, person TEXT NOT NULL, role TEXT NOT NULL, expires TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '');
-CREATE TABLE IF NOT EXISTS ticket (
-    digest TEXT PRIMARY KEY, person TEXT NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL, via TEXT NOT NULL,
-    leads_to TEXT NOT NULL, expires TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS session (
-    digest TEXT PRIMARY KEY, person TEXT NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL, via TEXT NOT NULL,
-    link TEXT NOT NULL, expires TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS released (assignment TEXT PRIMARY KEY, at TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS lti_state (digest TEXT PRIMARY KEY, nonce TEXT NOT NULL, platform TEXT NOT NULL, expires TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS lti_place (
-    person TEXT NOT NULL, assignment TEXT NOT NULL, platform TEXT NOT NULL, subject TEXT NOT NULL, lineitem TEXT NOT NULL,
-    sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '', failed TEXT NOT NULL DEFAULT '', PRIMARY KEY (person, assignment));
-"""
+SCHEMA = Path(__file__).parent / "schema.sql"
 
 
 class Store:
@@ -50,7 +28,7 @@ class Store:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # sessions are in it
         with closing(self._open()) as db:
             db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(SCHEMA)
+            db.executescript(SCHEMA.read_text("utf-8"))
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -68,8 +68,13 @@ class Shown:
         return f"{number(self.entry.score)} of {number(self.entry.max_score)}"
 
 
-def look_up(site: Site, student: str, name: str, due: datetime | None) -> Shown:
-    """Collect what a student sees of an assignment."""
+def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | None = None) -> Shown:
+    """Collect what a student sees of an assignment.
+
+    Args:
+        dues: the due dates of this student, if they were read already.
+    """
+    due = (site.due_dates(student) if dues is None else dues).get(name)
     shows = site.shows_feedback(name, due)
     why = ""
     if not shows:
@@ -110,7 +115,7 @@ async def assignments(request: Request) -> Response:
 
     def collect() -> list[Shown]:
         dues = site.due_dates(visitor.person)
-        return [look_up(site, visitor.person, name, dues.get(name)) for name in site.open_assignments()]
+        return [look_up(site, visitor.person, name, dues) for name in site.open_assignments()]
 
     return await html(request, "assignments.html.j2", {"shown": await run_in_threadpool(collect)})
 
@@ -125,7 +130,7 @@ async def _page(request: Request, visitor: Visitor, name: str, complaint: str = 
     site = site_of(request)
 
     def collect() -> dict[str, Any]:
-        shown = look_up(site, visitor.person, name, site.due_dates(visitor.person).get(name))
+        shown = look_up(site, visitor.person, name)
         newest = shown.attempts[0] if shown.attempts else None
         cells = shown.entry.cells if shown.entry else {}
         waiting = {each.exercise for each in shown.entry.appeals if not each.outcome} if shown.entry else set()
@@ -206,14 +211,10 @@ async def feedback(request: Request) -> Response:
     visitor, name = await _student_and_assignment(request)
     site = site_of(request)
 
-    def read() -> bytes | None:
-        shown = look_up(site, visitor.person, name, site.due_dates(visitor.person).get(name))
-        return site.feedback_page(shown.entry) if shown.entry else None
-
-    page = await run_in_threadpool(read)
-    if page is None:
+    entry = (await run_in_threadpool(look_up, site, visitor.person, name)).entry
+    if entry is None:
         raise HTTPException(404)
-    return students_html(page)
+    return students_html(await run_in_threadpool(site.feedback_page, entry))
 
 
 async def attempt_feedback(request: Request) -> Response:
@@ -241,9 +242,7 @@ async def appeal(request: Request) -> Response:
     site = site_of(request)
     async with our_form(request) as form:
         exercise, text = text_in(form, "exercise"), text_in(form, "text", LONGEST_APPEAL)
-    shown = await run_in_threadpool(
-        lambda: look_up(site, visitor.person, name, site.due_dates(visitor.person).get(name))
-    )
+    shown = await run_in_threadpool(lambda: look_up(site, visitor.person, name))
     if shown.entry is None:
         raise HTTPException(404)
     try:

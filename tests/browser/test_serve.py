@@ -115,6 +115,7 @@ def hand_in(page: Page, notebook: Path) -> None:
     page.get_by_role("button", name="Hand in").click()
 
 
+@pytest.mark.slow(held_by="tests/browser/test_serve.py::test_without_javascript_the_page_looks_again_by_itself")
 def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     browser: Browser, address: str, links: dict[str, str], tmp_path: Path
 ) -> None:

@@ -340,6 +340,7 @@ def test_a_score_arrives_once_and_again_until_the_platform_has_it(
     assert school.scores[1]["timestamp"] > school.scores[0]["timestamp"]
 
 
+@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
 def test_a_score_whose_answer_was_lost_goes_out_with_the_same_time(site: Site, school: School) -> None:
     school.scores.clear()
     dora, _ = signed_in(site, school, "lti-dora", assignment=NAME)
@@ -352,6 +353,7 @@ def test_a_score_whose_answer_was_lost_goes_out_with_the_same_time(site: Site, s
     assert first == second
 
 
+@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
 def test_a_score_that_the_student_must_not_see_is_not_sent(site: Site, school: School) -> None:
     school.scores.clear()
     erik, _ = signed_in(site, school, "lti-erik", assignment=NAME)

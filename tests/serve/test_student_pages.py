@@ -134,7 +134,7 @@ def test_the_queue_is_told_as_it_changes(site: Site, monkeypatch: pytest.MonkeyP
     told = zoe.get(f"/a/{NAME}/events").text
     assert "event: state" in told
     assert (f"{ahead} before you" if ahead else "you are next") in told
-    attempts.finish(site.store, attempts.attempts_of(site.store, "zoe")[0], attempts.GRADED, score=0, max_score=100)
+    attempts.finish(site.store, attempts.attempts_of(site.store, "zoe")[0], attempts.GRADED, scores=(0.0, 100.0, 0.0))
     assert "event: graded" in zoe.get(f"/a/{NAME}/events").text
 
 
