@@ -72,7 +72,7 @@ def check(site: Site, expected: dict[str, list[float]]) -> None:
         assert entries[student].grade.submission_sha256 == own[-1].sha256
 
 
-@pytest.mark.slow(held_by="tests/serve/test_kill.py::test_killed_between_any_two_steps")
+@pytest.mark.slow(held_by="tests/serve/test_killed_server.py::test_killed_between_any_two_steps")
 def test_killed_at_30_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SECRET", "test")
     draw = random.Random(7)

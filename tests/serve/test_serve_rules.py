@@ -121,7 +121,7 @@ def test_the_class_page_has_a_button_for_feedback_by_hand(graded: Site) -> None:
 
 
 @pytest.mark.slow(
-    held_by="tests/serve/test_policy.py::test_a_grade_that_fails_is_tried_twice_and_then_left_for_the_instructor"
+    held_by="tests/serve/test_serve_rules.py::test_a_grade_that_fails_is_tried_twice_and_then_left_for_the_instructor"
 )
 def test_what_we_could_not_grade_is_graded_again_when_the_instructor_asks(graded: Site) -> None:
     carl = student(graded, "carl")
