@@ -13,7 +13,6 @@ from starlette.routing import Route
 
 from grader.gradebook.errors import RecordError
 from grader.gradebook.hear_appeals import decide_appeal
-from grader.gradebook.reader import read_class
 from grader.records import Appeal, GradebookEntry
 from grader.report.class_page import class_page
 from grader.report.text import who
@@ -40,7 +39,7 @@ async def _page(request: Request, complaint: str = "", status: int = 200) -> Res
 
 def collect(site: Site) -> dict[str, Any]:
     """Collect what the page of the class shows."""
-    everybody, students, entries = attempts.everybodys(site.store), site.students(), _entries(site)
+    everybody, students, entries = attempts.everybodys(site.store), site.students(), site.entries()
     by_person: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
     for attempt in everybody:
         by_person[attempt.assignment, attempt.student].append(attempt)
@@ -74,14 +73,6 @@ def collect(site: Site) -> dict[str, Any]:
     }
 
 
-def _entries(site: Site) -> list[GradebookEntry]:
-    """Return what the gradebook says of the class; nothing as long as there is none."""
-    try:
-        return read_class(site.gradebook, site.course)
-    except RecordError:
-        return []
-
-
 def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal]]:
     found = [(entry, appeal) for entry in entries for appeal in entry.appeals]
     return sorted(found, key=lambda pair: pair[1].number)
@@ -90,7 +81,7 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
 async def report(request: Request) -> Response:
     """Show the report of the class, as `grader report` writes it."""
     await run_in_threadpool(instructor_or_404, request)
-    page = await run_in_threadpool(lambda: class_page(_entries(site_of(request))))
+    page = await run_in_threadpool(lambda: class_page(site_of(request).entries()))
     return students_html(page.encode("utf-8", "replace"))
 
 
@@ -110,7 +101,7 @@ async def decide(request: Request) -> Response:
     site = site_of(request)
     async with our_form(request) as form:
         said, comment = text_in(form, "points"), text_in(form, "comment", LONGEST_APPEAL)
-    pairs = await run_in_threadpool(lambda: _appeals(_entries(site)))
+    pairs = await run_in_threadpool(lambda: _appeals(site.entries()))
     found = next((pair for pair in pairs if pair[1].number == request.path_params["number"]), None)
     if found is None:
         raise HTTPException(404)

@@ -142,6 +142,8 @@ class Desk:
             if counts:
                 self._publish(attempt)
                 self._record(job, graded)
+            else:
+                self._results.forget(job.file)
         except (RecordError, OSError, SettingsError) as error:
             print(f"grader: {attempt.student}, {attempt.assignment}: {error}", file=sys.stderr, flush=True)
             self._withhold(attempt, str(error))

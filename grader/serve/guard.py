@@ -22,6 +22,7 @@ SMALL_BODY = 64 << 10  # bytes of any other form
 LARGEST_BODY = MAX_BYTES + SMALL_BODY  # of an upload
 QUIET_SECONDS, WHOLE_SECONDS = 20.0, 300.0  # for the next part of a body, and for all of it
 REQUESTS_A_MINUTE = 300  # of one address with one session
+ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address: a whole class may share it
 UPLOADS_AT_ONCE = 16
 MOST_CLIENTS = 10_000  # whose requests are counted
 # Of our own pages: nothing from elsewhere, no inline script or style, no frame around them.
@@ -79,7 +80,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Callable[[], Settings], foreign: frozenset[str]) -> None:
         self._app, self._settings, self._foreign = app, settings, foreign
-        self._rate = RateLimit(REQUESTS_A_MINUTE)
+        self._rate, self._address_rate = RateLimit(REQUESTS_A_MINUTE), RateLimit(ADDRESS_REQUESTS_A_MINUTE)
         self._uploads = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,7 +110,8 @@ class Guard:
         headers, settings = Headers(scope=scope), self._settings()
         if not _is_ours(headers.get("host", ""), settings):
             return BodyRefused(421, "This server has another name.")
-        if not self._rate.allows(f"{client_of(scope)} {headers.get('cookie', '')[-80:]}"):
+        client, session = client_of(scope), headers.get("cookie", "")[-80:]
+        if not (self._address_rate.allows(client) and self._rate.allows(f"{client} {session}")):
             return BodyRefused(429, "Too many requests. Wait a minute.")
         if scope["method"] in ("GET", "HEAD"):
             return None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from grader.course import lessons
 from grader.gradebook.config import CourseConfig, read_config
 from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import read_due_dates, read_entry, read_students
+from grader.gradebook.reader import read_class, read_due_dates, read_entry, read_students
 from grader.paths import notebook_path, write_atomically
 from grader.records import GradebookEntry, Student
 from grader.results.folders import autograded_notebook
@@ -54,24 +56,25 @@ class Site:
 
     def students(self) -> dict[str, Student]:
         """Return the students of the gradebook by id; none as long as there is no gradebook."""
-        try:
-            return {student.id: student for student in read_students(self.gradebook, self.course)}
-        except RecordError:
-            return {}
+        return {student.id: student for student in self._read(read_students, [])}
 
     def due_dates(self, student: str) -> dict[str, datetime]:
         """Return until when a student may hand in what; none as long as there is no gradebook."""
-        try:
-            return read_due_dates(self.gradebook, self.course, student)
-        except RecordError:
-            return {}
+        return self._read(read_due_dates, {}, student)
 
     def entry(self, student: str, assignment: str) -> GradebookEntry | None:
         """Return what the gradebook says of a submission; None if it says nothing."""
+        return self._read(read_entry, None, student, assignment)
+
+    def entries(self) -> list[GradebookEntry]:
+        """Return what the gradebook says of the class; nothing as long as there is none."""
+        return self._read(read_class, [])
+
+    def _read(self, read: Callable[..., Any], nothing: Any, *about: str) -> Any:
         try:
-            return read_entry(self.gradebook, self.course, student, assignment)
+            return read(self.gradebook, self.course, *about)
         except RecordError:
-            return None
+            return nothing
 
     def shows_feedback(self, assignment: str, due: datetime | None) -> bool:
         """Tell whether a student sees score and feedback now."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from shutil import disk_usage
 from typing import Any
 
 from sse_starlette.sse import EventSourceResponse
@@ -33,6 +34,7 @@ LOOK_SECONDS = 0.5  # between two looks at the queue
 LONGEST_STREAM = 600.0  # seconds; the browser then asks again
 STREAMS_EACH = 4  # of one student at a time
 LONGEST_APPEAL = 2000  # characters
+LEAST_FREE = 2 << 30  # bytes of the disk: grading and the gradebook need some
 BOM = b"\xef\xbb\xbf"
 _streams: dict[str, int] = {}
 
@@ -194,6 +196,8 @@ class NotNotebook(Exception):
 
 def _keep(site: Site, student: str, name: str, upload: UploadFile, most: int) -> None:
     """Write an upload to the disk, and put it into the queue."""
+    if disk_usage(site.folder).free < LEAST_FREE:
+        raise HTTPException(503, "The disk here is nearly full. Tell your instructor; your file was not taken.")
     start = upload.file.read(64).removeprefix(BOM).lstrip()
     upload.file.seek(0)
     if not start.startswith(b"{"):

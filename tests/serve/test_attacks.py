@@ -485,6 +485,20 @@ def test_a_flood_of_requests(site: Site) -> None:
     assert student(site, "bob").get("/").status_code == 200
 
 
+def test_a_flood_with_another_cookie_each_time(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "ADDRESS_REQUESTS_A_MINUTE", 5)
+    eve = Person.of(site)
+    answers = [eve.browser.get("/", headers={"cookie": f"session={number}"}).status_code for number in range(7)]
+    assert answers == [200] * 5 + [429] * 2
+
+
+def test_uploads_that_would_fill_the_disk(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.serve.student_pages.LEAST_FREE", 1 << 60)
+    before = count(site)
+    answer = student(site).hands_in(solved(site, remark="the last byte"))
+    assert (answer.status_code, "nearly full" in answer.text, count(site)) == (503, True, before)
+
+
 def test_too_many_uploads_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "UPLOADS_AT_ONCE", 0)
     assert talk(site, upload_of(site, str(1 << 20)), [])[0] == 503

@@ -155,6 +155,22 @@ def test_a_grade_that_fails_is_tried_twice_and_then_left_for_the_instructor(
     assert "No space left" not in dan.get(f"/a/{NAME}").text
 
 
+def test_an_earlier_file_once_more_takes_nothing_from_the_next_one(graded: Site) -> None:
+    """The gradebook knows the grade of the same bytes; the attempt after it has a grade of its own all the same."""
+    (graded.root / "serve.toml").write_text('[every]\ncounts = "best"\n####\n')
+    fay = student(graded, "fay")
+    first = solved(graded, "1.1", remark="fay")
+    for content in (first, b"{", first, solved(graded, "1.1", "1.2", "1.3", remark="fay")):
+        assert fay.hands_in(content).status_code == 303
+        grade(graded)
+    own = attempts.attempts_of(graded.store, "fay")
+    assert [(one.nth, one.counts, one.score) for one in own] == [
+        (4, True, 20.0), (3, False, 5.0), (2, False, 0.0), (1, False, 5.0),
+    ]  # fmt: skip
+    assert entry(graded, "fay").grade.submission_sha256 == own[0].sha256
+    assert "Feedback for fay" in fay.get(f"/a/{NAME}/attempts/3").text
+
+
 # ---------------------------------------------------------------- serve.toml
 
 

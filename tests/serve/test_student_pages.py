@@ -115,6 +115,7 @@ def test_what_a_person_changes_in_the_gradebook_is_on_the_page_at_once(graded: S
     page = ada.get(f"/a/{NAME}/feedback").text
     assert "You are right." in page
     assert "7 of 100" in ada.get("/").text
+    assert re.search(r'<td class="right">7</td>', ada.get(f"/a/{NAME}").text)
 
 
 def test_an_appeal_that_waits_is_not_made_twice(graded: Site) -> None:
