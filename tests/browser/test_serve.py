@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -19,10 +13,10 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from examples.make import ROOT
-from grader.gradebook.writer import add_students
 from grader.records import Student
 from tests.browser.chromium import chromium_or_skip
 from tests.gradebook.small_course import COURSE, NAME, SmallCourse
+from tests.serve.running import course_on_free_port, running
 
 CHROMIUM = chromium_or_skip()
 ARTEFACTS = ROOT / "artefacts"
@@ -33,45 +27,18 @@ SOLUTION = ROOT / "solutions" / NAME / f"{NAME}.ipynb"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
-    """A course with two students, a due date, and a free port."""
-    made = SmallCourse.make(tmp_path_factory.mktemp("serve") / "course")
-    add_students(made.url, COURSE, [Student(id="s1", first_name="Ada", last_name="Lovelace"), Student(id="s2")])
+    """A course with two students and a due date."""
+    people = [Student(id="s1", first_name="Ada", last_name="Lovelace"), Student(id="s2")]
+    made = course_on_free_port(tmp_path_factory.mktemp("serve") / "course", people)
     with Gradebook(made.url, COURSE) as gradebook:
         gradebook.update_or_create_assignment(NAME, duedate=datetime(2036, 1, 31, 18))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (made.root / "serve.toml").write_text(f'url = "http://127.0.0.1:{port}"\nport = {port}\n')
     return made
 
 
 @pytest.fixture(scope="module")
 def address(course: SmallCourse) -> Iterator[str]:
-    """The address of `grader serve`, once it answers."""
-    url = re.findall('"(http[^"]+)"', (course.root / "serve.toml").read_text())[0]
-    log = course.root / "log"
-    with log.open("w") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "grader", "serve"], cwd=course.root, env=course.environment, stdout=file, stderr=file
-        )
-    try:
-        wait_for(url, process, log)
+    with running(course) as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait(PATIENCE / 1000)
-
-
-def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE / 1000
-    while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
-        try:
-            urllib.request.urlopen(f"{url}/health", timeout=5).close()
-            return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(log.read_text())
 
 
 @pytest.fixture(scope="module")
