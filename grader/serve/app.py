@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from http import HTTPStatus
 from pathlib import Path
 
@@ -66,7 +67,7 @@ async def ask_to_sign_in(request: Request) -> Response:
     ticket = await run_in_threadpool(_ticket, request, token)
     if ticket is None:
         return await _wrong_link(request)
-    visit = web.new_visit()
+    visit = secrets.token_urlsafe(24)
     student = (await run_in_threadpool(site_of(request).students)).get(ticket.person)
     name = ticket.name or (student.name if student else "")
     values = {"ticket": ticket, "name": name, "token": token, "form_token": form_token(site_of(request).key, visit)}

@@ -88,20 +88,15 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(scope, send, self._settings())
+        answer = _with_headers(scope, send, self._settings())
         refusal = self._refusal(scope)
         if refusal is not None:
             await PlainTextResponse(refusal.detail + "\n", refusal.status)(scope, receive, answer)
             return
-        is_upload = scope["method"] == "POST" and int(Headers(scope=scope).get("content-length") or 0) > SMALL_BODY
+        is_upload = scope["method"] == "POST" and int(Headers(scope=scope)["content-length"]) > SMALL_BODY
         self._uploads += is_upload
         try:
-            await self._app(scope, _bounded(receive), answer)
-        except BodyRefused as refused:
-            if not answer.started:
-                await PlainTextResponse(refused.detail + "\n", refused.status, {"Connection": "close"})(
-                    scope, receive, answer
-                )
+            await self._app(scope, _bounded(receive), answer)  # what `_bounded` raises is answered there
         finally:
             self._uploads -= is_upload
 
@@ -129,7 +124,7 @@ class Guard:
         largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
         if int(length) > largest:
             return BodyRefused(
-                413, f"This is larger than {largest >> 20 or 1} MiB. Clear the outputs of the notebook, and save it."
+                413, f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
             )
         if int(length) > SMALL_BODY and self._uploads >= UPLOADS_AT_ONCE:
             return BodyRefused(503, "Many are handing in at this moment. Try again in a few seconds.")
@@ -181,23 +176,20 @@ def _bounded(receive: Receive) -> Receive:
     return bounded
 
 
-class _Answer:
-    """A `send` that adds our headers, unless a page has set its own."""
+def _with_headers(scope: Scope, send: Send, settings: Settings) -> Send:
+    """Return a `send` that adds our headers, unless a page has set its own, and writes a line of the log."""
 
-    def __init__(self, scope: Scope, send: Send, settings: Settings) -> None:
-        self._scope, self._send, self._settings, self.started = scope, send, settings, False
-
-    async def __call__(self, message: Message) -> None:
+    async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.started = True
             headers = MutableHeaders(scope=message)
             for name, value in {"Content-Security-Policy": CSP, **HEADERS}.items():
                 headers.setdefault(name, value)
             if "frame-ancestors http" in headers["Content-Security-Policy"]:  # a page for a platform's frame
                 del headers["X-Frame-Options"]
-            if self._settings.secure:
+            if settings.secure:
                 headers["Strict-Transport-Security"] = "max-age=31536000"
-            path = self._scope["path"]
-            shown = "/in/…" if path.startswith("/in/") else path  # the link is a secret
-            log.info("%s %s %r %s", client_of(self._scope), self._scope["method"], shown, message["status"])
-        await self._send(message)
+            shown = "/in/…" if scope["path"].startswith("/in/") else scope["path"]  # the link is a secret
+            log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
+        await send(message)
+
+    return answer

@@ -41,7 +41,6 @@ class Settings:
     every: Policy = Policy()
     by_assignment: Mapping[str, Policy] = field(default_factory=dict)
     lti: Mapping[str, Any] = field(default_factory=dict)  # read by `lti`
-    hub: Mapping[str, Any] = field(default_factory=dict)  # read by `hub`
 
     def policy(self, assignment: str) -> Policy:
         """Return the rules of an assignment."""

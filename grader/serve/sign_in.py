@@ -1,6 +1,6 @@
 """Who is signed in: tickets, which each way to sign in makes, and sessions, which a person gets for a ticket.
 
-A way to sign in (`links`, `lti`, `hub`) finds out who somebody is, and makes a `Ticket`. The person sees on a page of ours
+A way to sign in (`links`, `lti`) finds out who somebody is, and makes a `Ticket`. The person sees on a page of ours
 whose it is, and presses a button: only then a session begins. So nobody is signed in unseen, as somebody else.
 """
 
@@ -30,7 +30,7 @@ class Ticket:
     person: str  # the student's id in the gradebook
     role: str
     name: str
-    via: str  # "link", "lti", "hub"
+    via: str  # "link" or "lti"
     link: str = ""  # the personal link: if that is revoked, its sessions end
     leads_to: str = "/"  # the page to open then, a path of ours
 

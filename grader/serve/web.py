@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -137,11 +136,6 @@ def students_html(page: bytes) -> Response:
 def go_to(*parts: str) -> Response:
     """Send the browser to a page of ours."""
     return RedirectResponse("/" + "/".join(quote(part, safe="") for part in parts), 303)
-
-
-def new_visit() -> str:
-    """Return a token for a browser that is not signed in yet."""
-    return secrets.token_urlsafe(24)
 
 
 @cache

@@ -14,9 +14,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from examples.make import ROOT
 from grader.records import Student
+from grader.serve.lti import own_key
+from grader.serve.settings import read_settings
 from tests.browser.chromium import chromium_or_skip
 from tests.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.serve.running import course_on_free_port, running
+from tests.serve.school import open_school
 
 CHROMIUM = chromium_or_skip()
 ARTEFACTS = ROOT / "artefacts"
@@ -120,7 +123,7 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
 
     hand_in(page, right)
     expect(page.get_by_role("heading", name="Attempt 2")).to_be_visible()
-    expect(page.locator(".score")).to_contain_text("100 of 100 points")
+    expect(page.locator(".score")).to_contain_text("100 of 100 points", timeout=PATIENCE)
     look(page, "graded")
 
     page.get_by_text("Ask for another look at an exercise").click()
@@ -147,8 +150,44 @@ def test_without_javascript_the_page_looks_again_by_itself(
     context, page = opened(browser, links["s2"], scripts=False, size=PHONE)
     page.get_by_role("link", name=NAME).click()
     hand_in(page, course.submit("s2", "1.1", to="mine"))
-    expect(page.get_by_text("5 of 100 points")).to_be_visible()
+    expect(page.get_by_text("5 of 100 points")).to_be_visible(timeout=PATIENCE)
     context.close()
+
+
+@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
+def test_from_a_platforms_frame_to_a_tab_of_its_own_and_the_score_back(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    course = course_on_free_port(tmp_path_factory.mktemp("lti") / "course", ())
+    tool = read_settings(course.root).url
+    with open_school(tool, "localhost") as school:
+        with (course.root / "serve.toml").open("a") as file:
+            file.write(school.toml)
+        school.registration.set_tool_key_set({"keys": [own_key(course.root).as_dict(private=False)]})
+        school.clicks = {"user": "17", "assignment": NAME, "name": "Ada Lovelace"}
+        with running(course):
+            context = browser.new_context(viewport=DESK)  # type: ignore[arg-type]
+            context.set_default_timeout(PATIENCE)
+            page = context.new_page()
+            page.goto(f"{school.url}/course")
+            button = page.frame_locator("iframe").get_by_role("link", name="Open it")
+            expect(button).to_be_visible()
+            page.screenshot(path=str(ARTEFACTS / "serve-platform-desk.png"))
+            assert context.cookies(tool) == []  # in the frame there is no cookie to block
+            with context.expect_page() as opened:
+                button.click()
+            tab = opened.value
+            tab.get_by_role("button", name="Yes, that is me").click()
+            expect(tab.get_by_text("Ada Lovelace")).to_be_visible()
+            hand_in(tab, course.submit("17", "1.1", to="mine"))
+            expect(tab.get_by_text("5 of 100 points")).to_be_visible(timeout=PATIENCE)
+            for _ in range(100):
+                if school.scores:
+                    break
+                tab.wait_for_timeout(200)
+            tab.wait_for_timeout(6000)  # another round of the sender
+            context.close()
+    assert [(one["userId"], one["scoreGiven"]) for one in school.scores] == [("17", 5.0)]
 
 
 def without_scaling(text: str) -> str:

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -51,13 +52,13 @@ class _Launch(LTIAdvantageMessageLaunchAbstract):
 class School:
     """The platform, and what it was sent."""
 
-    def __init__(self, tool: str, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, tool: str, host: str, port: int) -> None:
+        self.url = f"http://{host}:{port}"
         self.key = RSAKey.generate_key(2048)
         self.scores: list[dict[str, Any]] = []
         self.broken = 0  # how many requests for a score fail from now on
         self.lost = 0  # how many scores are taken without an answer
-        self.tokens = 0
+        self.clicks: dict[str, Any] = {}  # who opens the task in a browser, as `launch` takes it
         registration = (
             Registration()
             .set_iss(self.url)
@@ -109,8 +110,23 @@ class School:
         """Answer a request of the tool."""
         if path == "/keys":
             return 200, self.config.get_jwks()
+        if path == "/course":
+            address = escape(self.login_address(self.clicks["user"]))
+            return (
+                200,
+                f'<!DOCTYPE html><title>Course</title><h1>Course</h1><iframe src="{address}" width="700" height="400"></iframe>',
+            )
+        if path == "/auth":
+            told = self.launch(form, **self.clicks)
+            fields = "".join(
+                f'<input type="hidden" name="{name}" value="{told[name]}">' for name in ("id_token", "state")
+            )
+            place = escape(told["launch_url"])
+            return (
+                200,
+                f'<form method="post" action="{place}">{fields}</form><script>document.forms[0].submit()</script>',
+            )
         if path == "/token":
-            self.tokens += 1
             return 200, self.config.get_access_token(form)
         if path == "/items/1/scores":
             if self.broken:
@@ -126,12 +142,12 @@ class School:
 
 
 @contextmanager
-def open_school(tool: str) -> Iterator[School]:
-    """Run a platform that knows the tool at this address."""
+def open_school(tool: str, host: str = "127.0.0.1") -> Iterator[School]:
+    """Run a platform that knows the tool at this address; under the name `localhost` it is another site than the tool's."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._reply(b"")
+            self._reply(urlsplit(self.path).query.encode())
 
         def do_POST(self) -> None:
             self._reply(self.rfile.read(int(self.headers["Content-Length"])))
@@ -141,14 +157,15 @@ def open_school(tool: str) -> Iterator[School]:
             form = dict(parse_qsl(body.decode())) if body[:1] != b"{" else {}
             status, told = school.answer(urlsplit(self.path).path, form, body, token)
             self.send_response(status)
+            self.send_header("Content-Type", "text/html" if isinstance(told, str) else "application/json")
             self.end_headers()
-            self.wfile.write(json.dumps(told).encode())
+            self.wfile.write((told if isinstance(told, str) else json.dumps(told)).encode())
 
         def log_message(self, *arguments: object) -> None:
             """Be quiet."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        school = School(tool, server.server_port)
+        school = School(tool, host, server.server_port)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield school
         server.shutdown()
