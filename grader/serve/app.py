@@ -20,7 +20,7 @@ from grader.serve import class_pages, links, lti_pages, student_pages, web
 from grader.serve.guard import BodyRefused, Guard, RateLimit, client_of
 from grader.serve.sign_in import Ticket, begin_session, can_sign_in, end_session, form_token, read_ticket
 from grader.serve.site import Site
-from grader.serve.web import HERE, site_of
+from grader.serve.web import site_of
 
 log = logging.getLogger("grader.serve")
 WRONG_LINKS_A_MINUTE = 20  # of one address
@@ -34,8 +34,8 @@ def make_app(site: Site) -> Starlette:
         Route("/in/{token}", ask_to_sign_in),
         Route("/in", sign_in, methods=["POST"]),
         Route("/out", sign_out, methods=["POST"]),
-        Route("/static/style.css", stylesheet),
-        Route("/static/live.js", script),
+        Route("/static/style.css", static),
+        Route("/static/live.js", static),
         Route("/health", health),
         *student_pages.ROUTES,
         *class_pages.ROUTES,
@@ -128,15 +128,11 @@ async def sign_out(request: Request) -> Response:
 # ---------------------------------------------------------------- the rest
 
 
-async def stylesheet(request: Request) -> Response:
-    """Answer with the styles."""
-    return Response(web.style(), media_type="text/css", headers=IMMUTABLE)
-
-
-async def script(request: Request) -> Response:
-    """Answer with the only script: it shows what happens in the queue without a reload."""
-    content = await run_in_threadpool(Path(HERE / "live.js").read_bytes)
-    return Response(content, media_type="text/javascript", headers=IMMUTABLE)
+async def static(request: Request) -> Response:
+    """Answer with the styles, or with the only script: it shows what happens in the queue without a reload."""
+    is_style = request.url.path.endswith(".css")
+    content = await run_in_threadpool(web.style if is_style else Path(web.HERE / "live.js").read_bytes)
+    return Response(content, media_type=f"text/{'css' if is_style else 'javascript'}", headers=IMMUTABLE)
 
 
 async def health(request: Request) -> Response:

@@ -21,14 +21,14 @@ from grader.serve.attempts import Attempt
 from grader.serve.settings import BY_HAND
 from grader.serve.site import Site, release, released
 from grader.serve.student_pages import LONGEST_APPEAL
-from grader.serve.web import go_to, html, instructor_or_404, our_form, site_of, students_html, text_in
+from grader.serve.web import go_to, html, instructors_site, our_form, site_of, students_html, text_in
 
 MOST_SHOWN = 50  # attempts of the queue
 
 
 async def overview(request: Request) -> Response:
     """Show the class."""
-    await run_in_threadpool(instructor_or_404, request)
+    await instructors_site(request)
     return await _page(request)
 
 
@@ -80,16 +80,15 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
 
 async def report(request: Request) -> Response:
     """Show the report of the class, as `grader report` writes it."""
-    await run_in_threadpool(instructor_or_404, request)
-    page = await run_in_threadpool(lambda: class_page(site_of(request).entries()))
+    site = await instructors_site(request)
+    page = await run_in_threadpool(lambda: class_page(site.entries()))
     return students_html(page.encode("utf-8", "replace"))
 
 
 async def feedback(request: Request) -> Response:
     """Show a student's feedback page."""
-    await run_in_threadpool(instructor_or_404, request)
-    site, student, assignment = site_of(request), request.path_params["student"], request.path_params["assignment"]
-    entry = await run_in_threadpool(site.entry, student, assignment)
+    site, about = await instructors_site(request), request.path_params
+    entry = await run_in_threadpool(site.entry, about["student"], about["assignment"])
     if entry is None:
         raise HTTPException(404)
     return students_html(await run_in_threadpool(site.feedback_page, entry))
@@ -97,8 +96,7 @@ async def feedback(request: Request) -> Response:
 
 async def decide(request: Request) -> Response:
     """Write down what the instructor decides about an appeal."""
-    await run_in_threadpool(instructor_or_404, request)
-    site = site_of(request)
+    site = await instructors_site(request)
     async with our_form(request) as form:
         said, comment = text_in(form, "points"), text_in(form, "comment", LONGEST_APPEAL)
     pairs = await run_in_threadpool(lambda: _appeals(site.entries()))
@@ -117,8 +115,7 @@ async def decide(request: Request) -> Response:
 
 async def show_feedback(request: Request) -> Response:
     """Show students score and feedback of an assignment from now on."""
-    await run_in_threadpool(instructor_or_404, request)
-    site = site_of(request)
+    site = await instructors_site(request)
     async with our_form(request) as form:
         name = text_in(form, "assignment")
     if name not in site.open_assignments():
@@ -129,9 +126,9 @@ async def show_feedback(request: Request) -> Response:
 
 async def grade_again(request: Request) -> Response:
     """Put what we could not grade back into the queue."""
-    await run_in_threadpool(instructor_or_404, request)
+    site = await instructors_site(request)
     async with our_form(request):
-        await run_in_threadpool(attempts.again, site_of(request).store)
+        await run_in_threadpool(attempts.again, site.store)
     return go_to("class")
 
 

@@ -139,7 +139,7 @@ def client_of(scope: Scope) -> str:
 def _is_ours(host: str, settings: Settings) -> bool:
     """Tell whether a request names this server. By a loopback address one reaches it for a look at its health."""
     host = host.lower()
-    return host == settings.hostname or is_loopback(host.rpartition(":")[0].strip("[]") or host)
+    return settings.origin.endswith(f"//{host}") or is_loopback(host.rpartition(":")[0].strip("[]") or host)
 
 
 def _from_here(headers: Headers, settings: Settings) -> bool:

@@ -57,11 +57,6 @@ class Settings:
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}".lower()
 
-    @property
-    def hostname(self) -> str:
-        """The name in the `Host` header."""
-        return urlsplit(self.url).netloc.lower()
-
 
 def read_settings(root: Path) -> Settings:
     """Read serve.toml of a course; without one, the defaults.

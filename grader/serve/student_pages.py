@@ -25,7 +25,6 @@ from grader.report.text import by_number, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
 from grader.serve.settings import AFTER_DUE, Policy
-from grader.serve.sign_in import Visitor
 from grader.serve.site import Site
 from grader.serve.store import now
 from grader.serve.web import go_to, html, our_form, site_of, student_or_401, students_html, text_in
@@ -94,17 +93,13 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
     )
 
 
-def _assignment(request: Request) -> str:
-    """Return the assignment that the address names, if students see it."""
-    name = request.path_params["assignment"]
-    if name not in site_of(request).open_assignments():
-        raise HTTPException(404)
-    return name
-
-
-async def _student_and_assignment(request: Request) -> tuple[Visitor, str]:
+async def _asked(request: Request) -> tuple[Site, str, str]:
+    """Return the course, the student who is signed in, and the assignment that the address names, if students see it."""
     visitor = await run_in_threadpool(student_or_401, request)
-    return visitor, await run_in_threadpool(_assignment, request)
+    site, name = site_of(request), request.path_params["assignment"]
+    if name not in await run_in_threadpool(site.open_assignments):
+        raise HTTPException(404)
+    return site, visitor.person, name
 
 
 # ---------------------------------------------------------------- pages
@@ -124,15 +119,16 @@ async def assignments(request: Request) -> Response:
 
 async def assignment(request: Request) -> Response:
     """Show one assignment: what was handed in, what it was worth, and where to hand in."""
-    visitor, name = await _student_and_assignment(request)
-    return await _page(request, visitor, name)
+    site, student, name = await _asked(request)
+    return await _page(request, site, student, name)
 
 
-async def _page(request: Request, visitor: Visitor, name: str, complaint: str = "", status: int = 200) -> Response:
-    site = site_of(request)
+async def _page(
+    request: Request, site: Site, student: str, name: str, complaint: str = "", status: int = 200
+) -> Response:
 
     def collect() -> dict[str, Any]:
-        shown = look_up(site, visitor.person, name)
+        shown = look_up(site, student, name)
         newest = shown.attempts[0] if shown.attempts else None
         cells = shown.entry.cells if shown.entry else {}
         waiting = {each.exercise for each in shown.entry.appeals if not each.outcome} if shown.entry else set()
@@ -161,32 +157,31 @@ def state_of(site: Site, attempt: Attempt) -> str:
 
 async def notebook(request: Request) -> Response:
     """Hand out the student notebook."""
-    _, name = await _student_and_assignment(request)
-    path = notebook_path(site_of(request).root, name)
+    site, _, name = await _asked(request)
+    path = notebook_path(site.root, name)
     return FileResponse(path, media_type="application/x-ipynb+json", filename=f"{name}.ipynb")
 
 
 async def hand_in(request: Request) -> Response:
     """Keep an upload, and answer when it is on the disk and in the queue."""
-    visitor, name = await _student_and_assignment(request)
-    site = site_of(request)
+    site, student, name = await _asked(request)
     most = site.policy(name).attempts_an_hour
 
     def refuse_early() -> None:
         with site.store.reading() as db:
-            attempts.refuse_too_many(db, visitor.person, name, most)
+            attempts.refuse_too_many(db, student, name, most)
 
     try:
         await run_in_threadpool(refuse_early)
         async with our_form(request) as form:
             file = form.get("notebook")
             if not isinstance(file, UploadFile) or not file.filename:
-                return await _page(request, visitor, name, "Choose your notebook first.", 400)
-            await run_in_threadpool(_keep, site, visitor.person, name, file, most)
+                return await _page(request, site, student, name, "Choose your notebook first.", 400)
+            await run_in_threadpool(_keep, site, student, name, file, most)
     except attempts.TooMany as error:
-        return await _page(request, visitor, name, str(error), 429)
+        return await _page(request, site, student, name, str(error), 429)
     except (attempts.SameFile, NotNotebook) as error:
-        return await _page(request, visitor, name, str(error), 400)
+        return await _page(request, site, student, name, str(error), 400)
     return go_to("a", name)
 
 
@@ -212,10 +207,9 @@ def _keep(site: Site, student: str, name: str, upload: UploadFile, most: int) ->
 
 async def feedback(request: Request) -> Response:
     """Show the feedback page of the attempt that counts."""
-    visitor, name = await _student_and_assignment(request)
-    site = site_of(request)
+    site, student, name = await _asked(request)
 
-    entry = (await run_in_threadpool(look_up, site, visitor.person, name)).entry
+    entry = (await run_in_threadpool(look_up, site, student, name)).entry
     if entry is None:
         raise HTTPException(404)
     return students_html(await run_in_threadpool(site.feedback_page, entry))
@@ -223,15 +217,14 @@ async def feedback(request: Request) -> Response:
 
 async def attempt_feedback(request: Request) -> Response:
     """Show the feedback on one attempt, as it was graded."""
-    visitor, name = await _student_and_assignment(request)
-    site = site_of(request)
+    site, student, name = await _asked(request)
 
     def read() -> bytes | None:
-        if not site.shows_feedback(name, site.due_dates(visitor.person).get(name)):
+        if not site.shows_feedback(name, site.due_dates(student).get(name)):
             return None
-        own = attempts.attempts_of(site.store, visitor.person, name)
+        own = attempts.attempts_of(site.store, student, name)
         one = next((each for each in own if each.nth == request.path_params["nth"]), None)
-        path = one and attempts.folder_of(site.folder, visitor.person, name, one.place) / attempts.PAGE
+        path = one and attempts.folder_of(site.folder, student, name, one.place) / attempts.PAGE
         return path.read_bytes() if path and path.is_file() else None
 
     page = await run_in_threadpool(read)
@@ -242,17 +235,16 @@ async def attempt_feedback(request: Request) -> Response:
 
 async def appeal(request: Request) -> Response:
     """Record that a student asks for another look at an exercise."""
-    visitor, name = await _student_and_assignment(request)
-    site = site_of(request)
+    site, student, name = await _asked(request)
     async with our_form(request) as form:
         exercise, text = text_in(form, "exercise"), text_in(form, "text", LONGEST_APPEAL)
-    shown = await run_in_threadpool(lambda: look_up(site, visitor.person, name))
+    shown = await run_in_threadpool(lambda: look_up(site, student, name))
     if shown.entry is None:
         raise HTTPException(404)
     try:
         await run_in_threadpool(add_appeal, site.gradebook, site.course, shown.entry, exercise, text)
     except RecordError as error:
-        return await _page(request, visitor, name, str(error), 409)
+        return await _page(request, site, student, name, str(error), 409)
     return go_to("a", name)
 
 
@@ -261,10 +253,10 @@ async def appeal(request: Request) -> Response:
 
 async def events(request: Request) -> Response:
     """Send the state of the newest attempt each time that it changes, until it is graded."""
-    visitor, name = await _student_and_assignment(request)
-    if _streams.get(visitor.person, 0) >= STREAMS_EACH:
+    site, student, name = await _asked(request)
+    if _streams.get(student, 0) >= STREAMS_EACH:
         raise HTTPException(429, "This page is open many times already. Close some of them.")
-    return EventSourceResponse(_changes(site_of(request), visitor.person, name))
+    return EventSourceResponse(_changes(site, student, name))
 
 
 async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[str, str]]:

@@ -78,14 +78,12 @@ def student_or_401(request: Request) -> Visitor:
     return visitor
 
 
-def instructor_or_404(request: Request) -> Visitor:
-    """Return the instructor who is signed in; for students these pages do not exist."""
-    visitor = visitor_or_none(request)
-    if visitor is None:
-        raise HTTPException(401)
-    if not visitor.is_instructor:
-        raise HTTPException(404)
-    return visitor
+async def instructors_site(request: Request) -> Site:
+    """Return the course, if the instructor is signed in; for students these pages do not exist."""
+    visitor = await run_in_threadpool(visitor_or_none, request)
+    if visitor is None or not visitor.is_instructor:
+        raise HTTPException(401 if visitor is None else 404)
+    return site_of(request)
 
 
 @asynccontextmanager

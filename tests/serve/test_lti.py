@@ -107,14 +107,17 @@ def test_another_claim_can_be_the_students_id(site: Site, school: School) -> Non
     assert "school-zoe" in site.students()
 
 
-def test_without_a_platform_there_are_no_such_pages(site: Site, school: School) -> None:
+def test_without_a_platform_nobody_comes_from_one(site: Site, school: School) -> None:
     text = (site.root / "serve.toml").read_text()
     (site.root / "serve.toml").write_text("# none\n")
     try:
-        answers = [Person.of(site).get(path).status_code for path in ("/lti/login?iss=x", "/lti/keys")]
+        answers = [
+            Person.of(site).get("/lti/login?iss=x").status_code,
+            sent(Person.of(site), {"id_token": "", "state": ""}).status_code,
+        ]
     finally:
         (site.root / "serve.toml").write_text(text)
-    assert answers == [404, 404]
+    assert answers == [403, 403]
 
 
 # ---------------------------------------------------------------- launches that are refused
