@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ from grader.secret import SecretError, course_secret
 from grader.serve.app import make_app
 from grader.serve.lti import platforms
 from grader.serve.lti_scores import Sender
-from grader.serve.settings import SettingsError
+from grader.serve.settings import FILE, SettingsError
 from grader.serve.site import open_site
 
 WRONG_USE = 2
@@ -46,14 +47,17 @@ def run(options: ServeOptions, terminal: Terminal) -> int:
         course_secret(options.root)
         settings = site.settings
         registered = platforms(site)
-    except (RecordError, SecretError, SettingsError) as error:
+    except (RecordError, SecretError, SettingsError, OSError) as error:
         terminal.complain(error)
+        return WRONG_USE
+    try:
+        listening = socket.create_server((settings.host, settings.port))
+    except OSError as error:
+        terminal.complain(f"the server cannot listen: {error.strerror}. Set another host or port in {FILE}.")
         return WRONG_USE
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     config = uvicorn.Config(
         make_app(site),
-        host=settings.host,
-        port=settings.port,
         access_log=False,  # it would hold personal links; the guard writes a log without them
         log_level="warning",
         server_header=False,
@@ -69,8 +73,7 @@ def run(options: ServeOptions, terminal: Terminal) -> int:
     if registered:
         Sender(site).start()
     try:
-        config.load()
-        server.run()
+        server.run(sockets=[listening])
     finally:
         grading.end()
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import socket
 import stat
 import sys
 from pathlib import Path
@@ -77,6 +78,14 @@ def test_a_wrong_serve_toml_stops_both(course: SmallCourse, tmp_path: Path) -> N
     (wrong.root / "serve.toml").write_text('url = "http://example.org"\n')
     for command in (("serve",), ("roster", "--links", "links.csv")):
         assert "is not protected. Write https://" in wrong.grader(*command, status=2)
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(course: SmallCourse, tmp_path: Path) -> None:
+    other = course.copy(tmp_path / "copy")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        (other.root / "serve.toml").write_text(f"port = {port}\n")
+        assert "Set another host or port in serve.toml." in other.grader("serve", status=2)
 
 
 def test_without_the_extra_the_message_says_how_to_get_it(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
