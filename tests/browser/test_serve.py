@@ -85,7 +85,9 @@ def hand_in(page: Page, notebook: Path) -> None:
     page.get_by_role("button", name="Hand in").click()
 
 
-@pytest.mark.slow(held_by="tests/browser/test_serve.py::test_without_javascript_the_page_looks_again_by_itself")
+@pytest.mark.slow(
+    held_by="tests/serve/test_student_pages.py::test_the_verdict_is_shown_and_the_feedback_page_is_the_gradebooks"
+)
 def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     browser: Browser, address: str, links: dict[str, str], tmp_path: Path
 ) -> None:
@@ -144,6 +146,9 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     context.close()
 
 
+@pytest.mark.slow(
+    held_by="tests/serve/test_student_pages.py::test_an_upload_is_on_the_disk_and_in_the_queue_when_it_is_acknowledged"
+)
 def test_without_javascript_the_page_looks_again_by_itself(
     browser: Browser, address: str, course: SmallCourse, links: dict[str, str]
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.serve import guard
 from grader.serve.site import Site
 from tests.serve.people import open_course
 
@@ -15,4 +16,5 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A course with students, without any submission."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("GRADER_SECRET", "test")
+        patched.setattr(guard, "REQUESTS_A_MINUTE", 100_000)  # one browser for all tests; one of them tries the limit
         yield open_course(tmp_path_factory.mktemp("serve") / "course")

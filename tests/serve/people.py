@@ -118,11 +118,21 @@ def token_in(page: Response) -> str:
     return found[-1] if found else ""
 
 
-def student(site: Site, person: str = "ada") -> Person:
-    """Return a student who is signed in."""
-    return Person.of(site).signs_in(person)
+_signed_in: dict[tuple[str, str], Person] = {}
+
+
+def student(site: Site, person: str = "ada", *, fresh: bool = False) -> Person:
+    """Return a student who is signed in: the same browser each time, or with `fresh` another one."""
+    key = str(site.store.path), person
+    if fresh or key not in _signed_in:
+        made = Person.of(site).signs_in(person)
+        return made if fresh else _signed_in.setdefault(key, made)
+    return _signed_in[key]
 
 
 def instructor(site: Site) -> Person:
     """Return an instructor who is signed in."""
-    return Person.of(site).signs_in("eva", INSTRUCTOR)
+    key = str(site.store.path), "the instructor"
+    if key not in _signed_in:
+        _signed_in[key] = Person.of(site).signs_in("eva", INSTRUCTOR)
+    return _signed_in[key]

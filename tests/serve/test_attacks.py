@@ -138,7 +138,7 @@ def test_a_session_that_was_planted_before_signing_in(site: Site) -> None:
 
 
 def test_a_session_from_before_ends_where_the_same_browser_signs_in_anew(site: Site) -> None:
-    shared = student(site, "ada")
+    shared = student(site, "ada", fresh=True)
     before = shared.browser.cookies["session"]
     shared.signs_in("bob")
     eve = Person.of(site)
@@ -147,7 +147,7 @@ def test_a_session_from_before_ends_where_the_same_browser_signs_in_anew(site: S
 
 
 def test_the_cookie_of_somebody_who_has_signed_out(site: Site) -> None:
-    ada = student(site)
+    ada = student(site, fresh=True)
     kept = ada.browser.cookies["session"]
     assert ada.posts("/out").status_code == 303
     eve = Person.of(site)
@@ -233,7 +233,7 @@ def test_an_upload_with_the_token_of_another_session_and_of_another_key(site: Si
     ids=str,
 )  # fmt: skip
 def test_a_form_that_another_site_sends(site: Site, headers: dict[str, str]) -> None:
-    ada = student(site)
+    ada = student(site, fresh=True)
     told = {"form_token": ada.token()}
     assert ada.browser.post("/out", data=told, headers=headers).status_code == 403
     assert ada.browser.post("/out", data=told, headers=AT_HOME).status_code == 303
@@ -241,7 +241,7 @@ def test_a_form_that_another_site_sends(site: Site, headers: dict[str, str]) -> 
 
 def test_another_site_signs_nobody_in_as_somebody_else(site: Site) -> None:
     """Neither by a form, as it has no cookie of the visit, nor by an address: that shows a page with a button."""
-    ada, eve = student(site), Person.of(site)
+    ada, eve = student(site, fresh=True), Person.of(site)
     link = eve.link("evil")
     assert ada.browser.get(f"/in/{link}").status_code == 200
     assert "ada" in ada.get("/").text or "Ada" in ada.get("/").text
@@ -478,8 +478,9 @@ def test_more_attempts_an_hour_than_are_allowed(site: Site) -> None:
     assert len(list((site.folder / "submitted" / ".attempts" / "eager" / NAME).iterdir())) == 2
 
 
-def test_a_flood_of_requests(site: Site) -> None:
-    ada = student(site)
+def test_a_flood_of_requests(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "REQUESTS_A_MINUTE", 20)
+    ada = student(site, fresh=True)
     answers = {ada.browser.get("/static/live.js").status_code for _ in range(guard.REQUESTS_A_MINUTE + 1)}
     assert answers == {200, 429}
     assert student(site, "bob").get("/").status_code == 200
