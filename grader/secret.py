@@ -26,13 +26,16 @@ def course_secret(root: Path) -> str:
     return kept_secret(root)
 
 
-def kept_secret(root: Path) -> str:
+def kept_secret(root: Path, name: str = "secret") -> str:
     """Return the content of the file .grader/secret. Make the file on first use; only its owner can read it.
+
+    Args:
+        name: that of the file, for a secret that is not the course's.
 
     Raises:
         SecretError: the file cannot be read or written, others can read it, or it is empty.
     """
-    path = root / ".grader" / "secret"
+    path = root / ".grader" / name
     try:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         try:

@@ -1,21 +1,30 @@
-"""Command lines about a lesson and a class: its proof, the zip for students, who they are, and how late they were."""
+"""Command lines about a lesson and a class: its proof, the zip for students, who they are, how late they were, where to hand in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
 
 from grader.commands.console import Terminal
-from grader.commands.options import GradebookOption, RosterArgument
+from grader.commands.options import Device, GradebookOption, Isolation, IsolationOption, RosterArgument
+from grader.commands.serve_part import NotInstalled, serve_part
 
 StudentArgument = Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")]
 ExerciseArgument = Annotated[str | None, typer.Argument(help="This exercise alone, as in 1.4.")]
 HoursArgument = Annotated[float, typer.Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")]
 AssignmentOption = Annotated[str | None, typer.Option(help="The assignment, if there are several.")]
+LinksOption = Annotated[Path | None, typer.Option(help="Write each student's personal link to this file, as CSV.")]
+InstructorOption = Annotated[
+    list[str] | None, typer.Option(help="Print a link to the page of the class for this person; may be repeated.")
+]
+RevokeOption = Annotated[list[str] | None, typer.Option(help="This person's link works no more; may be repeated.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Submissions graded side by side.")]
 ZipOption = Annotated[Path | None, typer.Option("--out", help="The zip to write; default: in dist/.")]
+WRONG_USE = 2
 
 
 def add_class_commands(app: typer.Typer, root: Callable[[], Path], terminal: Terminal) -> None:
@@ -41,13 +50,6 @@ def add_class_commands(app: typer.Typer, root: Callable[[], Path], terminal: Ter
         raise typer.Exit(run(root(), to, terminal))
 
     @app.command()
-    def roster(file: RosterArgument, gradebook: GradebookOption = None) -> None:
-        """Take the students' names from the platform's own list, and add who handed in nothing."""
-        from grader.commands.roster import run
-
-        raise typer.Exit(run(file, root=root(), gradebook=gradebook, terminal=terminal))
-
-    @app.command()
     def late(
         student: StudentArgument,
         hours: HoursArgument,
@@ -59,3 +61,52 @@ def add_class_commands(app: typer.Typer, root: Callable[[], Path], terminal: Ter
 
         options = LateOptions(student=student, hours=hours, root=root(), assignment=assignment, gradebook=gradebook)
         raise typer.Exit(run(options, terminal))
+
+    _add_handing_in(app, root, terminal)
+
+
+def _add_handing_in(app: typer.Typer, root: Callable[[], Path], terminal: Terminal) -> None:
+    """Add the commands about the class list and the place to hand in."""
+
+    @app.command()
+    def roster(
+        file: RosterArgument = None,
+        links: LinksOption = None,
+        instructor: InstructorOption = None,
+        revoke: RevokeOption = None,
+        gradebook: GradebookOption = None,
+    ) -> None:
+        """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
+        from grader.commands.roster import run
+
+        if file is None and not (links or instructor or revoke):
+            terminal.complain("name the platform's file, or pass --links, --instructor or --revoke")
+            raise typer.Exit(WRONG_USE)
+        status = 0 if file is None else run(file, root=root(), gradebook=gradebook, terminal=terminal)
+        if not status and (links or instructor or revoke):
+            write = _serve_part("link_command", terminal).run
+            status = write(root(), gradebook, links, instructor or [], revoke or [], terminal)
+        raise typer.Exit(status)
+
+    @app.command()
+    def serve(
+        jobs: JobsOption = 1,
+        device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
+        isolation: IsolationOption = Isolation.auto,
+        gradebook: GradebookOption = None,
+    ) -> None:
+        """The place to hand in: a web server that grades what students upload; serve.toml says how."""
+        command = _serve_part("command", terminal)
+        options = command.ServeOptions(
+            root=root(), gradebook=gradebook, jobs=jobs, device=device.value, isolation=isolation.value
+        )
+        raise typer.Exit(command.run(options, terminal))
+
+
+def _serve_part(name: str, terminal: Terminal) -> ModuleType:
+    """Import a module of grader/serve; exit with status 2 where the extra is missing."""
+    try:
+        return serve_part(name)
+    except NotInstalled as error:
+        terminal.complain(error)
+        raise typer.Exit(WRONG_USE) from error

@@ -78,4 +78,6 @@ JsonLinesOption = Annotated[
 FromOption = Annotated[
     list[Path] | None, typer.Option("--from", help="The zip or folder with the submission; default: submitted/.")
 ]
-RosterArgument = Annotated[Path, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")]
+RosterArgument = Annotated[
+    Path | None, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")
+]

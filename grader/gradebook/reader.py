@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from nbgrader import api
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from grader.gradebook.connection import attempt, existing
@@ -72,6 +73,32 @@ def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iter
                 return whole_entry(db, student, assignment, details=details)
 
             yield attempt(url, load)
+
+
+def read_students(url: str, course: str) -> list[Student]:
+    """Read all students of the gradebook, sorted.
+
+    Raises:
+        RecordError: there is no gradebook, or it cannot be read.
+    """
+    with existing(url, course) as db:
+        return sorted(attempt(url, lambda: _students(db)), key=lambda student: student.id)
+
+
+def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
+    """Read until when a student may hand in each assignment without being late, extensions included.
+
+    Raises:
+        RecordError: there is no gradebook, or it cannot be read.
+    """
+    submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
+    own = and_(submissions.c.assignment_id == assignments.c.id, submissions.c.student_id == student)
+    query = select(assignments.c.name, assignments.c.duedate, submissions.c.extension).select_from(
+        assignments.outerjoin(submissions, own)
+    )
+    with existing(url, course) as db:
+        rows = attempt(url, lambda: db.execute(query.where(assignments.c.duedate.is_not(None))).all())
+    return {row.name: row.duedate.replace(tzinfo=UTC) + (row.extension or timedelta()) for row in rows}
 
 
 def _class(db: Session, assignment: str | None) -> list[GradebookEntry]:

@@ -63,6 +63,10 @@ class ResultsWriter:
         self._unconfirmed[file.student, file.assignment] = recorded
         return recorded.grade
 
+    def forget(self, file: SubmissionFile) -> None:
+        """Drop what `recorded` remembers of a submission whose grade is not recorded after all."""
+        self._unconfirmed.pop((file.student, file.assignment), None)
+
     def record(self, job: Job, graded: Graded) -> bool:
         """Write one grade into the files and the gradebook.
 

@@ -26,6 +26,7 @@ def grade_class(
     course: Course,
     workers: Workers,
     recorded: Callable[[SubmissionFile, str], Grade | None],
+    look_again: float | None = None,
 ) -> Generator[tuple[Job, Graded]]:
     """Grade a class, and yield each submission's job and grade once. Only a few jobs are in memory at a time.
 
@@ -33,6 +34,8 @@ def grade_class(
         recorded: takes a submission and the key of its grade, and returns the grade that an earlier run
             recorded. It returns None if none was recorded under this key, or if the executed notebook has
             changed or is missing.
+        look_again: the seconds after which to ask `files` again while jobs run, where more of them may arrive: an
+            iterator that ended may then go on. None if the class is complete.
 
     Raises:
         WorkersLost: the cluster's scheduler is gone; the grades that were yielded are valid.
@@ -56,7 +59,7 @@ def grade_class(
             if queue.is_empty():
                 queue.finished = True
                 return
-            yield from queue.done()
+            yield from queue.done(look_again)
     finally:
         queue.close()
 
@@ -108,8 +111,8 @@ class _Queue:
             future.set_exception(error)
         self._waiting[future] = job
 
-    def done(self) -> Iterator[tuple[Job, Graded]]:
-        """Wait until at least one job ends. Yield each job that ended with its grade.
+    def done(self, look_again: float | None = None) -> Iterator[tuple[Job, Graded]]:
+        """Wait until at least one job ends, or `look_again` seconds where there is room. Yield each that ended, with its grade.
 
         A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does
         a job that timed out for lack of CPU time; after ATTEMPTS attempts, its grade is withheld.
@@ -120,7 +123,10 @@ class _Queue:
             WorkersLost: the cluster's scheduler is gone, or no worker does anything.
         """
         began = time.monotonic()
-        while not wait(self._waiting, LOOK_SECONDS, FIRST_COMPLETED).done:
+        seconds = look_again if look_again is not None and self.has_room() else LOOK_SECONDS
+        while not wait(self._waiting, seconds, FIRST_COMPLETED).done:
+            if seconds == look_again:
+                return
             self._workers.still_waiting(time.monotonic() - began)
         for future in [future for future in self._waiting if future.done()]:
             job = self._waiting.pop(future)

@@ -70,3 +70,32 @@ def test_one_alone_is_graded_again_once(files):
     _, graded = grade_one(files[0], COURSE, grades)
     assert graded.grade.status == "fault"
     assert grades.calls == {files[0].student: 2}
+
+
+class Arriving:
+    """Files of which one comes while the one before it is graded: in between, there is none."""
+
+    def __init__(self, files):
+        self._files, self._pause = iter(files), False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self._pause = not self._pause
+        if not self._pause:
+            raise StopIteration
+        return next(self._files)
+
+
+def test_what_comes_while_others_are_graded_is_graded_beside_them(files):
+    started = threading.Barrier(2, timeout=20)  # of two jobs: each waits for the other
+
+    def grade(job: Job) -> Graded:
+        started.wait()
+        return Graded(grade=withheld(job.file, Problem("not graded", "unreadable"), 100.0, "full", "cpu"))
+
+    workers = Workers(start=lambda: ThreadPoolExecutor(4), grade=grade, ahead=lambda: 4)
+    arriving = Arriving(files[:2])
+    done = [job.file.student for job, _ in grade_class(arriving, COURSE, workers, lambda *_: None, look_again=0.05)]
+    assert sorted(done) == sorted(file.student for file in files[:2])

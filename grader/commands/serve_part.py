@@ -1,0 +1,26 @@
+"""Finds the modules of `grader serve`, by name: nothing of grader imports them, and they need the extra `serve`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+NEEDED = ("starlette", "uvicorn", "sse_starlette", "multipart", "python_multipart", "itsdangerous", "joserfc")
+
+
+class NotInstalled(Exception):
+    """The extra `serve` is missing; the message says how to get it."""
+
+
+def serve_part(name: str) -> ModuleType:
+    """Import a module of grader/serve.
+
+    Raises:
+        NotInstalled: a package that it needs is missing.
+    """
+    try:
+        return import_module(f"grader.serve.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NEEDED:
+            raise
+        raise NotInstalled(f"{error.name} is missing. Run: pip install 'attention-course[serve]'") from error

@@ -1,0 +1,233 @@
+"""Attempts: each upload is kept in a folder of its own, and waits in the queue until it is graded.
+
+    submitted/.attempts/STUDENT/ASSIGNMENT/20301131T180000-3f9a2c71/   one attempt: notebook, timestamp.txt, its page
+    submitted/STUDENT/ASSIGNMENT/                                       the attempt that counts, in nbgrader's layout
+
+nbgrader and `grader grade` pass over names that begin with a dot: for them, a student handed in what counts.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from grader.serve.store import Store, now, text_of
+from grader.submission.file import SubmissionFile
+
+ATTEMPTS = ".attempts"
+PAGE = "feedback.html"
+WAITING, GRADING, GRADED, UNREADABLE, FAULT = "waiting", "grading", "graded", "unreadable", "fault"
+CHUNK = 1 << 20
+Scores = tuple[float | None, float | None, float | None]  # score, the most that it could be, and what it is worth
+NO_SCORES: Scores = (None, None, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One upload."""
+
+    id: int  # the place in the queue
+    student: str
+    assignment: str
+    nth: int  # of the student, from 1
+    received: str  # UTC
+    sha256: str
+    place: str  # the folder's name
+    state: str
+    tries: int
+    counts: bool  # it is the one in submitted/ and in the gradebook
+    score: float | None  # as it was graded; what the gradebook says may have changed since
+    max_score: float | None
+    worth: float | None  # the score, less what lateness costs
+    message: str
+    finished: str
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it still waits for its grade."""
+        return self.state in (WAITING, GRADING)
+
+    @property
+    def when(self) -> datetime:
+        """When it was handed in."""
+        return datetime.fromisoformat(self.received)
+
+
+class TooMany(Exception):
+    """The student has used up the attempts of this hour; the message says when the next one is possible."""
+
+
+class SameFile(Exception):
+    """The very same bytes were handed in before, as the newest attempt."""
+
+
+def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> tuple[str, str]:
+    """Write an upload to the disk; return its folder's name and its digest.
+
+    Killed before `enqueue`, a folder is left that nobody was told of.
+    """
+    place = f"{now():%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+    own = folder_of(folder, student, assignment, place)
+    own.mkdir(parents=True)
+    digest = sha256()
+    with (own / f"{assignment}.ipynb").open("xb") as kept:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+            kept.write(chunk)
+    for changed in (own / f"{assignment}.ipynb", own, own.parent, own.parent.parent):
+        _to_disk(changed)
+    return place, digest.hexdigest()
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk, and not only in memory."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def drop_upload(folder: Path, student: str, assignment: str, place: str) -> None:
+    """Remove an upload that was refused."""
+    shutil.rmtree(folder_of(folder, student, assignment, place), ignore_errors=True)
+
+
+def enqueue(
+    store: Store, folder: Path, student: str, assignment: str, place: str, digest: str, an_hour: int
+) -> Attempt:
+    """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded.
+
+    Raises:
+        TooMany: there were `an_hour` attempts in the last hour.
+        SameFile: it is the newest attempt once more.
+    """
+    moment = now()
+    with store.writing() as db:
+        refuse_too_many(db, student, assignment, an_hour)
+        newest = db.execute(
+            "SELECT nth, sha256 FROM attempt WHERE student = ? AND assignment = ? ORDER BY nth DESC",
+            (student, assignment),
+        ).fetchone()
+        if newest is not None and newest["sha256"] == digest:
+            raise SameFile(
+                f"This is the same file as your attempt {newest['nth']}. Save your notebook, and choose it again."
+            )
+        nth = 1 if newest is None else newest["nth"] + 1
+        stamp = folder_of(folder, student, assignment, place) / "timestamp.txt"
+        stamp.write_text(f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC\n", "utf-8")
+        _to_disk(stamp)
+        added = db.execute(
+            "INSERT INTO attempt (student, assignment, nth, received, sha256, place, state) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (student, assignment, nth, text_of(moment), digest, place, WAITING),
+        )
+        row = db.execute("SELECT * FROM attempt WHERE id = ?", (added.lastrowid,)).fetchone()
+    return _attempt(row)
+
+
+def refuse_too_many(db: sqlite3.Connection, student: str, assignment: str, an_hour: int) -> None:
+    """Raise TooMany if a student has handed in an assignment so often within the last hour."""
+    since = text_of(now() - timedelta(hours=1))
+    recent = db.execute(
+        "SELECT received FROM attempt WHERE student = ? AND assignment = ? AND received > ? ORDER BY received DESC",
+        (student, assignment, since),
+    ).fetchall()
+    if len(recent) >= an_hour:
+        again = datetime.fromisoformat(recent[an_hour - 1]["received"]) + timedelta(hours=1)
+        minutes = max(1, -int((now() - again).total_seconds() // 60))
+        raise TooMany(f"You have handed in {len(recent)} times within an hour. Try again in {minutes} minutes.")
+
+
+def folder_of(folder: Path, student: str, assignment: str, place: str) -> Path:
+    """Return an attempt's folder below the folder of the results."""
+    return folder / "submitted" / ATTEMPTS / student / assignment / place
+
+
+def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
+    """Return an attempt as grading finds it."""
+    parts = (ATTEMPTS, attempt.student, attempt.assignment, attempt.place, f"{attempt.assignment}.ipynb")
+    return SubmissionFile(attempt.student, attempt.assignment, folder / "submitted", parts)
+
+
+# ---------------------------------------------------------------- the queue, as pages show it
+
+
+def attempts_of(store: Store, student: str, assignment: str | None = None) -> Sequence[Attempt]:
+    """Return a student's attempts, the newest first."""
+    with store.reading() as db:
+        rows = db.execute(
+            "SELECT * FROM attempt WHERE student = ? AND (? IS NULL OR assignment = ?) ORDER BY id DESC",
+            (student, assignment, assignment),
+        )
+        return [_attempt(row) for row in rows]
+
+
+def everybodys(store: Store) -> Sequence[Attempt]:
+    """Return all attempts, in the order of the queue."""
+    with store.reading() as db:
+        return [_attempt(row) for row in db.execute("SELECT * FROM attempt ORDER BY id")]
+
+
+def place_in_queue(store: Store, attempt: Attempt) -> int:
+    """Return how many attempts come before this one; 0 if it is graded now or was."""
+    with store.reading() as db:
+        query = "SELECT count(*) FROM attempt WHERE id < ? AND state IN (?, ?)"
+        return db.execute(query, (attempt.id, WAITING, GRADING)).fetchone()[0] if attempt.state == WAITING else 0
+
+
+# ---------------------------------------------------------------- the queue, as grading uses it
+
+
+def begin(store: Store) -> None:
+    """Put back what a killed process was grading."""
+    with store.writing() as db:
+        db.execute("UPDATE attempt SET state = ? WHERE state = ?", (WAITING, GRADING))
+
+
+def take(store: Store) -> Attempt | None:
+    """Take the next attempt out of the queue; None if none waits."""
+    with store.reading() as db:  # without a lock: mostly there is none
+        if db.execute("SELECT 1 FROM attempt WHERE state = ? LIMIT 1", (WAITING,)).fetchone() is None:
+            return None
+    with store.writing() as db:
+        row = db.execute("SELECT * FROM attempt WHERE state = ? ORDER BY id LIMIT 1", (WAITING,)).fetchone()
+        if row is not None:
+            db.execute("UPDATE attempt SET state = ?, tries = tries + 1 WHERE id = ?", (GRADING, row["id"]))
+    return None if row is None else _attempt(row)
+
+
+def counting(store: Store, student: str, assignment: str) -> Attempt | None:
+    """Return the attempt that counts until now; None without one."""
+    return next((one for one in attempts_of(store, student, assignment) if one.counts), None)
+
+
+def finish(
+    store: Store, attempt: Attempt, state: str, *, counts: bool = False, scores: Scores = NO_SCORES, message: str = ""
+) -> None:
+    """Write down how an attempt ended. If it counts, no other attempt of the student does."""
+    values = (state, counts, *scores, message, text_of(now()), attempt.id)
+    with store.writing() as db:
+        if counts:
+            own = (attempt.student, attempt.assignment)
+            db.execute("UPDATE attempt SET counts = 0 WHERE student = ? AND assignment = ?", own)
+        changed = "state = ?, counts = ?, score = ?, max_score = ?, worth = ?, message = ?, finished = ?"
+        db.execute(f"UPDATE attempt SET {changed} WHERE id = ?", values)
+
+
+def again(store: Store) -> int:
+    """Put attempts that could not be graded by our fault back into the queue; return how many."""
+    with store.writing() as db:
+        return db.execute("UPDATE attempt SET state = ?, tries = 0 WHERE state = ?", (WAITING, FAULT)).rowcount
+
+
+def _attempt(row: sqlite3.Row) -> Attempt:
+    values = {one.name: row[one.name] for one in fields(Attempt)}
+    return Attempt(**{**values, "counts": bool(values["counts"])})

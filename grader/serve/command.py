@@ -1,0 +1,126 @@
+"""`grader serve`: starts the web server, and beside it the process that grades; starts that again if it dies."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from grader.commands.console import Terminal
+from grader.gradebook.errors import RecordError
+from grader.secret import SecretError, course_secret
+from grader.serve.app import make_app
+from grader.serve.lti import platforms
+from grader.serve.lti_scores import Sender
+from grader.serve.settings import FILE, SettingsError
+from grader.serve.site import open_site
+
+WRONG_USE = 2
+PAUSE_SECONDS, LONGEST_PAUSE = 1.0, 60.0  # before the grading process is started again, doubled each time
+LIVED_SECONDS = 60.0  # after which a death counts as the first one
+CONNECTIONS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of `grader serve`, as they were given."""
+
+    root: Path
+    gradebook: str | None = None
+    jobs: int = 1
+    device: str = "auto"
+    isolation: str = "auto"
+
+
+def run(options: ServeOptions, terminal: Terminal) -> int:
+    """Serve until the process is told to end; return the exit status."""
+    try:
+        site = open_site(options.root, options.gradebook)
+        course_secret(options.root)
+        settings = site.settings
+        registered = platforms(site)
+    except (RecordError, SecretError, SettingsError, OSError) as error:
+        terminal.complain(error)
+        return WRONG_USE
+    try:
+        listening = socket.create_server((settings.host, settings.port))
+    except OSError as error:
+        terminal.complain(f"the server cannot listen: {error.strerror}. Set another host or port in {FILE}.")
+        return WRONG_USE
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    config = uvicorn.Config(
+        make_app(site),
+        access_log=False,  # it would hold personal links; the guard writes a log without them
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=3,
+    )
+    server = uvicorn.Server(config)
+    command = [sys.executable, "-m", "grader.serve.grading"]
+    command += [str(options.root), site.gradebook, str(options.jobs), options.device, options.isolation]
+    grading = Kept(command, lambda line: terminal.complain(line))
+    terminal.say(f"hand in at {settings.url}")
+    if registered:
+        Sender(site).start()
+    try:
+        server.run(sockets=[listening])
+    finally:
+        grading.end()
+    return 0
+
+
+class Kept:
+    """A process that is started again when it dies. It ends with this one, since its standard input ends."""
+
+    def __init__(self, command: list[str], say: Callable[[str], None]) -> None:
+        self._command, self._say = command, say
+        self._ending, self._lock = threading.Event(), threading.Lock()
+        self._process = self._start()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # A session of its own: Ctrl-C is for the web server, which then ends this one.
+        return subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
+
+    def _watch(self) -> None:
+        pause, began = PAUSE_SECONDS, time.monotonic()
+        while True:
+            status = self._process.wait()
+            if self._ending.is_set():
+                return
+            pause = PAUSE_SECONDS if time.monotonic() - began > LIVED_SECONDS else min(2 * pause, LONGEST_PAUSE)
+            self._say(
+                f"the grading process ended (status {status}); it starts again in {pause:.0f} s, and nothing is lost"
+            )
+            self._ending.wait(pause)
+            with self._lock:
+                if self._ending.is_set():
+                    return
+                _close_input(self._process)
+                began, self._process = time.monotonic(), self._start()
+
+    def end(self) -> None:
+        """End the process: what it was grading stays in the queue."""
+        with self._lock:
+            self._ending.set()
+            _close_input(self._process)
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _close_input(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()

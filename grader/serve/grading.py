@@ -1,0 +1,234 @@
+"""The process that grades: it takes attempts out of the queue, in their order, and is the only writer of grades.
+
+`python -m grader.serve.grading ROOT GRADEBOOK JOBS DEVICE ISOLATION` runs until its standard input ends, as it does when the
+web server ends, however that ends. The steps after a grade are made: the attempt's own page; if the attempt counts, the
+files in submitted/, then gradebook and feedback page as `grader grade` writes them; the state of the attempt. Killed between
+two steps, the next process does all of them again, and finds the grade that the gradebook has.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from grader.course import lessons
+from grader.execution.device import jobs_on, usable_device
+from grader.execution.tiers import resolve_tier
+from grader.gradebook.config import CourseConfig, read_config
+from grader.gradebook.errors import RecordError, StudentNameError
+from grader.gradebook.reader import read_due_dates
+from grader.gradebook.writer import open_gradebook
+from grader.grading.grade import master_notebook
+from grader.grading.graded import Graded
+from grader.paths import write_atomically
+from grader.records import Grade, GradebookEntry, GradingSettings
+from grader.results.folders import write_autograded
+from grader.results.pages import page_of
+from grader.results.writer import ResultsWriter
+from grader.secret import course_secret
+from grader.serve import attempts
+from grader.serve.attempts import Attempt
+from grader.serve.settings import BEST, Policy, SettingsError, current_settings
+from grader.serve.site import store_path
+from grader.serve.store import Store
+from grader.submission.file import SubmissionFile
+from grader.workers import worker
+from grader.workers.grade_class import grade_class
+from grader.workers.job import Course, Job
+from grader.workers.local import local_workers
+
+LOOK_SECONDS = 0.2  # between two looks at the queue
+MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault
+RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # while another program holds the gradebook
+FAULT_MESSAGE = "We could not grade this. The fault is ours and costs you nothing: your file is kept."
+
+
+def main(root: Path, url: str, jobs: int, device: str, isolation: str) -> None:
+    """Grade what waits, and what will come, until standard input ends."""
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    config = read_config(root)
+    with only_one(config.results_folder(url)):
+        grade_queue(config, url, jobs, device, isolation)
+
+
+def grade_queue(config: CourseConfig, url: str, jobs: int, device: str, isolation: str, *, wait: bool = True) -> None:
+    """Grade what waits in the queue of a class.
+
+    Args:
+        wait: then wait for more, for ever.
+    """
+    root, folder = config.root, config.results_folder(url)
+    store = Store(store_path(folder))
+    attempts.begin(store)
+    device, tier = usable_device(device, isolation), resolve_tier(isolation)
+    settings = GradingSettings(secret=course_secret(root), device=device, tier=tier)
+    with ExitStack() as stack:
+        masters = {name: master_notebook(root, name) for name in lessons()}
+        gradebook = open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty)
+        results = ResultsWriter(folder, None, stack.enter_context(gradebook))
+        workers = stack.enter_context(local_workers(jobs_on(device, jobs), tier, device, worker.run))
+        queue = Queue(store, folder, wait=wait)
+        desk = Desk(store, folder, results, config, url)
+        course = Course(root=root, settings=settings)
+        for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
+            desk.settle(queue.pop(job.file), job, graded)
+
+
+def _end_with_server() -> None:
+    """End this process when the web server ends: it holds the other end of standard input."""
+    while sys.stdin.buffer.read(1):
+        pass
+    os._exit(0)
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Wait until no other process grades this queue: one that loses its web server takes a moment to end."""
+    path = folder / ".grader" / "serve.lock"
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+class Queue:
+    """The files to grade, as `grade_class` asks for them. It ends for the moment while jobs run, and else waits for more."""
+
+    def __init__(self, store: Store, folder: Path, *, wait: bool) -> None:
+        self._store, self._folder, self._wait = store, folder, wait
+        self._taken: dict[tuple[str, ...], Attempt] = {}
+
+    def __iter__(self) -> Iterator[SubmissionFile]:
+        return self
+
+    def __next__(self) -> SubmissionFile:
+        while (attempt := attempts.take(self._store)) is None:
+            if self._taken or not self._wait:
+                raise StopIteration
+            time.sleep(LOOK_SECONDS)
+        file = attempts.submission_of(self._folder, attempt)
+        self._taken[file.parts] = attempt
+        return file
+
+    def pop(self, file: SubmissionFile) -> Attempt:
+        """Return the attempt of a file that was graded."""
+        return self._taken.pop(file.parts)
+
+
+class Desk:
+    """Writes down what became of an attempt."""
+
+    def __init__(self, store: Store, folder: Path, results: ResultsWriter, config: CourseConfig, url: str) -> None:
+        self._store, self._folder, self._results, self._config, self._url = store, folder, results, config, url
+
+    def settle(self, attempt: Attempt, job: Job, graded: Graded) -> None:
+        """Keep the attempt's page, write the grade into the gradebook if the attempt counts, and end its wait."""
+        grade = graded.grade
+        if grade.status == "fault":
+            self._withhold(attempt, grade.message)
+            return
+        try:
+            worth = self._worth(attempt, grade)
+            before = attempts.counting(self._store, attempt.student, attempt.assignment)
+            counts = replaces(attempt, grade, worth, before, self._policy(attempt).counts)
+            self._keep_page(attempt, graded)
+            if counts:
+                self._publish(attempt)
+                self._record(job, graded)
+            else:
+                self._results.forget(job.file)
+        except (RecordError, OSError, SettingsError) as error:
+            print(f"grader: {attempt.student}, {attempt.assignment}: {error}", file=sys.stderr, flush=True)
+            self._withhold(attempt, str(error))
+            return
+        state = attempts.GRADED if grade.status == "graded" else attempts.UNREADABLE
+        message = grade.message if state == attempts.UNREADABLE else ""
+        scores = (grade.score, grade.max_score, worth)
+        attempts.finish(self._store, attempt, state, counts=counts, scores=scores, message=message)
+
+    def _withhold(self, attempt: Attempt, why: str) -> None:
+        """Grade an attempt once more that we failed to grade, or leave it for the instructor."""
+        tries_left = attempt.tries + 1 < MOST_TRIES
+        attempts.finish(self._store, attempt, attempts.WAITING if tries_left else attempts.FAULT, message=why)
+
+    def _policy(self, attempt: Attempt) -> Policy:
+        return current_settings(self._config.root).policy(attempt.assignment)
+
+    def _worth(self, attempt: Attempt, grade: Grade) -> float:
+        """Return the score, less what nbgrader's late-submission plugin takes off."""
+        score = grade.score or 0.0
+        due = read_due_dates(self._url, self._config.course_id, attempt.student).get(attempt.assignment)
+        late = max(0.0, (attempt.when - due).total_seconds()) if due else 0.0
+        penalty = self._config.late_penalty(attempt.student, score, late) if late else None
+        return score - min(max(penalty or 0.0, 0.0), score)
+
+    def _keep_page(self, attempt: Attempt, graded: Graded) -> None:
+        """Write the feedback on this attempt beside it: later attempts take the page in feedback/."""
+        own = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
+        page = own / attempts.PAGE
+        if graded.recorded:  # the bytes of the attempt that counts, or a killed process had come this far
+            counted = feedback_path(self._folder, attempt.student, attempt.assignment)
+            if not page.exists() and counted.is_file():
+                write_atomically(page, counted.read_bytes())
+            return
+        entry = GradebookEntry.of(graded.grade)
+        notebook = own / "run" / "none.ipynb"
+        if graded.notebook is not None:
+            notebook = write_autograded(own / "run", attempt.student, attempt.assignment, graded.notebook)
+        write_atomically(page, page_of(entry, notebook).encode("utf-8", "replace"))
+        shutil.rmtree(own / "run", ignore_errors=True)
+
+    def _publish(self, attempt: Attempt) -> None:
+        """Copy the attempt to where nbgrader and `grader grade` look for it, with the time when it came."""
+        source = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
+        target = self._folder / "submitted" / attempt.student / attempt.assignment
+        for name in ("timestamp.txt", f"{attempt.assignment}.ipynb"):
+            write_atomically(target / name, (source / name).read_bytes())
+
+    def _record(self, job: Job, graded: Graded) -> None:
+        """Write the grade into the gradebook; wait while another program holds it.
+
+        Raises:
+            RecordError: it cannot be written.
+        """
+        for left in reversed(range(RECORD_TRIES)):
+            try:
+                self._results.record(job, graded)
+                return
+            except StudentNameError:
+                raise
+            except RecordError:
+                if not left:
+                    raise
+                time.sleep(RECORD_PAUSE)
+
+
+def replaces(attempt: Attempt, grade: Grade, worth: float, before: Attempt | None, rule: str) -> bool:
+    """Tell whether an attempt counts instead of the one that does until now.
+
+    A file that cannot be read replaces none that could be: a slip of the hand costs no points.
+    """
+    if before is None or before.id == attempt.id:
+        return True
+    if grade.status != "graded":
+        return before.state == attempts.UNREADABLE
+    if before.state == attempts.UNREADABLE:
+        return True
+    return worth > (before.worth or 0.0) if rule == BEST else attempt.nth > before.nth
+
+
+def feedback_path(folder: Path, student: str, assignment: str) -> Path:
+    """Return where the page of the attempt that counts lies."""
+    return folder / "feedback" / student / assignment / f"{assignment}.html"
+
+
+if __name__ == "__main__":
+    _, given_root, given_url, given_jobs, given_device, given_isolation = sys.argv
+    main(Path(given_root), given_url, int(given_jobs), given_device, given_isolation)

@@ -1,0 +1,195 @@
+"""What every request passes before a page sees it: host, origin, size, time and rate; and the headers of every answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from grader.serve.settings import Settings, is_loopback
+from grader.submission.file import MAX_BYTES
+
+log = logging.getLogger("grader.serve")
+
+SMALL_BODY = 64 << 10  # bytes of any other form
+LARGEST_BODY = MAX_BYTES + SMALL_BODY  # of an upload
+QUIET_SECONDS, WHOLE_SECONDS = 20.0, 300.0  # for the next part of a body, and for all of it
+REQUESTS_A_MINUTE = 300  # of one address with one session
+ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address: a whole class may share it
+UPLOADS_AT_ONCE = 16
+MOST_CLIENTS = 10_000  # whose requests are counted
+# Of our own pages: nothing from elsewhere, no inline script or style, no frame around them.
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+# Of pages with students' text: as in a file, without scripts, forms and this site's cookies.
+SANDBOXED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
+
+
+class RateLimit:
+    """Counts what each client does within a minute."""
+
+    def __init__(self, most: int, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._seconds, self._clock = most, seconds, clock
+        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def allows(self, client: str) -> bool:
+        """Count one request; tell whether it is within the limit."""
+        moment = self._clock()
+        began, count = self._counts.pop(client, (moment, 0))
+        if moment - began >= self._seconds:
+            began, count = moment, 0
+        self._counts[client] = began, count + 1
+        while len(self._counts) > MOST_CLIENTS:
+            self._counts.popitem(last=False)
+        return count < self._most
+
+
+@dataclass
+class BodyRefused(Exception):
+    """A request's body is too large, or comes too slowly."""
+
+    status: int
+    detail: str
+
+
+class Guard:
+    """ASGI middleware around the pages.
+
+    Args:
+        settings: returns what serve.toml says now.
+        foreign: paths that a learning platform may send forms to; they check who sent them by other means.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Callable[[], Settings], foreign: frozenset[str]) -> None:
+        self._app, self._settings, self._foreign = app, settings, foreign
+        self._rate, self._address_rate = RateLimit(REQUESTS_A_MINUTE), RateLimit(ADDRESS_REQUESTS_A_MINUTE)
+        self._uploads = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on with a guarded body."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _with_headers(scope, send, self._settings())
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await PlainTextResponse(refusal.detail + "\n", refusal.status)(scope, receive, answer)
+            return
+        is_upload = scope["method"] == "POST" and int(Headers(scope=scope)["content-length"]) > SMALL_BODY
+        self._uploads += is_upload
+        try:
+            await self._app(scope, _bounded(receive), answer)  # what `_bounded` raises is answered there
+        finally:
+            self._uploads -= is_upload
+
+    def _refusal(self, scope: Scope) -> BodyRefused | None:
+        """Return why a request is refused before anything of its body is read; None if it is not."""
+        headers, settings = Headers(scope=scope), self._settings()
+        if not _is_ours(headers.get("host", ""), settings):
+            return BodyRefused(421, "This server has another name.")
+        client, session = client_of(scope), headers.get("cookie", "")[-80:]
+        if not (self._address_rate.allows(client) and self._rate.allows(f"{client} {session}")):
+            return BodyRefused(429, "Too many requests. Wait a minute.")
+        if scope["method"] in ("GET", "HEAD"):
+            return None
+        if scope["method"] != "POST":
+            return BodyRefused(405, "Only GET and POST are known here.")
+        if scope["path"] not in self._foreign and not _from_here(headers, settings):
+            log.warning("refused a form from elsewhere: %s from %s", scope["path"], client_of(scope))
+            return BodyRefused(403, "This form came from another site.")
+        return self._length_refusal(headers.get("content-length"), scope["path"])
+
+    def _length_refusal(self, length: str | None, path: str) -> BodyRefused | None:
+        """Return why a body of this length is refused; a body without a length is counted while it comes."""
+        if length is None or not length.isascii() or not length.isdigit():
+            return BodyRefused(411, "Say how long the form is (Content-Length).")
+        largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
+        if int(length) > largest:
+            return BodyRefused(
+                413, f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
+            )
+        if int(length) > SMALL_BODY and self._uploads >= UPLOADS_AT_ONCE:
+            return BodyRefused(503, "Many are handing in at this moment. Try again in a few seconds.")
+        return None
+
+
+def client_of(scope: Scope) -> str:
+    """Return the address that a request comes from; uvicorn has replaced the proxy's own."""
+    return (scope.get("client") or ("unknown", 0))[0]
+
+
+def _is_ours(host: str, settings: Settings) -> bool:
+    """Tell whether a request names this server. By a loopback address one reaches it for a look at its health."""
+    host = host.lower()
+    return settings.origin.endswith(f"//{host}") or is_loopback(host.rpartition(":")[0].strip("[]") or host)
+
+
+def _from_here(headers: Headers, settings: Settings) -> bool:
+    """Tell whether a form was sent by a page of ours, as far as the browser says.
+
+    The page of a link sends no referrer, and browsers then call its origin "null"; so does a frame of another site, but
+    that says `cross-site`.
+    """
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None and site != "same-origin":
+        return False
+    return origin is None or origin.lower() == settings.origin or (origin == "null" and site == "same-origin")
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Return a `receive` that raises BodyRefused where a body comes too slowly, or is longer than any may be."""
+    began, total, ended = time.monotonic(), 0, False
+
+    async def bounded() -> Message:
+        nonlocal total, ended
+        if ended:  # what is waited for now is that the browser goes away
+            return await receive()
+        left = WHOLE_SECONDS - (time.monotonic() - began)
+        try:
+            message = await asyncio.wait_for(receive(), max(0.0, min(QUIET_SECONDS, left)))
+        except TimeoutError:
+            raise BodyRefused(408, "The upload was too slow. Try again on a better connection.") from None
+        total += len(message.get("body", b""))
+        ended = not message.get("more_body", False)
+        if total > LARGEST_BODY:
+            raise BodyRefused(413, "The upload is larger than it said.")
+        return message
+
+    return bounded
+
+
+def _with_headers(scope: Scope, send: Send, settings: Settings) -> Send:
+    """Return a `send` that adds our headers, unless a page has set its own, and writes a line of the log."""
+
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in {"Content-Security-Policy": CSP, **HEADERS}.items():
+                headers.setdefault(name, value)
+            if "frame-ancestors http" in headers["Content-Security-Policy"]:  # a page for a platform's frame
+                del headers["X-Frame-Options"]
+            if settings.secure:
+                headers["Strict-Transport-Security"] = "max-age=31536000"
+            shown = "/in/…" if scope["path"].startswith("/in/") else scope["path"]  # the link is a secret
+            log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
+        await send(message)
+
+    return answer

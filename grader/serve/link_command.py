@@ -1,0 +1,65 @@
+"""`grader roster --links`: writes each student's personal link, and revokes links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.commands.console import Terminal
+from grader.gradebook.errors import RecordError
+from grader.paths import write_atomically
+from grader.report.services.csv_table import table
+from grader.secret import SecretError
+from grader.serve.links import PATH, links_for, revoke
+from grader.serve.settings import SettingsError
+from grader.serve.sign_in import INSTRUCTOR, STUDENT, can_sign_in
+from grader.serve.site import Site, open_site
+
+WRONG_USE = 2
+
+
+def run(
+    root: Path, gradebook: str | None, to: Path | None, instructors: list[str], revoked: list[str], terminal: Terminal
+) -> int:
+    """Revoke the links of some people, then write those of all students; return the exit status.
+
+    Args:
+        to: the CSV to write; None for none.
+        instructors: names for whom a link to the page of the class is printed.
+        revoked: people whose links work no more.
+    """
+    try:
+        site = open_site(root, gradebook)
+        for person in revoked:
+            ended = revoke(site.store, person) + revoke(site.store, person, INSTRUCTOR)
+            if not ended:
+                terminal.complain(f"{person!r} has no link that works")
+                return WRONG_USE
+            terminal.say(f"the link of {person} works no more, and whoever used it is signed out")
+        for person in instructors:
+            (link,) = links_for(site.store, site.key, [person], INSTRUCTOR, site.settings.link_days)
+            terminal.say(f"{person}: {site.settings.url.rstrip('/')}{PATH}{link.token}")
+        return _write(site, to, terminal) if to is not None else 0
+    except (RecordError, SecretError, SettingsError, OSError) as error:
+        terminal.complain(error)
+        return WRONG_USE
+
+
+def _write(site: Site, to: Path, terminal: Terminal) -> int:
+    """Write the links of all students of the gradebook, for its owner alone to read."""
+    students = site.students()
+    usable = [id for id in students if can_sign_in(id)]
+    if not usable:
+        terminal.complain(
+            "the gradebook has no student yet. Take them from your platform's list first: grader roster FILE"
+        )
+        return WRONG_USE
+    for id in students.keys() - set(usable):
+        terminal.complain(f"{id!r} gets no link: the name cannot be a folder that grading finds")
+    address = f"{site.settings.url.rstrip('/')}{PATH}"
+    found = links_for(site.store, site.key, usable, STUDENT, site.settings.link_days)
+    own = {link.person: f"{address}{link.token}" for link in found}
+    rows = [(one.id, one.first_name, one.last_name, one.email, own[one.id]) for one in map(students.get, usable) if one]
+    text = table([("student", "first name", "last name", "email", "link"), *rows])
+    write_atomically(to, text, mode=0o600)
+    terminal.say(f"wrote {len(usable)} links to {to}: send each student the own one, and no other")
+    return 0

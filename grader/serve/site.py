@@ -1,0 +1,128 @@
+"""What the web server knows of its course, in one record; and what it reads from the gradebook for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader.course import lessons
+from grader.gradebook.config import CourseConfig, read_config
+from grader.gradebook.errors import RecordError
+from grader.gradebook.reader import read_class, read_due_dates, read_entry, read_students
+from grader.paths import notebook_path, write_atomically
+from grader.records import GradebookEntry, Student
+from grader.results.folders import autograded_notebook
+from grader.results.pages import is_current, page_of
+from grader.serve.settings import AFTER_DUE, BY_HAND, Policy, Settings, current_settings
+from grader.serve.sign_in import serve_key
+from grader.serve.store import Store, now, text_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """A course, its gradebook and its store."""
+
+    root: Path
+    folder: Path  # where submitted/, feedback/ and autograded/ lie
+    config: CourseConfig
+    gradebook: str  # URL
+    store: Store
+    key: bytes
+
+    @property
+    def settings(self) -> Settings:
+        """What serve.toml says now."""
+        return current_settings(self.root)
+
+    @property
+    def course(self) -> str:
+        """The course's name in the gradebook."""
+        return self.config.course_id
+
+    def policy(self, assignment: str) -> Policy:
+        """Return the rules of an assignment."""
+        return self.settings.policy(assignment)
+
+    def open_assignments(self) -> dict[str, str]:
+        """Map each assignment that students see to its title."""
+        return {
+            name: lesson.title
+            for name, lesson in lessons().items()
+            if self.policy(name).open and notebook_path(self.root, name).is_file()
+        }
+
+    def students(self) -> dict[str, Student]:
+        """Return the students of the gradebook by id; none as long as there is no gradebook."""
+        return {student.id: student for student in self._read(read_students, [])}
+
+    def due_dates(self, student: str) -> dict[str, datetime]:
+        """Return until when a student may hand in what; none as long as there is no gradebook."""
+        return self._read(read_due_dates, {}, student)
+
+    def entry(self, student: str, assignment: str) -> GradebookEntry | None:
+        """Return what the gradebook says of a submission; None if it says nothing."""
+        return self._read(read_entry, None, student, assignment)
+
+    def entries(self) -> list[GradebookEntry]:
+        """Return what the gradebook says of the class; nothing as long as there is none."""
+        return self._read(read_class, [])
+
+    def _read(self, read: Callable[..., Any], nothing: Any, *about: str) -> Any:
+        try:
+            return read(self.gradebook, self.course, *about)
+        except RecordError:
+            return nothing
+
+    def shows_feedback(self, assignment: str, due: datetime | None) -> bool:
+        """Tell whether a student sees score and feedback now."""
+        rule = self.policy(assignment).feedback
+        if rule == AFTER_DUE:
+            return due is not None and now() > due
+        return rule != BY_HAND or assignment in released(self.store)
+
+    def feedback_page(self, entry: GradebookEntry) -> bytes:
+        """Return the page of what the gradebook says now; write it anew if a person has changed something since."""
+        student, assignment = entry.student.id, entry.assignment
+        path = self.folder / "feedback" / student / assignment / f"{assignment}.html"
+        if not is_current(path, entry):
+            notebook = autograded_notebook(self.folder / "autograded", student, assignment)
+            write_atomically(path, page_of(entry, notebook).encode("utf-8", "replace"))
+            path.chmod(0o644)
+        return path.read_bytes()
+
+
+def open_site(root: Path, gradebook: str | None) -> Site:
+    """Read a course's configuration and open its store.
+
+    Raises:
+        RecordError: nbgrader_config.py cannot be read, or this is no database URL.
+        SecretError: the key cannot be used.
+        SettingsError: serve.toml cannot be used.
+    """
+    config = read_config(root)
+    url = gradebook or config.gradebook
+    folder = config.results_folder(url)
+    current_settings(root)
+    return Site(
+        root=root, folder=folder, config=config, gradebook=url, store=Store(store_path(folder)), key=serve_key(folder)
+    )
+
+
+def store_path(folder: Path) -> Path:
+    """Return where the store of a class lies."""
+    return folder / ".grader" / "serve.db"
+
+
+def released(store: Store) -> set[str]:
+    """Return the assignments whose feedback an instructor has released."""
+    with store.reading() as db:
+        return {row["assignment"] for row in db.execute("SELECT assignment FROM released")}
+
+
+def release(store: Store, assignment: str) -> None:
+    """Show students score and feedback of an assignment from now on."""
+    with store.writing() as db:
+        db.execute("INSERT OR IGNORE INTO released VALUES (?, ?)", (assignment, text_of(now())))

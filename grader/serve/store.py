@@ -1,0 +1,66 @@
+"""The file that web server and grading share: attempts, who may sign in, and what was sent to a platform.
+
+It is an SQLite file beside the gradebook, and not a table in it: an upload is acknowledged while another program writes
+the gradebook, which formgrader or `grader grade` may do for seconds; and the gradebook may be on a database server. Each
+change is one transaction that is on the disk when it returns: killed at any moment, nothing that was acknowledged is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+BUSY_SECONDS = 10.0
+SCHEMA = Path(__file__).parent / "schema.sql"
+
+
+class Store:
+    """The file. Each call opens it anew: threads share no connection."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # sessions are in it
+        with closing(self._open()) as db:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(SCHEMA.read_text("utf-8"))
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for queries."""
+        with closing(self._open()) as db:
+            yield db
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace."""
+        with closing(self._open()) as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        db.row_factory = sqlite3.Row
+        db.execute("PRAGMA synchronous = FULL")
+        return db
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def text_of(moment: datetime) -> str:
+    """Write a time so that texts sort as times do."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")

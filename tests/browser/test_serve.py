@@ -1,0 +1,205 @@
+"""A student hands in, in a real browser against the real server: wrong, told why, mended, full marks. Pictures: artefacts/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from nbgrader.api import Gradebook
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from examples.make import ROOT
+from grader.records import Student
+from grader.serve.lti import own_key
+from grader.serve.settings import read_settings
+from tests.browser.chromium import chromium_or_skip
+from tests.gradebook.small_course import COURSE, NAME, SmallCourse
+from tests.serve.running import course_on_free_port, running
+from tests.serve.school import open_school
+
+CHROMIUM = chromium_or_skip()
+ARTEFACTS = ROOT / "artefacts"
+PATIENCE = 120_000  # milliseconds
+DESK, PHONE = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
+SOLUTION = ROOT / "solutions" / NAME / f"{NAME}.ipynb"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
+    """A course with two students and a due date."""
+    people = [Student(id="s1", first_name="Ada", last_name="Lovelace"), Student(id="s2")]
+    made = course_on_free_port(tmp_path_factory.mktemp("serve") / "course", people)
+    with Gradebook(made.url, COURSE) as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=datetime(2036, 1, 31, 18))
+    return made
+
+
+@pytest.fixture(scope="module")
+def address(course: SmallCourse) -> Iterator[str]:
+    with running(course) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def links(course: SmallCourse) -> dict[str, str]:
+    """The link of each person, as `grader roster` writes them."""
+    said = course.grader("roster", "--links", "links.csv", "--instructor", "eva")
+    rows = (course.root / "links.csv").read_text("utf-8").splitlines()[1:]
+    return {"eva": said.split("eva: ")[1].split()[0]} | {row.split(",")[0]: row.split(",")[-1] for row in rows}
+
+
+def opened(
+    browser: Browser, link: str, *, scripts: bool = True, size: dict[str, int] = DESK
+) -> tuple[BrowserContext, Page]:
+    """Sign in by a link, in a browser of one's own."""
+    context = browser.new_context(viewport=size, java_script_enabled=scripts)  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(link)
+    page.get_by_role("button", name="Yes, that is me").click()
+    return context, page
+
+
+def look(page: Page, name: str, *, axe: bool = True) -> None:
+    """Take pictures on a desk and on a phone; axe finds nothing in light and dark, and nothing is wider than the page."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    for size, where in ((DESK, "desk"), (PHONE, "phone")):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme="light")
+        page.screenshot(path=str(ARTEFACTS / f"serve-{name}-{where}.png"), full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide on a {where}"
+        for scheme in ("light", "dark") if axe else ():
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            found = Axe().run(page)
+            assert found.violations_count == 0, f"{name}, {where}, {scheme}: {found.generate_report()}"
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+
+
+def hand_in(page: Page, notebook: Path) -> None:
+    page.get_by_label("Your notebook").set_input_files(str(notebook))
+    page.get_by_role("button", name="Hand in").click()
+
+
+@pytest.mark.slow(
+    held_by="tests/serve/test_student_pages.py::test_the_verdict_is_shown_and_the_feedback_page_is_the_gradebooks"
+)
+def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
+    browser: Browser, address: str, links: dict[str, str], tmp_path: Path
+) -> None:
+    text = SOLUTION.read_text("utf-8")
+    wrong, right = tmp_path / "wrong" / f"{NAME}.ipynb", tmp_path / "right" / f"{NAME}.ipynb"
+    for path, content in ((wrong, without_scaling(text)), (right, text)):
+        path.parent.mkdir()
+        path.write_text(content, "utf-8")
+    guest = browser.new_page(viewport=DESK)  # type: ignore[arg-type]
+    guest.goto(address)
+    look(guest, "welcome")
+    guest.goto(links["s1"])
+    look(guest, "sign-in")
+    guest.close()
+
+    context, page = opened(browser, links["s1"])
+    look(page, "assignments")
+    expect(page.get_by_text("Ada Lovelace")).to_be_visible()
+    page.get_by_role("link", name=NAME).click()
+    look(page, "assignment")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the notebook").click()
+    assert download.value.suggested_filename == f"{NAME}.ipynb"
+
+    page.route("**/events", lambda route: route.abort())  # or the page might change while axe looks at it
+    hand_in(page, wrong)
+    expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible()
+    look(page, "waiting")
+    page.unroute("**/events")
+    page.reload()
+    page.get_by_role("link", name="Read the feedback").click()  # it appears by itself
+    expect(page.locator("body")).to_contain_text("The scores are not divided by √d_k")
+    look(page, "feedback", axe=False)  # its sandbox lets axe not run; tests/browser/test_axe.py looks at these pages
+    page.go_back()
+
+    hand_in(page, right)
+    expect(page.get_by_role("heading", name="Attempt 2")).to_be_visible()
+    expect(page.locator(".score")).to_contain_text("100 of 100 points", timeout=PATIENCE)
+    look(page, "graded")
+
+    page.get_by_text("Ask for another look at an exercise").click()
+    page.get_by_label("What should be looked at?").fill("I think that my mask is right,\nsee the second cell.")
+    look(page, "appeal")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.get_by_text("Your instructor will look at")).to_be_visible()
+    context.close()
+
+    context, page = opened(browser, links["eva"])
+    expect(page.get_by_text("I think that my mask is right")).to_be_visible()
+    look(page, "class")
+    page.get_by_label("What the student reads").fill("It is right, and has its points.")
+    page.get_by_role("button", name="Decide").click()
+    expect(page.get_by_text("No appeal waits.")).to_be_visible()
+    page.get_by_role("link", name="The report of the class").click()
+    expect(page.get_by_role("heading", name=NAME)).to_be_visible()
+    context.close()
+
+
+@pytest.mark.slow(
+    held_by="tests/serve/test_student_pages.py::test_an_upload_is_on_the_disk_and_in_the_queue_when_it_is_acknowledged"
+)
+def test_without_javascript_the_page_looks_again_by_itself(
+    browser: Browser, address: str, course: SmallCourse, links: dict[str, str]
+) -> None:
+    context, page = opened(browser, links["s2"], scripts=False, size=PHONE)
+    page.get_by_role("link", name=NAME).click()
+    hand_in(page, course.submit("s2", "1.1", to="mine"))
+    expect(page.get_by_text("5 of 100 points")).to_be_visible(timeout=PATIENCE)
+    context.close()
+
+
+@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
+def test_from_a_platforms_frame_to_a_tab_of_its_own_and_the_score_back(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    course = course_on_free_port(tmp_path_factory.mktemp("lti") / "course", ())
+    tool = read_settings(course.root).url
+    with open_school(tool, "localhost") as school:
+        with (course.root / "serve.toml").open("a") as file:
+            file.write(school.toml)
+        school.registration.set_tool_key_set({"keys": [own_key(course.root).as_dict(private=False)]})
+        school.clicks = {"user": "17", "assignment": NAME, "name": "Ada Lovelace"}
+        with running(course):
+            context = browser.new_context(viewport=DESK)  # type: ignore[arg-type]
+            context.set_default_timeout(PATIENCE)
+            page = context.new_page()
+            page.goto(f"{school.url}/course")
+            button = page.frame_locator("iframe").get_by_role("link", name="Open it")
+            expect(button).to_be_visible()
+            page.screenshot(path=str(ARTEFACTS / "serve-platform-desk.png"))
+            assert context.cookies(tool) == []  # in the frame there is no cookie to block
+            with context.expect_page() as opened:
+                button.click()
+            tab = opened.value
+            tab.get_by_role("button", name="Yes, that is me").click()
+            expect(tab.get_by_text("Ada Lovelace")).to_be_visible()
+            hand_in(tab, course.submit("17", "1.1", to="mine"))
+            expect(tab.get_by_text("5 of 100 points")).to_be_visible(timeout=PATIENCE)
+            for _ in range(100):
+                if school.scores:
+                    break
+                tab.wait_for_timeout(200)
+            tab.wait_for_timeout(6000)  # another round of the sender
+            context.close()
+    assert [(one["userId"], one["scoreGiven"]) for one in school.scores] == [("17", 5.0)]
+
+
+def without_scaling(text: str) -> str:
+    """Return the solution with a wrong answer to 1.4: the scores are not divided by √d_k."""
+    notebook = nbformat.reads(text, as_version=4)
+    (cell,) = [one for one in notebook.cells if one.id == "exercise-1-4"]
+    right, wrong = "scaled_scores(query, key)", "query @ key.transpose(-2, -1)"
+    assert right in cell.source
+    cell.source = cell.source.replace(right, wrong)
+    return nbformat.writes(notebook)

@@ -1,0 +1,171 @@
+"""A learning platform for the tests: lti1p3platform, which is not ours, around a small server on this machine."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from joserfc.jwk import RSAKey
+from lti1p3platform.ltiplatform import LTI1P3PlatformConfAbstract
+from lti1p3platform.message_launch import LTIAdvantageMessageLaunchAbstract
+from lti1p3platform.oidc_login import OIDCLoginAbstract
+from lti1p3platform.registration import Registration
+
+CLIENT, DEPLOYMENT = "client-7", "3"
+MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
+CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
+
+
+class _Config(LTI1P3PlatformConfAbstract):
+    def init_platform_config(self, **kwargs: Any) -> None:
+        self._own = kwargs["registration"]
+
+    def get_registration_by_params(self, **kwargs: Any) -> Registration:
+        return self._own
+
+
+class _Login(OIDCLoginAbstract):
+    def set_lti_message_hint(self, **kwargs: Any) -> None:
+        self._lti_message_hint = "link-1"
+
+    def get_redirect(self, url: str) -> str:
+        return url
+
+
+class _Request:
+    def __init__(self, told: dict[str, str]) -> None:
+        self.get_data, self.form_data = told, {}
+
+
+class _Launch(LTIAdvantageMessageLaunchAbstract):
+    def render_launch_form(self, launch_data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        return launch_data
+
+
+class School:
+    """The platform, and what it was sent."""
+
+    def __init__(self, tool: str, host: str, port: int) -> None:
+        self.url = f"http://{host}:{port}"
+        self.key = RSAKey.generate_key(2048)
+        self.scores: list[dict[str, Any]] = []
+        self.broken = 0  # how many requests for a score fail from now on
+        self.lost = 0  # how many scores are taken without an answer
+        self.clicks: dict[str, Any] = {}  # who opens the task in a browser, as `launch` takes it
+        registration = (
+            Registration()
+            .set_iss(self.url)
+            .set_client_id(CLIENT)
+            .set_deployment_id(DEPLOYMENT)
+            .set_launch_url(f"{tool}/lti/launch")
+            .set_oidc_login_url(f"{tool}/lti/login")
+            .set_platform_private_key(self.key.as_pem(private=True).decode())
+            .set_platform_public_key(self.key.as_pem(private=False).decode())
+        )
+        self.registration = registration
+        self.config = _Config(registration=registration)
+        self.config.get_registration()
+
+    @property
+    def toml(self) -> str:
+        """What serve.toml says of it."""
+        return (
+            f'[lti.school]\nissuer = "{self.url}"\nclient_id = "{CLIENT}"\ndeployments = ["{DEPLOYMENT}"]\n'
+            f'login_url = "{self.url}/auth"\ntoken_url = "{self.url}/token"\nkeys_url = "{self.url}/keys"\n'
+        )
+
+    def login_address(self, user: str) -> str:
+        """The address of the tool that a click on the task opens."""
+        login = _Login(None, self.config)
+        login.set_lti_message_hint()
+        return login.initiate_login(user)
+
+    def launch(
+        self,
+        told: dict[str, str],
+        user: str,
+        role: str = "Learner",
+        assignment: str = "",
+        name: str = "",
+        **claims: Any,
+    ) -> dict[str, Any]:
+        """Answer the tool's request for a login: with the form that the browser sends to the tool."""
+        one = _Launch(_Request(told), self.config)  # type: ignore[arg-type]
+        one.set_user_data(user, [f"{MEMBERSHIP}#{role}"], name or None)
+        one.set_resource_link_claim("link-1")
+        one.set_ags(f"{self.url}/items", f"{self.url}/items/1?type=x")
+        if assignment:
+            one.set_extra_claims({f"{CLAIM}custom": {"assignment": assignment}})
+        one.set_extra_claims(claims)
+        return one.lti_launch()
+
+    def answer(self, path: str, form: dict[str, str], body: bytes, token: str) -> tuple[int, object]:
+        """Answer a request of the tool."""
+        if path == "/keys":
+            return 200, self.config.get_jwks()
+        if path == "/course":
+            address = escape(self.login_address(self.clicks["user"]))
+            return (
+                200,
+                f'<!DOCTYPE html><title>Course</title><h1>Course</h1><iframe src="{address}" width="700" height="400"></iframe>',
+            )
+        if path == "/auth":
+            told = self.launch(form, **self.clicks)
+            fields = "".join(
+                f'<input type="hidden" name="{name}" value="{told[name]}">' for name in ("id_token", "state")
+            )
+            place = escape(told["launch_url"])
+            return (
+                200,
+                f'<form method="post" action="{place}">{fields}</form><script>document.forms[0].submit()</script>',
+            )
+        if path == "/token":
+            return 200, self.config.get_access_token(form)
+        if path == "/items/1/scores":
+            if self.broken:
+                self.broken -= 1
+                return 503, {}
+            assert self.config.validate_token(token, [SCORE])
+            self.scores.append(json.loads(body))
+            if self.lost:
+                self.lost -= 1
+                return 504, {}
+            return 200, {}
+        return 404, {}
+
+
+@contextmanager
+def open_school(tool: str, host: str = "127.0.0.1") -> Iterator[School]:
+    """Run a platform that knows the tool at this address; under the name `localhost` it is another site than the tool's."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._reply(urlsplit(self.path).query.encode())
+
+        def do_POST(self) -> None:
+            self._reply(self.rfile.read(int(self.headers["Content-Length"])))
+
+        def _reply(self, body: bytes) -> None:
+            token = (self.headers["Authorization"] or "").removeprefix("Bearer ")
+            form = dict(parse_qsl(body.decode())) if body[:1] != b"{" else {}
+            status, told = school.answer(urlsplit(self.path).path, form, body, token)
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html" if isinstance(told, str) else "application/json")
+            self.end_headers()
+            self.wfile.write((told if isinstance(told, str) else json.dumps(told)).encode())
+
+        def log_message(self, *arguments: object) -> None:
+            """Be quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        school = School(tool, host, server.server_port)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield school
+        server.shutdown()

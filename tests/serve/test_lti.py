@@ -1,0 +1,380 @@
+"""Signing in by a learning platform, and sending it scores: against lti1p3platform, and against who pretends to be it."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from httpx2 import Response
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+
+from grader.serve import attempts, lti
+from grader.serve.lti import LtiError, own_key, platforms
+from grader.serve.lti_scores import Sender
+from grader.serve.settings import SettingsError
+from grader.serve.site import Site
+from tests.gradebook.small_course import NAME
+from tests.serve.people import URL, Person, grade, instructor, solved
+from tests.serve.school import CLAIM, CLIENT, MEMBERSHIP, School, open_school
+
+Claims = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def school(site: Site) -> Iterator[School]:
+    """A platform on which the course's place to hand in is registered, and the other way round."""
+    with open_school(URL) as made:
+        (site.root / "serve.toml").write_text(made.toml)
+        lti._keys.clear()
+        made.registration.set_tool_key_set({"keys": [own_key(site.folder).as_dict(private=False)]})
+        yield made
+
+
+def asked(person: Person, school: School, user: str = "ada") -> dict[str, str]:
+    """Click on the task; return what the tool asks the platform."""
+    parts = urlsplit(school.login_address(user))
+    answer = person.browser.get(f"{parts.path}?{parts.query}")
+    assert answer.status_code == 302, answer.text
+    place = answer.headers["location"]
+    assert place.startswith(f"{school.url}/auth?")
+    return dict(parse_qsl(urlsplit(place).query))
+
+
+def sent(person: Person, form: Claims) -> Response:
+    """Send the platform's form, as its page does."""
+    headers = {"origin": "null", "sec-fetch-site": "cross-site"}
+    return person.browser.post(
+        "/lti/launch", data={name: form[name] for name in ("id_token", "state")}, headers=headers
+    )
+
+
+def signed_in(site: Site, school: School, user: str, **told: Any) -> tuple[Person, Response]:
+    """Launch, and open the tab."""
+    person = Person.of(site)
+    page = sent(person, school.launch(asked(person, school, user), user, **told))
+    assert page.status_code == 200, page.text
+    (token,) = re.findall(r'href="/in/([^"]+)" target="_blank"', page.text)
+    return person, person.opens_link(token)
+
+
+# ---------------------------------------------------------------- what works
+
+
+def test_a_student_comes_from_the_platform_to_the_task(site: Site, school: School) -> None:
+    ada, answer = signed_in(site, school, "lti-ada", assignment=NAME, name="Ada Lovelace")
+    assert answer.headers["location"] == f"/a/{NAME}"
+    assert "Ada Lovelace" in ada.get(f"/a/{NAME}").text
+    assert site.students()["lti-ada"].name == "Ada Lovelace"
+    assert "lti-ada" in instructor(site).get("/class").text
+
+
+def test_an_instructor_comes_to_the_class(site: Site, school: School) -> None:
+    eva, answer = signed_in(site, school, "lti-eva", role="Instructor")
+    assert answer.headers["location"] == "/class"
+    assert eva.get("/class").status_code == 200
+    assert "lti-eva" not in site.students()
+
+
+def test_the_page_in_the_platforms_frame_may_be_there_and_no_other(site: Site, school: School) -> None:
+    ada = Person.of(site)
+    page = sent(ada, school.launch(asked(ada, school), "ada"))
+    assert f"frame-ancestors {school.url}" in page.headers["content-security-policy"]
+    assert "x-frame-options" not in page.headers
+    assert "session" not in page.headers.get("set-cookie", "")
+
+
+def test_the_key_that_is_published_is_the_public_one(site: Site, school: School) -> None:
+    (key,) = Person.of(site).get("/lti/keys").json()["keys"]
+    assert (key["kty"], key["alg"], "d" in key, "p" in key) == ("RSA", "RS256", False, False)
+
+
+def test_another_claim_can_be_the_students_id(site: Site, school: School) -> None:
+    text = (site.root / "serve.toml").read_text()
+    (site.root / "serve.toml").write_text(text + 'student = "ext.user_username"\nprefix = "school-"\n')
+    try:
+        _, answer = signed_in(site, school, "4711", **{f"{CLAIM}ext": {"user_username": "zoe"}})
+    finally:
+        (site.root / "serve.toml").write_text(text)
+    assert answer.status_code == 303
+    assert "school-zoe" in site.students()
+
+
+def test_without_a_platform_nobody_comes_from_one(site: Site, school: School) -> None:
+    text = (site.root / "serve.toml").read_text()
+    (site.root / "serve.toml").write_text("# none\n")
+    try:
+        answers = [
+            Person.of(site).get("/lti/login?iss=x").status_code,
+            sent(Person.of(site), {"id_token": "", "state": ""}).status_code,
+        ]
+    finally:
+        (site.root / "serve.toml").write_text(text)
+    assert answers == [403, 403]
+
+
+# ---------------------------------------------------------------- launches that are refused
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"aud": "another-tool"}, "audience"),
+        ({"aud": [CLIENT, "another"], "azp": "another"}, "authorised party"),
+        ({"aud": []}, "audience"),
+        ({"iss": "https://evil.example"}, "issuer"),
+        ({"nonce": "another"}, "nonce"),
+        ({"nonce": None}, "nonce"),
+        ({"exp": 1}, "time"),
+        ({"exp": None}, "time"),
+        ({"exp": "9999999999"}, "time"),
+        ({"iat": 1}, "time"),
+        ({"iat": 9_999_999_999}, "time"),
+        ({f"{CLAIM}deployment_id": "another"}, "deployment"),
+        ({f"{CLAIM}version": "1.1"}, "version"),
+        ({f"{CLAIM}message_type": "LtiSubmissionReviewRequest"}, "message"),
+        ({f"{CLAIM}target_link_uri": "https://evil.example/a"}, "target"),
+        ({f"{CLAIM}roles": []}, "neither a student nor an instructor"),
+        ({f"{CLAIM}roles": ["http://purl.imsglobal.org/vocab/lis/v2/system/person#Administrator"]}, "neither"),
+        ({"sub": ""}, "does not say who you are"),
+        ({"sub": None}, "does not say who you are"),
+        ({"sub": "../../root"}, "cannot be used here"),
+        ({"sub": ".attempts"}, "cannot be used here"),
+    ],
+    ids=str,
+)
+def test_a_launch_with_a_wrong_claim(site: Site, school: School, change: Claims, said: str) -> None:
+    ada = Person.of(site)
+    told = asked(ada, school)
+    claims = {**good(school, told), **change}
+    token = jwt.encode({"alg": "RS256", "kid": kid(school)}, claims, school.key)
+    answer = sent(ada, {"id_token": token, "state": told["state"]})
+    assert answer.status_code == 403
+    assert said in answer.text
+
+
+def good(school: School, told: dict[str, str]) -> Claims:
+    """Return the claims of a launch that is right."""
+    return {
+        "iss": school.url, "aud": CLIENT, "sub": "ada", "nonce": told["nonce"], "iat": int(time.time()), "exp": int(time.time()) + 60,
+        f"{CLAIM}deployment_id": "3", f"{CLAIM}version": "1.3.0", f"{CLAIM}message_type": "LtiResourceLinkRequest",
+        f"{CLAIM}roles": [f"{MEMBERSHIP}#Learner"], f"{CLAIM}target_link_uri": f"{URL}/",
+    }  # fmt: skip
+
+
+def kid(school: School) -> str:
+    return school.registration.get_kid() or ""
+
+
+def test_the_launch_that_the_others_change_is_right(site: Site, school: School) -> None:
+    ada = Person.of(site)
+    told = asked(ada, school)
+    token = jwt.encode({"alg": "RS256", "kid": kid(school)}, good(school, told), school.key)
+    assert sent(ada, {"id_token": token, "state": told["state"]}).status_code == 200
+
+
+def segment(told: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(told).encode()).rstrip(b"=").decode()
+
+
+def no_signature(school: School, claims: Claims) -> str:
+    return f"{segment({'alg': 'none', 'typ': 'JWT'})}.{segment(claims)}."
+
+
+def public_key_as_a_secret(school: School, claims: Claims) -> str:
+    told = f"{segment({'alg': 'HS256', 'kid': kid(school), 'typ': 'JWT'})}.{segment(claims)}"
+    signature = hmac.digest(school.key.as_pem(private=False), told.encode(), "sha256")
+    return f"{told}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+
+
+def another_key(school: School, claims: Claims) -> str:
+    return jwt.encode({"alg": "RS256", "kid": kid(school)}, claims, RSAKey.generate_key(2048))
+
+
+def a_key_of_its_own(school: School, claims: Claims) -> str:
+    own = RSAKey.generate_key(2048)
+    return jwt.encode({"alg": "RS256", "jwk": own.as_dict(private=False)}, claims, own)
+
+
+def a_key_elsewhere(school: School, claims: Claims) -> str:
+    return jwt.encode(
+        {"alg": "RS256", "kid": "x", "jku": "https://evil.example/keys"}, claims, RSAKey.generate_key(2048)
+    )
+
+
+def another_algorithm(school: School, claims: Claims) -> str:
+    return jwt.encode({"alg": "RS512", "kid": kid(school)}, claims, school.key, algorithms=["RS512"])
+
+
+def changed_after_signing(school: School, claims: Claims) -> str:
+    head, _, signature = jwt.encode({"alg": "RS256", "kid": kid(school)}, claims, school.key).split(".")
+    return f"{head}.{segment({**claims, 'sub': 'bob'})}.{signature}"
+
+
+def nonsense(school: School, claims: Claims) -> str:
+    return "x.y.z"
+
+
+def nothing(school: School, claims: Claims) -> str:
+    return ""
+
+
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+@pytest.mark.parametrize(
+    "forge",
+    [
+        no_signature, public_key_as_a_secret, another_key, a_key_of_its_own, a_key_elsewhere, another_algorithm,
+        changed_after_signing, nonsense, nothing,
+    ],
+    ids=lambda forge: forge.__name__,
+)  # fmt: skip
+def test_a_launch_with_a_forged_signature(site: Site, school: School, forge: Callable[[School, Claims], str]) -> None:
+    ada = Person.of(site)
+    told = asked(ada, school)
+    answer = sent(ada, {"id_token": forge(school, good(school, told)), "state": told["state"]})
+    assert answer.status_code == 403
+    assert "signature of your platform is not valid" in answer.text
+
+
+def test_a_launch_that_is_sent_twice(site: Site, school: School) -> None:
+    ada = Person.of(site)
+    form = school.launch(asked(ada, school), "ada")
+    assert sent(ada, form).status_code == 200
+    again = sent(Person.of(site), form)
+    assert (again.status_code, "too old, or was used already" in again.text) == (403, True)
+
+
+@pytest.mark.parametrize("state", ["", "made-up", "x" * 4000])
+def test_a_launch_that_nobody_began_here(site: Site, school: School, state: str) -> None:
+    ada = Person.of(site)
+    form = school.launch(asked(ada, school), "ada")
+    assert sent(ada, {**form, "state": state}).status_code == 403
+
+
+def test_the_nonce_of_another_launch(site: Site, school: School) -> None:
+    ada = Person.of(site)
+    first, second = asked(ada, school), asked(ada, school)
+    form = school.launch(first, "ada")
+    assert "nonce" in sent(ada, {**form, "state": second["state"]}).text
+
+
+def test_a_launch_that_is_too_old(site: Site, school: School) -> None:
+    ada = Person.of(site)
+    form = school.launch(asked(ada, school), "ada")
+    with site.store.writing() as db:
+        db.execute("UPDATE lti_state SET expires = '2020'")
+    assert sent(ada, form).status_code == 403
+
+
+@pytest.mark.parametrize("query", ["", "iss=https://evil.example", "iss={issuer}&client_id=another"])
+def test_a_login_of_a_platform_that_is_not_registered(site: Site, school: School, query: str) -> None:
+    answer = Person.of(site).get("/lti/login?" + query.format(issuer=school.url))
+    assert answer.status_code == 403
+    assert "location" not in answer.headers
+
+
+def test_a_login_leads_to_the_registered_address_whatever_it_asks_for(site: Site, school: School) -> None:
+    query = f"iss={school.url}&target_link_uri=https://evil.example&login_hint=%0d%0aX:%20y&redirect_uri=https://evil.example"
+    place = Person.of(site).get(f"/lti/login?{query}").headers["location"]
+    assert place.startswith(f"{school.url}/auth?")
+    assert dict(parse_qsl(urlsplit(place).query))["redirect_uri"] == f"{URL}/lti/launch"
+    assert "\r" not in place
+
+
+@pytest.mark.parametrize(
+    "lineitem",
+    ["https://evil.example/items/1", "http://169.254.169.254/latest", "file:///etc/passwd", "//evil.example", 7, None],
+)
+def test_an_address_for_scores_that_is_not_the_platforms(site: Site, school: School, lineitem: object) -> None:
+    claims = {"https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": {"lineitem": lineitem}}
+    signed_in(site, school, "lti-elsewhere", assignment=NAME, **claims)
+    with site.store.reading() as db:
+        assert db.execute("SELECT * FROM lti_place WHERE person = 'lti-elsewhere'").fetchone() is None
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("keys_url = 'http://school.example/keys'", "keys_url must begin with https://"),
+        ("keys_url = 'https://a'\ntypo = 1", "needs client_id, deployments"),
+        ("keys_url = 7", "all values are texts"),
+    ],
+)
+def test_a_wrong_registration_is_said_in_one_line(site: Site, school: School, change: str, said: str) -> None:
+    text = (site.root / "serve.toml").read_text()
+    (site.root / "serve.toml").write_text(re.sub(r"keys_url = .*", change, text))
+    try:
+        with pytest.raises(SettingsError, match=said):
+            platforms(site)
+    finally:
+        (site.root / "serve.toml").write_text(text)
+
+
+# ---------------------------------------------------------------- scores
+
+
+def test_a_score_arrives_once_and_again_until_the_platform_has_it(
+    site: Site, school: School, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.serve.lti_scores.ROUND_SECONDS", 0.0)
+    carl, _ = signed_in(site, school, "lti-carl", assignment=NAME)
+    sender = Sender(site)
+    assert sender.send_all() == 0  # nothing is graded
+    carl.hands_in(solved(site, "1.1", remark="carl"))
+    grade(site)
+    school.broken = 2
+    assert [sender.send_all() for _ in range(4)] == [0, 0, 1, 0]
+    (score,) = school.scores
+    assert (score["userId"], score["scoreGiven"], score["scoreMaximum"]) == ("lti-carl", 5.0, 100.0)
+    assert (score["activityProgress"], score["gradingProgress"]) == ("Completed", "FullyGraded")
+    assert score["comment"] == f"Feedback: {URL}/a/{NAME}"
+    assert Sender(site).send_all() == 0  # neither after a restart
+    carl.hands_in(solved(site, "1.1", "1.2", remark="carl"))
+    grade(site)
+    assert Sender(site).send_all() == 1
+    assert [one["scoreGiven"] for one in school.scores] == [5.0, 10.0]
+    assert school.scores[1]["timestamp"] > school.scores[0]["timestamp"]
+
+
+@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
+def test_a_score_whose_answer_was_lost_goes_out_with_the_same_time(site: Site, school: School) -> None:
+    school.scores.clear()
+    dora, _ = signed_in(site, school, "lti-dora", assignment=NAME)
+    dora.hands_in(solved(site, "1.1", remark="dora"))
+    grade(site)
+    school.lost = 1
+    assert Sender(site).send_all() == 0
+    assert Sender(site).send_all() == 1
+    first, second = school.scores
+    assert first == second
+
+
+@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
+def test_a_score_that_the_student_must_not_see_is_not_sent(site: Site, school: School) -> None:
+    school.scores.clear()
+    erik, _ = signed_in(site, school, "lti-erik", assignment=NAME)
+    erik.hands_in(solved(site, "1.1", remark="erik"))
+    grade(site)
+    text = (site.root / "serve.toml").read_text()
+    (site.root / "serve.toml").write_text('[every]\nfeedback = "by hand"\n' + text)
+    try:
+        assert Sender(site).send_all() == 0
+    finally:
+        (site.root / "serve.toml").write_text(text)
+    assert Sender(site).send_all() == 1
+    assert [one["userId"] for one in school.scores] == ["lti-erik"]
+    assert attempts.counting(site.store, "lti-erik", NAME) is not None
+
+
+def test_no_other_address_than_the_platforms_is_asked_for_anything(site: Site, school: School) -> None:
+    (platform,) = platforms(site).values()
+    for url in ("https://evil.example/keys", "http://127.0.0.1:1/keys", "file:///etc/passwd"):
+        with pytest.raises(LtiError, match="no address of school"):
+            lti.fetch(platform, lti.Request(url))

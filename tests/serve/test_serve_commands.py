@@ -1,0 +1,116 @@
+"""`grader roster --links` and `grader serve` as an operator calls them."""
+
+from __future__ import annotations
+
+import csv
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.commands.serve_part import NotInstalled, serve_part
+from grader.gradebook.writer import add_students
+from grader.records import Student
+from grader.serve.command import Kept
+from grader.serve.site import open_site
+from tests.gradebook.small_course import COURSE, SmallCourse
+from tests.serve.people import Person
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> SmallCourse:
+    made = SmallCourse.make(tmp_path_factory.mktemp("links") / "course")
+    people = [Student(id="ada", first_name="Ada", last_name="=cmd()"), Student(id="bob"), Student(id=".hidden")]
+    add_students(made.url, COURSE, people)
+    (made.root / "serve.toml").write_text('url = "https://hand-in.example.org/"\n')
+    return made
+
+
+def links(course: SmallCourse) -> dict[str, dict[str, str]]:
+    with (course.root / "links.csv").open(encoding="utf-8") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def test_each_student_gets_a_link_that_works_and_stays_the_same(course: SmallCourse) -> None:
+    said = course.grader("roster", "--links", "links.csv")
+    assert "wrote 2 links to links.csv" in said
+    assert "'.hidden' gets no link" in said
+    first = links(course)
+    assert set(first) == {"ada", "bob"}
+    assert first["ada"]["last name"] == "'=cmd()"
+    assert stat.S_IMODE((course.root / "links.csv").stat().st_mode) == 0o600
+    course.grader("roster", "--links", "links.csv")
+    assert links(course) == first
+    site = open_site(course.root, None)
+    ada = Person.of(site, "https://hand-in.example.org")
+    assert ada.opens_link(first["ada"]["link"].rpartition("/")[2]).status_code == 303
+    assert "Ada" in ada.get("/").text
+
+
+def test_a_revoked_link_is_replaced_by_the_next_call(course: SmallCourse) -> None:
+    course.grader("roster", "--links", "links.csv")
+    before = links(course)
+    said = course.grader("roster", "--revoke", "bob", "--links", "links.csv")
+    assert "the link of bob works no more" in said
+    after = links(course)
+    assert after["ada"] == before["ada"]
+    assert after["bob"]["link"] != before["bob"]["link"]
+    assert "'zoe' has no link that works" in course.grader("roster", "--revoke", "zoe", status=2)
+
+
+def test_the_instructors_link_leads_to_the_class(course: SmallCourse) -> None:
+    said = course.grader("roster", "--instructor", "eva")
+    token = said.strip().rpartition("/")[2]
+    eva = Person.of(open_site(course.root, None), "https://hand-in.example.org")
+    assert eva.opens_link(token).headers["location"] == "/class"
+
+
+def test_a_gradebook_without_students_is_said_so(tmp_path: Path) -> None:
+    empty = SmallCourse.make(tmp_path / "course")
+    assert "Take them from your platform's list first" in empty.grader("roster", "--links", "links.csv", status=2)
+    assert "pass --links" in empty.grader("roster", status=2)
+
+
+def test_a_wrong_serve_toml_stops_both(course: SmallCourse, tmp_path: Path) -> None:
+    wrong = course.copy(tmp_path / "copy")
+    (wrong.root / "serve.toml").write_text('url = "http://example.org"\n')
+    for command in (("serve",), ("roster", "--links", "links.csv")):
+        assert "is not protected. Write https://" in wrong.grader(*command, status=2)
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(course: SmallCourse, tmp_path: Path) -> None:
+    other = course.copy(tmp_path / "copy")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        (other.root / "serve.toml").write_text(f"port = {port}\n")
+        assert "Set another host or port in serve.toml." in other.grader("serve", status=2)
+
+
+def test_without_the_extra_the_message_says_how_to_get_it(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "grader.serve.command", raising=False)
+    with pytest.raises(NotInstalled, match=r"uvicorn is missing. Run: pip install 'attention-course\[serve\]'"):
+        serve_part("command")
+    assert "pip install 'attention-course[serve]'" in course.grader("serve", status=2)
+
+
+def test_another_missing_module_is_no_missing_extra() -> None:
+    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+        serve_part("nowhere")
+
+
+def test_a_grading_process_that_dies_is_started_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("grader.serve.command.PAUSE_SECONDS", 0.01)
+    told: list[str] = []
+    mark = tmp_path / "mark"
+    program = f"import sys, pathlib; p = pathlib.Path({str(mark)!r}); first = not p.exists(); p.touch(); first and sys.exit(3); sys.stdin.read()"
+    kept = Kept([sys.executable, "-c", program], told.append)
+    for _ in range(500):
+        if told and kept._process.poll() is None:
+            break
+        kept._ending.wait(0.01)
+    kept.end()
+    assert kept._process.returncode == 0  # the second one saw that its input ended
+    assert told == ["the grading process ended (status 3); it starts again in 0 s, and nothing is lost"]
