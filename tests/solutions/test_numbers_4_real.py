@@ -6,12 +6,16 @@ A number may be off by half a unit of its last digit, and by what processors rou
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 import torch
+from attention.deletion import area_under, deletion_curve
 from attention.explanations import attention_rollout
+from attention.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
 from attention.real_eyes import HEADS, INSTALL, LAYERS, SIDE, WIDTH, find_file, load_real_eyes, look
 from attention.real_maps import STORED_LAYERS
 from attention.real_measures import distance, evenness, resting, share_in
@@ -19,11 +23,14 @@ from attention.real_photos import PHOTOS, in_box, sample_pictures
 from attention.vit import cls_map, patch_embedding, vit_block
 from torch import Tensor
 
+from benchmarks.real_eyes import one_head_less
 from grader.course.lesson_4 import LESSON
 from tests.scripts import cells_of
 
 CELLS = cells_of("4-lab")
 PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS if cell.cell_type == "markdown")
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "real_eyes.txt"
+CHANGED = list(json.loads(RESULTS.read_text("utf-8").splitlines()[-1])["figures"].values())  # temple, flower
 NUMBER = r"(\d+(?:\.\d+)?)"
 
 
@@ -64,7 +71,9 @@ def solution(exercise: str):
 
 
 def test_the_sizes() -> None:
-    assert says("with # layers, # heads in each, and # numbers for each token") == [str(n) for n in (LAYERS, HEADS, WIDTH)]
+    assert says("with # layers, # heads in each, and # numbers for each token") == [
+        str(n) for n in (LAYERS, HEADS, WIDTH)
+    ]
     agree(says("**The weights** are # MB"), [find_file().stat().st_size / 1e6])
     assert says("A photo's patch of # × # pixels in three colours has #") == ["14", "14", str(14 * 14 * 3)]
     eyes = load_real_eyes()
@@ -144,3 +153,61 @@ def test_what_the_captions_say() -> None:
         lit = 1 - resting(maps).mean(1)
         assert lit[1:6].max() < 0.55
         assert lit[8:].min() > 0.7
+
+
+def test_the_areas_under_deletion() -> None:
+    areas = [one["areas"] for one in CHANGED]
+    for row, name in (
+        ("mean of the last layer", "mean of the last layer"), ("its head 2", "head 2"),
+        ("its head 3, of the background", "head 3"), ("rollout", "rollout"), ("middle first", "middle first"),
+    ):  # fmt: skip
+        agree(says(f"| {row} | # | # |"), [one[name] for one in areas])
+    bounds = says("| random orders | # to # | # to # |")
+    agree(bounds, [bound(one["random"]) for one in areas for bound in (min, max)])
+    better = [sum(one["mean of the last layer"] < area for area in one["random"]) for one in areas]
+    agree(says("better than # and # of the # random orders"), [*better, len(areas[0]["random"])])
+    for one in areas:
+        assert one["middle first"] < min(one["mean of the last layer"], one["rollout"])
+
+
+def test_one_head_less() -> None:
+    left = [torch.tensor(one["removed"]) for one in CHANGED]
+    heads, temple, flower, limit = says(
+        "one of the # heads hand on nothing. For # of them on the temple, and # on the flower, [CLS] stays alike to # or more"
+    )
+    assert int(heads) == LAYERS * HEADS
+    agree([temple, flower], [(one >= float(limit)).sum().item() for one in left])
+    written = says("head # of layer # on the temple (#) and head # of layer # on the flower (#)")
+    lowest = [divmod(one.argmin().item(), HEADS) for one in left]
+    places = [place for layer, head in lowest for place in (head, layer)]
+    assert [int(written[index]) for index in (0, 1, 3, 4)] == places
+    agree([written[2], written[5]], [one.min().item() for one in left])
+
+
+def test_the_benchmark_is_what_comes_out_today() -> None:
+    """Of the recorded numbers one of each kind."""
+    eyes, picture = load_real_eyes(), sample_pictures()["flower"].unsqueeze(0)
+    whole = last_cls(eyes, picture, patch_embedding, vit_block)
+    with one_head_less(eyes, 9, 3):
+        less = last_cls(eyes, picture, patch_embedding, vit_block)
+    cosine = torch.nn.functional.cosine_similarity
+    assert cosine(less, whole).item() == pytest.approx(CHANGED[1]["removed"][9][3], abs=2e-3)
+    assert torch.equal(last_cls(eyes, picture, patch_embedding, vit_block), whole)  # the head is back
+
+    def alike(squares: Tensor) -> Tensor:
+        return cosine(last_cls(eyes, pictures_of(squares), patch_embedding, vit_block), whole)
+
+    curve = deletion_curve(alike, squares_of(picture), middle_first(), mean_colour(picture[0]))
+    assert area_under(curve).item() == pytest.approx(CHANGED[1]["areas"]["middle first"], abs=2e-3)
+
+
+def test_squares_and_their_orders() -> None:
+    pictures = torch.rand(2, 3, 224, 224, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(pictures_of(squares_of(pictures)), pictures)
+    assert squares_of(pictures)[1, 5].reshape(3, 56, 56).equal(pictures[1, :, 56:112, 56:112])
+    assert set(middle_first()[0, :4].tolist()) == {5, 6, 9, 10}
+    assert set(middle_first()[0, -4:].tolist()) == {0, 3, 12, 15}
+    bright = torch.zeros(16, 16)
+    bright[9, 2] = 1
+    assert order_by(bright)[0, 0] == 8
+    assert mean_colour(pictures[0]).reshape(3, 56, 56)[1, 7, 7] == pytest.approx(pictures[0, 1].mean().item())

@@ -21,7 +21,7 @@ from grader.declaration.trial import trials
 from grader.records import Inputs, Value
 
 
-def draw_images(
+def draw_photos(
     sampler: InputSampler,
     *,
     batch_shape: tuple[int, ...] = (),
@@ -75,7 +75,35 @@ EMBEDDING_MISTAKES = edits(embedding_by_hand, """
         = (result, images.data.mul_(0.5))[0]
 """, defines="patch_embedding")  # fmt: skip
 
-EMBEDDING = StandardChecks(reference=patch_embedding, returns=("tokens",), draw=draw_images)
+EMBEDDING = StandardChecks(reference=patch_embedding, returns=("tokens",), draw=draw_photos)
+EMBEDDING_VALUES = EMBEDDING.values(
+    "[CLS] first, then a token for each patch, all with their positions",
+    2,
+    examples=[
+        dict(rows=2, columns=2, side=2, patch=2, d=3),
+        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=2),
+    ],
+    trials=[
+        dict(rows=3, columns=3, side=3, patch=2, d=5),
+        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=7),
+    ],
+)
+EMBEDDING_GRID = EMBEDDING.further_values(
+    "grid",
+    "positions of another grid are interpolated",
+    1,
+    examples=[dict(rows=2, columns=3, side=4, patch=2, d=3)],
+    trials=[
+        dict(rows=2, columns=5, side=3, patch=2, d=5),
+        dict(batch_shape=(2,), rows=5, columns=3, side=7, patch=3, d=2),
+    ],
+)
+EMBEDDING_CONDUCT = EMBEDDING.conduct(
+    1,
+    examples=[dict(rows=2, columns=2, side=2, patch=2, d=3)],
+    trials=[dict(batch_shape=(2,), rows=3, columns=2, side=3, patch=2, d=5, dtype=torch.float64)],
+    rtol=10.0,
+)
 PATCH_EMBEDDING = Exercise(
     id="4.18",
     title="Patches become tokens",
@@ -83,36 +111,7 @@ PATCH_EMBEDDING = Exercise(
     points=4,
     difficulty=2,
     minutes=15,
-    checks=(
-        EMBEDDING.values(
-            "[CLS] first, then a token for each patch, all with their positions",
-            2,
-            examples=[
-                dict(rows=2, columns=2, side=2, patch=2, d=3),
-                dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=2),
-            ],
-            trials=[
-                dict(rows=3, columns=3, side=3, patch=2, d=5),
-                dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=7),
-            ],
-        ),
-        EMBEDDING.further_values(
-            "grid",
-            "positions of another grid are interpolated",
-            1,
-            examples=[dict(rows=2, columns=3, side=4, patch=2, d=3)],
-            trials=[
-                dict(rows=2, columns=5, side=3, patch=2, d=5),
-                dict(batch_shape=(2,), rows=5, columns=3, side=7, patch=3, d=2),
-            ],
-        ),
-        EMBEDDING.conduct(
-            1,
-            examples=[dict(rows=2, columns=2, side=2, patch=2, d=3)],
-            trials=[dict(batch_shape=(2,), rows=3, columns=2, side=3, patch=2, d=5, dtype=torch.float64)],
-            rtol=10.0,
-        ),
-    ),
+    checks=(EMBEDDING_VALUES, EMBEDDING_GRID, EMBEDDING_CONDUCT),
     mistakes=EMBEDDING_MISTAKES,
     writings=(embedding_by_hand,),
     review="Patches become tokens",
@@ -202,7 +201,7 @@ def layer_checks(name: str, title: str) -> tuple[Check, Check]:
     return values, conduct
 
 
-ATTENTION_MISTAKES = edits(attention_by_hand, """
+VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
     vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
@@ -247,12 +246,12 @@ VIT_ATTENTION = Exercise(
     difficulty=2,
     minutes=10,
     checks=layer_checks("vit_attention", "every head attends, with weights and biases"),
-    mistakes=ATTENTION_MISTAKES,
+    mistakes=VIT_ATTENTION_MISTAKES,
     writings=(attention_by_hand,),
     review="One layer",
 )
 
-BLOCK_MISTAKES = edits(vit_block, """
+VIT_BLOCK_MISTAKES = edits(vit_block, """
     vit_norm_last: The norm comes after the addition. Here it comes first, before attention and before expand, and the residual goes past it.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
@@ -299,7 +298,7 @@ VIT_BLOCK = Exercise(
     difficulty=2,
     minutes=10,
     checks=layer_checks("vit_block", "norm, attention, scale, add; norm, feed-forward, scale, add"),
-    mistakes=BLOCK_MISTAKES,
+    mistakes=VIT_BLOCK_MISTAKES,
     writings=(block_in_steps,),
     builds_on=("4.19",),
     review="One layer",
