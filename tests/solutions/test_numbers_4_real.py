@@ -16,7 +16,7 @@ import torch
 from attention.deletion import area_under, deletion_curve
 from attention.explanations import attention_rollout
 from attention.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
-from attention.real_eyes import HEADS, INSTALL, LAYERS, SIDE, WIDTH, find_file, load_real_eyes, look
+from attention.real_eyes import EYES_WIDTH, HEADS, INSTALL, LAYERS, SIDE, find_file, load_real_eyes, look
 from attention.real_maps import STORED_LAYERS
 from attention.real_measures import distance, evenness, resting, share_in
 from attention.real_photos import PHOTOS, in_box, sample_pictures
@@ -72,7 +72,7 @@ def solution(exercise: str):
 
 def test_the_sizes() -> None:
     assert says("with # layers, # heads in each, and # numbers for each token") == [
-        str(n) for n in (LAYERS, HEADS, WIDTH)
+        str(n) for n in (LAYERS, HEADS, EYES_WIDTH)
     ]
     agree(says("**The weights** are # MB"), [find_file().stat().st_size / 1e6])
     assert says("A photo's patch of # × # pixels in three colours has #") == ["14", "14", str(14 * 14 * 3)]
