@@ -364,19 +364,19 @@ need("cls_map", "4.21")
 pictures = sample_pictures()
 stored = stored_rows()
 try:
-    eyes = load_real_eyes(device)
+    eyes = load_real_eyes()  # on the CPU: a GPU may keep ten bits of a number in a convolution
 except NoRealEyes as missing:
     eyes, all_maps, shown_layers = None, {}, STORED_LAYERS
     print(missing)
     cls_maps = {name: rows[..., 1:].unflatten(-1, (SIDE, SIDE)) for name, rows in stored.items()}
 else:
     started, shown_layers = time.perf_counter(), range(LAYERS)
-    all_maps = {name: look(eyes, one.to(device), patch_embedding, vit_block) for name, one in pictures.items()}
+    all_maps = {name: look(eyes, one, patch_embedding, vit_block) for name, one in pictures.items()}
     print(f"two photos, 144 maps, in {time.perf_counter() - started:.1f} s")
     for name, maps in all_maps.items():
-        apart = (maps[list(STORED_LAYERS), :, 0].cpu() - stored[name]).abs().max()
+        apart = (maps[list(STORED_LAYERS), :, 0] - stored[name]).abs().max()
         print(f"{name}: at most {apart:.0e} from the file's own maps:", "the same" if apart < 1e-4 else "NOT the same")
-    cls_maps = {name: cls_map(maps, SIDE, SIDE).cpu() for name, maps in all_maps.items()}
+    cls_maps = {name: cls_map(maps, SIDE, SIDE) for name, maps in all_maps.items()}
 
 # %% id="show-temple" draws="1"
 need("cls_maps", "4.21")
@@ -462,7 +462,7 @@ if eyes is None:
 elif my_photo is not None:
     pixels = plt.imread(my_photo)
     my_picture = as_picture(pixels if pixels.dtype == np.uint8 else 255 * pixels)
-    mine = cls_map(look(eyes, my_picture.to(device), patch_embedding, vit_block), SIDE, SIDE).cpu()
+    mine = cls_map(look(eyes, my_picture, patch_embedding, vit_block), SIDE, SIDE)
     show_layers(my_picture, mine, range(LAYERS))
 
 # %% [markdown]
@@ -593,9 +593,9 @@ need("all_maps", "4.21")
 if eyes is None:
     print(f"Rollout needs all layers. {INSTALL}")
 for name, maps in all_maps.items():
-    itself = torch.eye(maps.shape[-1], device=maps.device).unsqueeze(0)
-    followed = cls_map(attention_rollout(list(maps), itself), SIDE, SIDE).cpu()
-    last = cls_map(maps[-1], SIDE, SIDE).cpu()
+    itself = torch.eye(maps.shape[-1]).unsqueeze(0)
+    followed = cls_map(attention_rollout(list(maps), itself), SIDE, SIDE)
+    last = cls_map(maps[-1], SIDE, SIDE)
     shares = {"rollout": followed, "mean of the last layer": last.mean(0), "its head 2": last[2]}
     found_in = {of: f"{share_in(one, in_box(name)):.2f}" for of, one in shares.items()}
     print(f"{name}: share of the map in the box {found_in}, chance {in_box(name).float().mean():.2f}")
@@ -872,7 +872,7 @@ need("quality", "4.3")
 if eyes is None:
     print(f"A run on changed pictures needs the real weights. {INSTALL}")
 else:
-    picture = pictures["flower"].to(device)
+    picture = pictures["flower"]
     whole = last_cls(eyes, picture[None], patch_embedding, vit_block)
 
     def alike(squares):
@@ -882,7 +882,7 @@ else:
     orders = {"mean of the last layer": order_by(cls_maps["flower"][-1].mean(0)), "middle first": middle_first()}
     orders["random order"] = torch.randperm(16, generator=generator)[None]
     for name, order in orders.items():
-        curve = deletion_curve(alike, squares_of(picture[None]), order.to(device), mean_colour(picture))
+        curve = deletion_curve(alike, squares_of(picture[None]), order, mean_colour(picture))
         print(f"{name:23} area under deletion {area_under(curve).item():.2f}")
 
 # %% [markdown]

@@ -43,13 +43,13 @@ class RealEyes:
     layers: tuple[ViTLayer, ...]
 
 
-def load_real_eyes(device: torch.device | str = "cpu") -> RealEyes:
+def load_real_eyes() -> RealEyes:
     """Find the published file, make sure that it is the one that we mean, and read its weights.
 
     Raises:
         NoRealEyes: package or reader are not installed, or the file is another one.
     """
-    return as_eyes(read_weights(find_file()), device)
+    return as_eyes(read_weights(find_file()))
 
 
 def find_file() -> Path:
@@ -105,9 +105,9 @@ THEIR_NAMES = {
 }  # fmt: skip
 
 
-def as_eyes(found: dict[str, np.ndarray], device: torch.device | str = "cpu") -> RealEyes:
+def as_eyes(found: dict[str, np.ndarray]) -> RealEyes:
     """Put the numbers into layers of ours."""
-    numbers = {name: torch.tensor(value, device=device) for name, value in found.items()}
+    numbers = {name: torch.tensor(value) for name, value in found.items()}
     layers = []
     for index in range(LAYERS):
         with torch.device("meta"):  # nothing is drawn
