@@ -228,14 +228,14 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         layer.W_V(tokens)  →  layer.W_K(tokens)
     normed_already: The norm is taken here. vit_attention gets tokens as they come: the block norms them.
         + tokens = layer.norm_1(tokens)
-    scale_already: scale_1 is used here, or the tokens are added: both are the block's.
+    scale_already: scale_1 is used here. The block scales: return what attention gives.
         = result[0] * layer.scale_1, result[1]
     vit_residual_already: The tokens are added here. The block adds them: return what attention gives.
         = result[0] + tokens, result[1]
     vit_heads_averaged: The weights are averaged over the heads. Return those of every head.
         = result[0], result[1].mean(-3)
     without_gradients: Nothing learns from this: it is computed without gradients. Leave torch.no_grad and detach away.
-        = result[0].detach(), result[1]
+        = result[0].detach(), result[1].detach()
 """, defines="vit_attention")  # fmt: skip
 
 VIT_ATTENTION = Exercise(
@@ -339,9 +339,16 @@ CLS_MISTAKES = edits(cls_map, """
         = result / result.sum((-2, -1), keepdim=True)
     brightest_is_one: The maps are divided by their largest weight. Leave the weights as they are.
         = result / result.amax((-2, -1), keepdim=True)
+    map_without_gradients: Nothing learns from this map: it is computed without gradients. Leave torch.no_grad and detach away.
+        = result.detach()
 """)  # fmt: skip
 
 CLS_MAPS = StandardChecks(reference=cls_map, returns=("map",), draw=draw_weights)
+CLS_CONDUCT = CLS_MAPS.conduct(
+    0.5,
+    examples=[dict(heads=2, rows=3, columns=4)],
+    trials=[dict(batch_shape=(2,), heads=3, rows=5, columns=2, dtype=torch.float64)],
+)
 CLS_MAP = Exercise(
     id="4.21",
     title="What [CLS] looks at",
@@ -358,13 +365,14 @@ CLS_MAP = Exercise(
             trials=[dict(heads=2, rows=3, columns=5), dict(heads=3, rows=7, columns=2)],
         ),
         CLS_MAPS.batch(
-            1,
+            0.5,
             examples=[dict(batch_shape=(2,), heads=3, rows=2, columns=4)],
             trials=[
                 dict(batch_shape=(5,), heads=3, rows=2, columns=7),
                 dict(batch_shape=(2, 3), heads=2, rows=5, columns=3),
             ],
         ),
+        CLS_CONDUCT,
     ),
     mistakes=CLS_MISTAKES,
     review="What [CLS] looks at",
