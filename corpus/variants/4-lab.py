@@ -738,3 +738,193 @@ class LearnedQueries(nn.Module):
         asking = torch.broadcast_to(self.queries, (*image_tokens.shape[:-2], *self.queries.shape))
         seen, weights = self.cross_attn(asking, image_tokens)
         return self.norm(seen.add(asking)), weights
+
+
+# ---------------------------------------------------------------- 4.18 to 4.21: real eyes
+
+
+# %% exercise="4.18" variant="convolution"
+import math
+
+
+def patch_embedding(images, weight, bias, cls, positions):
+    single = images.dim() == 3
+    if single:
+        images = images.unsqueeze(0)
+    features = F.conv2d(images.flatten(0, -4), weight, bias, stride=weight.shape[-1])
+    side = int(math.sqrt(positions.shape[0] - 1))
+    grid = positions[1:].reshape(side, side, -1).permute(2, 0, 1)[None]
+    grid = F.interpolate(grid, features.shape[2:], mode="bicubic")
+    tokens = (features + grid).flatten(2).mT
+    start = torch.stack([cls + positions[0]] * tokens.shape[0])[:, None]
+    tokens = torch.cat((start, tokens), 1).reshape(*images.shape[:-3], -1, cls.numel())
+    return tokens.squeeze(0) if single else tokens
+
+
+# %% exercise="4.18" variant="patch by patch"
+def patch_embedding(images, weight, bias, cls, positions, mode="bicubic"):
+    P = weight.shape[-1]
+    rows, columns = images.shape[-2] // P, images.shape[-1] // P
+    side = int(round((len(positions) - 1) ** 0.5))
+    grid = positions[1:].view(side, side, -1).permute(2, 0, 1).unsqueeze(0)
+    places = F.interpolate(grid, size=(rows, columns), mode=mode, align_corners=False)[0]
+    tokens = [(cls + positions[0]).expand(*images.shape[:-3], -1)]
+    for row in range(rows):
+        for column in range(columns):
+            square = images[..., row * P : row * P + P, column * P : column * P + P]
+            made = torch.einsum("...chw,dchw->...d", square, weight) + bias
+            tokens.append(made + places[:, row, column])
+    return torch.stack(tokens, dim=-2)
+
+
+# %% exercise="4.18" variant="a Conv2d, and positions only where they must be made anew"
+class Projector(nn.Conv2d):
+    def tokens(self, images):
+        return self(images).flatten(-2).transpose(-1, -2)
+
+
+def patch_embedding(images, weight, bias, cls, positions):
+    d, colours, P, _ = weight.shape
+    n = (images.shape[-2] // P, images.shape[-1] // P)
+    lead = images.shape[:-3]
+    made = torch.nn.functional.conv2d(images.reshape(-1, colours, *images.shape[-2:]), weight, bias, stride=(P, P))
+    made = made.flatten(2).transpose(1, 2).reshape(*lead, -1, d)
+    with_cls = torch.cat([cls.expand(*lead, 1, d), made], dim=-2)
+    side = round((positions.shape[0] - 1) ** 0.5)
+    if n != (side, side):
+        grid = positions[1:].reshape(1, side, side, d).permute(0, 3, 1, 2)
+        grid = F.interpolate(grid, size=n, mode="bicubic", align_corners=False).permute(0, 2, 3, 1).reshape(-1, d)
+        positions = torch.cat([positions[:1], grid])
+    return with_cls + positions
+
+
+# %% exercise="4.18" variant="unfold twice"
+import math
+
+
+def patch_embedding(images, weight, bias, cls, positions):
+    P = weight.shape[-1]
+    squares = images.unfold(-2, P, P).unfold(-2, P, P)  # (..., 3, rows, columns, P, P)
+    rows, columns = squares.shape[-4:-2]
+    patches = squares.movedim(-5, -3).flatten(-3).flatten(-3, -2)
+    side = math.isqrt(len(positions) - 1)
+    grid = F.interpolate(positions[1:].T.unflatten(1, (side, side))[None], (rows, columns), mode="bicubic", align_corners=False)
+    patches = patches @ weight.flatten(1).T + bias + grid[0].flatten(1).mT
+    head = (cls + positions[0]).expand_as(patches[..., :1, :])
+    return torch.cat([head, patches], -2)
+
+
+# %% exercise="4.19" variant="fused, with an identity"
+def vit_attention(layer, tokens):
+    def split(x):
+        return x.unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
+
+    q, k, v = split(layer.W_Q(tokens)), split(layer.W_K(tokens)), split(layer.W_V(tokens))
+    identity = torch.eye(tokens.shape[-2], dtype=tokens.dtype, device=tokens.device).expand(*k.shape[:-1], -1)
+    weights = F.scaled_dot_product_attention(q, k, identity)
+    return layer.W_O((weights @ v).transpose(-3, -2).flatten(-2)), weights
+
+
+# %% exercise="4.19" variant="head by head"
+import math
+
+
+def vit_attention(layer, tokens):
+    width = tokens.shape[-1] // layer.num_heads
+    seen, weights = [], []
+    for q, k, v in zip(*(f(tokens).split(width, -1) for f in (layer.W_Q, layer.W_K, layer.W_V))):
+        scores = q @ k.mT / math.sqrt(width)
+        weights.append(torch.softmax(scores, -1))
+        seen.append(weights[-1] @ v)
+    return layer.W_O(torch.cat(seen, -1)), torch.stack(weights, -3)
+
+
+# %% exercise="4.19" variant="einsum"
+def vit_attention(layer, tokens):
+    H = layer.num_heads
+    Q = (tokens @ layer.W_Q.weight.T + layer.W_Q.bias).unflatten(-1, (H, -1))
+    K = F.linear(tokens, layer.W_K.weight, layer.W_K.bias).unflatten(-1, (H, -1))
+    V = layer.W_V(tokens).unflatten(-1, (H, -1))
+    scores = torch.einsum("...qhd,...khd->...hqk", Q, K) * Q.shape[-1] ** -0.5
+    A = F.softmax(scores, dim=-1)
+    return [layer.W_O(torch.einsum("...hqk,...khd->...qhd", A, V).flatten(-2)), A]
+
+
+# %% exercise="4.19" variant="one matrix for all three"
+def vit_attention(layer, tokens):
+    linears = (layer.W_Q, layer.W_K, layer.W_V)
+    weight, bias = torch.cat([one.weight for one in linears]), torch.cat([one.bias for one in linears])
+    qkv = F.linear(tokens, weight, bias).unflatten(-1, (3, layer.num_heads, -1))
+    q, k, v = (one.transpose(-3, -2) for one in qkv.unbind(-3))
+    weights = torch.exp(torch.log_softmax((q / q.shape[-1] ** 0.5) @ k.transpose(-1, -2), dim=-1))
+    return layer.W_O((weights @ v).transpose(-3, -2).reshape(tokens.shape)), weights
+
+
+# %% exercise="4.20" variant="plain"
+def vit_block(layer, tokens):
+    seen, weights = vit_attention(layer, layer.norm_1(tokens))
+    tokens = tokens + seen * layer.scale_1
+    return tokens + layer.scale_2 * layer.contract(F.gelu(layer.expand(layer.norm_2(tokens)))), weights
+
+
+# %% exercise="4.20" variant="nn.GELU, and F.layer_norm"
+def vit_block(layer, tokens):
+    def norm(which, x):
+        return F.layer_norm(x, x.shape[-1:], which.weight, which.bias, which.eps)
+
+    seen, weights = vit_attention(layer, norm(layer.norm_1, tokens))
+    x = torch.add(tokens, torch.mul(layer.scale_1, seen))
+    mlp = nn.Sequential(layer.expand, nn.GELU(), layer.contract)
+    return x + torch.mul(layer.scale_2, mlp(norm(layer.norm_2, x))), weights
+
+
+# %% exercise="4.20" variant="scale as a diagonal matrix, GELU by erf"
+import math
+
+
+def vit_block(layer, tokens):
+    seen, weights = vit_attention(layer, layer.norm_1(tokens))
+    tokens = tokens + seen @ torch.diag(layer.scale_1)
+    wide = layer.expand(layer.norm_2(tokens))
+    wide = wide * 0.5 * (1 + torch.erf(wide / math.sqrt(2)))
+    return tokens + layer.contract(wide) @ torch.diag(layer.scale_2), weights
+
+
+# %% exercise="4.20" variant="two steps in a loop"
+def vit_block(layer, tokens):
+    kept = []
+
+    def attend(x):
+        output, weights = vit_attention(layer, x)
+        kept.append(weights)
+        return output
+
+    def work(x):
+        return layer.contract(torch.nn.functional.gelu(layer.expand(x)))
+
+    for norm, step, scale in ((layer.norm_1, attend, layer.scale_1), (layer.norm_2, work, layer.scale_2)):
+        tokens = tokens + scale * step(norm(tokens))
+    return tokens, kept[0]
+
+
+# %% exercise="4.21" variant="reshape"
+def cls_map(weights, rows, columns):
+    return weights[..., 0, 1:].reshape(*weights.shape[:-2], rows, columns)
+
+
+# %% exercise="4.21" variant="stacked rows"
+def cls_map(weights, rows, columns):
+    row = weights[..., 0, :]
+    return torch.stack([row[..., 1 + i * columns : 1 + (i + 1) * columns] for i in range(rows)], dim=-2)
+
+
+# %% exercise="4.21" variant="split"
+def cls_map(weights, rows, columns):
+    asked, _ = torch.split(weights, [1, rows * columns], dim=-2)
+    return asked[..., 1:].unflatten(-1, (rows, columns)).squeeze(-3)
+
+
+# %% exercise="4.21" variant="view of a copy"
+def cls_map(weights, rows, columns):
+    patches = torch.index_select(weights, -1, torch.arange(1, weights.shape[-1], device=weights.device))
+    return patches[..., 0, :].contiguous().view(patches.shape[:-2] + (rows, columns))

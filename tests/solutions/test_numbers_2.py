@@ -18,6 +18,7 @@ from attention.heads import split_heads
 from attention.matching import draw_linear, matching_accuracy, train_aligner, train_words, word_vectors
 from attention.multi_head import MultiHeadAttention
 from attention.patterns import attention_entropy
+from attention.real_eyes import EYES_WIDTH
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -74,6 +75,16 @@ def test_sizes_of_the_aligners():
     first, side, again, more, mlp = says(r"and the two-layer form # \+ # · # \+ # = #\.")
     assert first == linear
     assert mlp == first + side * again + more == size(TokenAligner(64, 32, "mlp"))
+
+
+def test_real_widths():
+    patch, word, inner, outer, bias, total, lab = says(
+        r"has # numbers for each patch .*? has # for each word .*? learns # · # \+ # = # numbers\. "
+        r"The model that others trained, which you meet in the lab, has # for each patch"
+    )
+    assert (patch, word) == (inner, outer)
+    assert total == inner * outer + bias == size(TokenAligner(int(patch), int(word)))
+    assert lab == EYES_WIDTH
 
 
 def test_the_aligner_by_hand():

@@ -8,12 +8,14 @@ from __future__ import annotations
 from attention.explained import value_weighted
 from attention.multi_head import MultiHeadAttention
 from attention.open_vlm import OpenVLM
+from attention.vit_layer import ViTLayer
 
 from grader.course.lesson_4.caching import CACHE
 from grader.course.lesson_4.deletion import DELETION
 from grader.course.lesson_4.gradient_attention import GRADIENT
 from grader.course.lesson_4.grouped import GROUPED
 from grader.course.lesson_4.patch_head import PATCH_HEAD
+from grader.course.lesson_4.real_eyes import REAL_EYES
 from grader.course.lesson_4.repair_aligner import ALIGNER_REPAIR
 from grader.course.lesson_4.repair_bonus import BONUS_REPAIR
 from grader.course.lesson_4.repair_mirror import MIRROR_REPAIR
@@ -30,6 +32,7 @@ LESSON = Lesson(
     assignment="4-lab",
     title="Lab: does attention explain?",
     exercises=(
+        *REAL_EYES,  # first in the notebook, with the highest numbers: the others had been given out
         ROLLOUT,
         GRADIENT,
         DELETION,
@@ -49,6 +52,7 @@ LESSON = Lesson(
     given={
         "MultiHeadAttention": MultiHeadAttention,
         "OpenVLM": OpenVLM,
+        "ViTLayer": ViTLayer,
         "value_weighted": value_weighted,
         "model": None,  # lesson 3's, trained in the notebook
         **TRAINED_IN_NOTEBOOK,

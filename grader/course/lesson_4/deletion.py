@@ -134,7 +134,7 @@ AREA_MISTAKES = edits(area_under, """
 CURVE_VALUES = Check(
     name="values",
     title="one patch more at each step, from the whole scene and from the empty one",
-    points=5,
+    points=3,
     probe=curve_values,
     examples=trials(draw_scenes_and_order, dict(scenes=2, patches=3, d_vision=2)),
     trials=trials(
@@ -165,7 +165,7 @@ DELETION = Exercise(
     id="4.3",
     title="Deletion and insertion",
     reference=(deletion_curve, insertion_curve, area_under),
-    points=10,
+    points=7,
     difficulty=2,
     minutes=15,
     checks=(CURVE_VALUES, AREA, CURVE_CONDUCT, RANKING),

@@ -100,7 +100,7 @@ GRADIENT_MISTAKES = edits(gradient_attention, """
 GRADIENT_VALUES = Check(
     name="values",
     title="the positive part of weight × gradient, the mean over the heads",
-    points=4,
+    points=3,
     probe=gradient_values,
     map="map",
     examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=3, patches=4)),
@@ -126,7 +126,7 @@ GRADIENT_BATCH = Check(
 GRADIENT_CONDUCT = Check(
     name="conduct",
     title="no .grad is filled, and float64 stays float64",
-    points=2,
+    points=1,
     needs=("values",),
     probe=gradient_purity,
     examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
@@ -136,7 +136,7 @@ GRADIENT = Exercise(
     id="4.2",
     title="Attention times gradient",
     reference=(gradient_attention,),
-    points=8,
+    points=6,
     difficulty=2,
     minutes=10,
     checks=(GRADIENT_VALUES, GRADIENT_BATCH, GRADIENT_CONDUCT, OWN_GRADIENTS),

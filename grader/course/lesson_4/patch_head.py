@@ -138,7 +138,7 @@ PATCH_MISTAKES = edits(patch_head, """
 PATCHED_VALUES = Check(
     name="values",
     title="one head answers for the clean scene, all others for the twin",
-    points=5,
+    points=4,
     probe=patched_values,
     examples=trials(draw_twins, dict(scenes=2, tokens=3, patches=3, heads=3, head=1)),
     trials=trials(
@@ -151,7 +151,7 @@ PATCHED_VALUES = Check(
 PATCHED_CONDUCT = Check(
     name="conduct",
     title="afterwards the model answers as before; inputs, weights and modes stay as they are",
-    points=2,
+    points=1,
     needs=("values",),
     probe=patched_purity,
     examples=trials(draw_twins, dict(scenes=2, tokens=2, patches=3, heads=2, head=0)),
@@ -161,7 +161,7 @@ PATCH_HEAD = Exercise(
     id="4.4",
     title="Which head carries the answer?",
     reference=(patch_head,),
-    points=8,
+    points=6,
     difficulty=2,
     minutes=12,
     checks=(PATCHED_VALUES, PATCHED_CONDUCT, OWN_PATCHING),

@@ -104,7 +104,7 @@ def rank_explanations(
 RANKING = Check(
     name="ranking",
     title="three explanations of a model, ranked on scenes that you have not seen",
-    points=3,
+    points=2,
     needs=("values", "area"),
     probe=rank_explanations,
     trials=trials(draw_ranked, dict(scenes=23, task="where")),

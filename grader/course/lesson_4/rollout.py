@@ -106,7 +106,7 @@ ROLLOUT_SIZES = dict(layers=2, heads=2, tokens=3, patches=5, batch_shape=(2,))
 VALUES = Check(
     name="values",
     title="heads averaged, half identity, layer after layer, then the image",
-    points=4,
+    points=3,
     probe=rollout_values,
     map="map",
     examples=trials(draw_maps, dict(layers=2, heads=2, tokens=3, patches=4)),
@@ -119,7 +119,7 @@ VALUES = Check(
 LAYERS = Check(
     name="layers",
     title="any number of layers, and any batch dimensions",
-    points=2,
+    points=1,
     needs=("values",),
     probe=rollout_values,
     examples=trials(draw_maps, dict(layers=1, heads=2, tokens=3, patches=2, batch_shape=(2,))),
@@ -141,7 +141,7 @@ ROLLOUT = Exercise(
     id="4.1",
     title="Attention rollout",
     reference=(attention_rollout,),
-    points=8,
+    points=6,
     difficulty=2,
     minutes=10,
     checks=(VALUES, LAYERS, CONDUCT_CHECK, OWN_ROLLOUT),

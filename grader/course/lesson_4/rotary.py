@@ -91,14 +91,14 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
 ROTATE_CHECKS = StandardChecks(reference=rotate, returns=("rotated",), draw=draw_rotation)
 ROTATE_VALUES = ROTATE_CHECKS.values(
     "each pair of neighbours is turned by its own angle",
-    3,
+    2,
     examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0)],
     trials=[dict(n=7, d=6), dict(n=5, d=2), dict(n=3, d=10, base=50.0), dict(n=5, d=8, fractions=True)],
 )
 RELATION = Check(
     name="relation",
     title="a score depends on the distance of query and key alone, and lengths stay",
-    points=2,
+    points=1,
     probe=rotary_relation,
     examples=trials(draw_relation, dict(n=3, d=4, shift=5)),
     trials=trials(draw_relation, dict(n=7, d=6, shift=3), dict(n=5, d=2, shift=1)),
@@ -167,7 +167,7 @@ ROTATE = Exercise(
     id="4.10",
     title="Rotary positions",
     reference=(rotate,),
-    points=8,
+    points=6,
     difficulty=2,
     minutes=12,
     checks=(ROTATE_VALUES, RELATION, ROTATE_BATCH, ODD, ROTATE_CONDUCT),
@@ -236,13 +236,13 @@ ROTATE_2D = Exercise(
     id="4.11",
     title="Rotary positions on a grid",
     reference=(rotate_2d,),
-    points=5,
+    points=4,
     difficulty=1,
     minutes=6,
     checks=(
         ROTATE_2D_CHECKS.values(
             "the first half is turned by the row, the last half by the column",
-            3,
+            2,
             examples=[dict(n=3, d=8), dict(n=2, d=12, base=100.0)],
             trials=[dict(n=7, d=12), dict(n=5, d=4), dict(n=3, d=8, base=50.0)],
         ),

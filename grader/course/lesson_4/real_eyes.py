@@ -1,0 +1,381 @@
+"""Exercises 4.18 to 4.21: a vision transformer, from patches to what [CLS] looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
+from attention.vit_layer import ViTLayer
+from torch import Tensor
+
+from grader.course.common.layer_weights import build_quietly, draw_layer_weights
+from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
+from grader.declaration.edits import edits
+from grader.declaration.exercise import Check, Exercise
+from grader.declaration.probes import learned, load, named, purity_and_gradients
+from grader.declaration.sampler import InputSampler
+from grader.declaration.standard_checks import CONDUCT, StandardChecks
+from grader.declaration.trial import trials
+from grader.records import Inputs, Value
+
+
+def draw_photos(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    rows: int,
+    columns: int,
+    side: int,
+    patch: int,
+    d: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw images of rows × columns patches, and the weights of an embedding whose positions are side × side."""
+    return {
+        "images": sampler.normal(*batch_shape, 3, rows * patch, columns * patch, dtype=dtype),
+        "weight": sampler.normal(d, 3, patch, patch, scale=1 / patch, dtype=dtype),
+        "bias": sampler.normal(d, dtype=dtype),
+        "cls": sampler.normal(d, dtype=dtype),
+        "positions": sampler.normal(1 + side**2, d, scale=2.0, dtype=dtype),
+    }
+
+
+EMBEDDING_MISTAKES = edits(embedding_by_hand, """
+    without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
+        + bias = torch.zeros_like(bias)
+    bias_on_cls: The bias is added to [CLS], too. It belongs to the patches alone.
+        cls + positions[0]  →  cls + bias + positions[0]
+    cls_last: [CLS] stands behind the patches. Put it first.
+        [first, patches + places]  →  [patches + places, first]
+    cls_left_out: [CLS] is missing: there is one token more than there are patches.
+        [first, patches + places]  →  [patches + places]
+    cls_without_position: [CLS] gets no position: the first one is for it.
+        cls + positions[0]  →  cls + 0 * positions[0]
+    without_patch_positions: The patches get no positions.
+        patches + places  →  patches + 0 * places
+    patches_by_columns: The patches are read column by column. Read them row by row.
+        cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
+    colours_last: The numbers of a patch stand in another order than those of the weight: colour, row, column.
+        cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
+    positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the new one.
+        = result if n == side * side else torch.cat([first, patches + positions[1:].repeat(n // side**2 + 1, 1)[:n]], dim=1).reshape(result.shape)
+    positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
+        "bicubic"  →  "bilinear"
+    positions_nearest: Each patch takes the nearest position. Interpolate, with mode="bicubic".
+        mode="bicubic", align_corners=False  →  mode="nearest"
+    corners_aligned: The corners of both grids are put on each other. Leave align_corners at False.
+        align_corners=False  →  align_corners=True
+    grid_turned: The new grid is turned: rows before columns.
+        size=(rows, columns)  →  size=(columns, rows)
+    positions_reshaped: The positions are reshaped before the width is moved to the front, so that numbers of several places are mixed.
+        positions[1:].T.reshape(1, d, side, side)  →  positions[1:].reshape(1, d, side, side)
+    images_scaled_in_place: The images that were handed in are changed. Work on a new tensor.
+        = (result, images.data.mul_(0.5))[0]
+""", defines="patch_embedding")  # fmt: skip
+
+EMBEDDING = StandardChecks(reference=patch_embedding, returns=("tokens",), draw=draw_photos)
+EMBEDDING_VALUES = EMBEDDING.values(
+    "[CLS] first, then a token for each patch, all with their positions",
+    2,
+    examples=[
+        dict(rows=2, columns=2, side=2, patch=2, d=3),
+        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=2),
+    ],
+    trials=[
+        dict(rows=3, columns=3, side=3, patch=2, d=5),
+        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=7),
+    ],
+)
+EMBEDDING_GRID = EMBEDDING.further_values(
+    "grid",
+    "positions of another grid are interpolated",
+    1,
+    examples=[dict(rows=2, columns=3, side=4, patch=2, d=3)],
+    trials=[
+        dict(rows=2, columns=5, side=3, patch=2, d=5),
+        dict(batch_shape=(2,), rows=5, columns=3, side=7, patch=3, d=2),
+    ],
+)
+EMBEDDING_CONDUCT = EMBEDDING.conduct(
+    1,
+    examples=[dict(rows=2, columns=2, side=2, patch=2, d=3)],
+    trials=[dict(batch_shape=(2,), rows=3, columns=2, side=3, patch=2, d=5, dtype=torch.float64)],
+    rtol=10.0,
+)
+PATCH_EMBEDDING = Exercise(
+    id="4.18",
+    title="Patches become tokens",
+    reference=(patch_embedding,),
+    points=4,
+    difficulty=2,
+    minutes=15,
+    checks=(EMBEDDING_VALUES, EMBEDDING_GRID, EMBEDDING_CONDUCT),
+    mistakes=EMBEDDING_MISTAKES,
+    writings=(embedding_by_hand,),
+    review="Patches become tokens",
+)
+
+# ---------------------------------------------------------------- 4.19 and 4.20: functions of a layer and of tokens
+
+
+def draw_layer(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    tokens: int,
+    d_model: int,
+    heads: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw a layer's weights, and tokens."""
+    return {
+        "sizes": {"d_model": d_model, "num_heads": heads},
+        "weights": draw_layer_weights(sampler, build_quietly(ViTLayer, d_model, heads), dtype),
+        "tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype),
+    }
+
+
+def draw_layer_and_directions(sampler: InputSampler, **sizes: Any) -> Inputs:
+    """Draw what `draw_layer` does, and directions for the gradients of the output and of the weights."""
+    inputs = draw_layer(sampler, **sizes)
+    tokens, heads = inputs["tokens"], sizes["heads"]
+    weights = (*tokens.shape[:-2], heads, tokens.shape[-2], tokens.shape[-2])
+    shapes = {"output": tokens.shape, "weights": weights}
+    directions = {name: sampler.normal(*shape, dtype=tokens.dtype) for name, shape in shapes.items()}
+    return {**inputs, "grad_outputs": directions}
+
+
+def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
+    """Call a function with a layer and tokens."""
+    return named(function(load(ViTLayer(*sizes.values()), weights), tokens), ["output", "weights"])
+
+
+def with_layer_gradients(
+    function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor, grad_outputs: Mapping
+) -> Mapping[str, Value]:
+    """Report side effects, gradients of the tokens and of the layer's weights, and whether these stay as they are."""
+    layer = load(ViTLayer(*sizes.values()), weights)
+
+    def call(tokens: Tensor) -> dict[str, Any]:
+        return named(function(layer=layer, tokens=tokens), ["output", "weights"])
+
+    report = purity_and_gradients(call, {"tokens": tokens}, grad_outputs, learned(layer, weights))
+    kept = all(torch.equal(value, weights[name]) for name, value in layer.state_dict().items())
+    return {**report, "the layer stays as it is": kept}
+
+
+def layer_checks(name: str, title: str) -> tuple[Check, Check]:
+    """Make the checks of a function of a layer and of tokens."""
+    values = Check(
+        name="values",
+        title=title,
+        points=2,
+        probe=with_layer,
+        names={"function": name},
+        map="weights",
+        examples=trials(
+            draw_layer, dict(tokens=3, d_model=4, heads=2), dict(batch_shape=(2,), tokens=3, d_model=6, heads=2)
+        ),
+        trials=trials(
+            draw_layer,
+            dict(tokens=5, d_model=6, heads=3),
+            dict(batch_shape=(3,), tokens=7, d_model=6, heads=2),
+            dict(batch_shape=(2, 3), tokens=2, d_model=15, heads=5),
+        ),
+    )
+    conduct = Check(
+        name="conduct",
+        title=CONDUCT,
+        points=1,
+        needs=("values",),
+        probe=with_layer_gradients,
+        names={"function": name},
+        examples=trials(draw_layer_and_directions, dict(tokens=3, d_model=4, heads=2)),
+        trials=trials(
+            draw_layer_and_directions, dict(batch_shape=(2,), tokens=5, d_model=6, heads=3, dtype=torch.float64)
+        ),
+        rtol=10.0,
+    )
+    return values, conduct
+
+
+VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
+    vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
+        layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
+        layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
+        layer.W_V(tokens)  →  tokens @ layer.W_V.weight.T
+        layer.W_O(joined)  →  joined @ layer.W_O.weight.T
+    vit_without_root: The scores are not divided by √d_head.
+        / width**0.5  →
+    vit_scaled_by_d_model: The scores are divided by √d_model. Divide by √d_head, the width of one head.
+        / width**0.5  →  / tokens.shape[-1] ** 0.5
+    vit_one_head: There is one head as wide as the tokens. Split queries, keys and values into layer.num_heads.
+        heads = layer.num_heads  →  heads = 1
+    heads_take_turns: The heads take every H-th number. A head holds neighbours: its own d_head numbers in a row.
+        unflatten(-1, (heads, width)).transpose(-3, -2)  →  unflatten(-1, (width, heads)).movedim(-1, -3)
+        seen.transpose(-3, -2).flatten(-2)  →  seen.movedim(-3, -1).flatten(-2)
+    vit_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their axis behind that of the tokens first.
+        seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
+    vit_without_projection: The heads are joined, and W_O is missing at the end.
+        layer.W_O(joined)  →  joined
+    keys_ask: Queries and keys have changed places: the rows of the weights are the tokens that ask.
+        query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
+    softmax_over_queries: The columns of the weights sum to 1. The rows must: each query shares its weight out among the keys.
+        softmax(-1)  →  softmax(-2)
+    keys_as_values: The keys are mixed in place of the values: W_V is not used.
+        layer.W_V(tokens)  →  layer.W_K(tokens)
+    normed_already: The norm is taken here. vit_attention gets tokens as they come: the block norms them.
+        + tokens = layer.norm_1(tokens)
+    scale_already: scale_1 is used here. The block scales: return what attention gives.
+        = result[0] * layer.scale_1, result[1]
+    vit_residual_already: The tokens are added here. The block adds them: return what attention gives.
+        = result[0] + tokens, result[1]
+    vit_heads_averaged: The weights are averaged over the heads. Return those of every head.
+        = result[0], result[1].mean(-3)
+    without_gradients: Nothing learns from this: it is computed without gradients. Leave torch.no_grad and detach away.
+        = result[0].detach(), result[1].detach()
+""", defines="vit_attention")  # fmt: skip
+
+VIT_ATTENTION = Exercise(
+    id="4.19",
+    title="Attention with a real layer",
+    reference=(vit_attention,),
+    points=3,
+    difficulty=2,
+    minutes=10,
+    checks=layer_checks("vit_attention", "every head attends, with weights and biases"),
+    mistakes=VIT_ATTENTION_MISTAKES,
+    writings=(attention_by_hand,),
+    review="One layer",
+)
+
+VIT_BLOCK_MISTAKES = edits(vit_block, """
+    vit_norm_last: The norm comes after the addition. Here it comes first, before attention and before expand, and the residual goes past it.
+        vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
+        tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
+        layer.norm_2(tokens)  →  tokens
+        return tokens + layer.scale_2 * worked, weights  →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
+    residual_of_the_norm: The residual carries the tokens behind the norm. Add to the tokens as they were before it.
+        tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
+    attention_without_norm: Attention reads the tokens without their norm. Hand it norm_1(tokens).
+        layer.norm_1(tokens)  →  tokens
+    second_norm_missing: The feed-forward step reads the tokens without their norm. Hand it norm_2(tokens).
+        layer.norm_2(tokens)  →  tokens
+    one_norm_for_both: norm_1 is used twice. The feed-forward step has norm_2.
+        layer.norm_2  →  layer.norm_1
+    norms_swapped: The two norms have changed places: norm_1 is for attention, norm_2 for the feed-forward step.
+        (layer, layer.norm_1(tokens))  →  (layer, layer.norm_2(tokens))
+        expand(layer.norm_2(tokens))  →  expand(layer.norm_1(tokens))
+    without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply it by scale_1 and by scale_2.
+        layer.scale_1 * seen  →  seen
+        layer.scale_2 * worked  →  worked
+    scales_swapped: scale_1 and scale_2 have changed places.
+        layer.scale_1 * seen  →  layer.scale_2 * seen
+        layer.scale_2 * worked  →  layer.scale_1 * worked
+    scale_on_the_sum: The residual is scaled, too. Scale what is added, and only that.
+        tokens + layer.scale_1 * seen  →  layer.scale_1 * (tokens + seen)
+        tokens + layer.scale_2 * worked  →  layer.scale_2 * (tokens + worked)
+    vit_without_residual: What attention sees replaces the tokens. Add it to them.
+        tokens = tokens + layer.scale_1 * seen  →  tokens = layer.scale_1 * seen
+    second_residual_missing: What the feed-forward step makes replaces the tokens. Add it to them.
+        return tokens + layer.scale_2  →  return layer.scale_2
+    side_by_side: The feed-forward step reads the tokens as they were before attention. It comes after: give it the sum.
+        + before = tokens
+        layer.norm_2(tokens)  →  layer.norm_2(before)
+    relu_in_the_middle: The step between expand and contract is ReLU. DINOv2's layers have GELU: F.gelu.
+        F.gelu  →  F.relu
+    nothing_in_the_middle: Between expand and contract something is missing: F.gelu.
+        F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
+""")  # fmt: skip
+
+VIT_BLOCK = Exercise(
+    id="4.20",
+    title="A block with layer scale",
+    reference=(vit_block,),
+    points=3,
+    difficulty=2,
+    minutes=10,
+    checks=layer_checks("vit_block", "norm, attention, scale, add; norm, feed-forward, scale, add"),
+    mistakes=VIT_BLOCK_MISTAKES,
+    writings=(block_in_steps,),
+    builds_on=("4.19",),
+    review="One layer",
+)
+
+# ---------------------------------------------------------------- 4.21
+
+
+def draw_weights(
+    sampler: InputSampler,
+    *,
+    batch_shape: tuple[int, ...] = (),
+    heads: int,
+    rows: int,
+    columns: int,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
+    """Draw the attention weights of one layer."""
+    tokens = 1 + rows * columns
+    weights = sampler.normal(*batch_shape, heads, tokens, tokens, scale=2.0, dtype=dtype).softmax(-1)
+    return {"weights": weights, "rows": rows, "columns": columns}
+
+
+CLS_MISTAKES = edits(cls_map, """
+    looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.
+        weights[..., 0, 1:]  →  weights[..., 1:, 0]
+    last_patch_asks: This is the row of the last token. [CLS] is the first.
+        weights[..., 0, 1:]  →  weights[..., -1, 1:]
+    itself_kept: The weight of [CLS] on itself is among the patches, and the last patch is missing. Leave out the first number of the row.
+        weights[..., 0, 1:]  →  weights[..., 0, :-1]
+    every_query_averaged: All queries are averaged. Take the row of [CLS] alone.
+        weights[..., 0, 1:]  →  weights[..., 1:].mean(-2)
+    map_turned: The map is turned: patches are numbered row by row.
+        unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows)).transpose(-2, -1)
+    cls_heads_averaged: The heads are averaged. Return a map for every head.
+        = result.mean(-3)
+    made_to_sum_to_one: The maps are divided by their sums. Leave the weights as they are.
+        = result / result.sum((-2, -1), keepdim=True)
+    brightest_is_one: The maps are divided by their largest weight. Leave the weights as they are.
+        = result / result.amax((-2, -1), keepdim=True)
+    map_without_gradients: Nothing learns from this map: it is computed without gradients. Leave torch.no_grad and detach away.
+        = result.detach()
+""")  # fmt: skip
+
+CLS_MAPS = StandardChecks(reference=cls_map, returns=("map",), draw=draw_weights)
+CLS_CONDUCT = CLS_MAPS.conduct(
+    0.5,
+    examples=[dict(heads=2, rows=3, columns=4)],
+    trials=[dict(batch_shape=(2,), heads=3, rows=5, columns=2, dtype=torch.float64)],
+)
+CLS_MAP = Exercise(
+    id="4.21",
+    title="What [CLS] looks at",
+    reference=(cls_map,),
+    points=2,
+    difficulty=1,
+    minutes=5,
+    checks=(
+        CLS_MAPS.values(
+            "the row of [CLS], its patches, on their grid",
+            1,
+            map="map",
+            examples=[dict(heads=2, rows=3, columns=4)],
+            trials=[dict(heads=2, rows=3, columns=5), dict(heads=3, rows=7, columns=2)],
+        ),
+        CLS_MAPS.batch(
+            0.5,
+            examples=[dict(batch_shape=(2,), heads=3, rows=2, columns=4)],
+            trials=[
+                dict(batch_shape=(5,), heads=3, rows=2, columns=7),
+                dict(batch_shape=(2, 3), heads=2, rows=5, columns=3),
+            ],
+        ),
+        CLS_CONDUCT,
+    ),
+    mistakes=CLS_MISTAKES,
+    review="What [CLS] looks at",
+)
+
+REAL_EYES: tuple[Exercise, ...] = (PATCH_EMBEDDING, VIT_ATTENTION, VIT_BLOCK, CLS_MAP)

@@ -1,0 +1,101 @@
+"""Figures of real eyes: a picture beside the maps of layers and heads, the object's box, and curves over the layers.
+
+Axes: L layers, H heads; a map has a number for each patch. The background is white, whatever the theme of the notebook.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+PHOTO_LINES = {"temple": ("#0072b2", "o"), "flower": ("#d55e00", "s")}
+BRIGHT = 8  # times the even weight: where the colours end
+
+
+def show_layers(picture: Tensor, maps: Tensor, layers: Sequence[int]) -> None:
+    """What [CLS] looks at in a picture (3, h, w): a panel for each head of each layer; the longer axis goes to the right.
+
+    Args:
+        maps: (L, H, rows, columns) on one scale, which ends at eight times the even weight.
+        layers: the layers' numbers, for the titles.
+    """
+    rows, columns = [f"head {head}" for head in range(maps.shape[1])], [f"layer {layer}" for layer in layers]
+    grid = maps.transpose(0, 1)
+    if len(columns) < len(rows):
+        rows, columns, grid = columns, rows, maps
+    side = 7.4 / len(columns)  # inches
+    figure = plt.figure(figsize=(9.6, 0.5 + side * len(rows)), layout="constrained", facecolor="white")
+    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.02, hspace=0.02)
+    left, right = figure.subfigures(1, 2, width_ratios=(1.4, 8.2))
+    ax = left.subplots()
+    ax.imshow(picture.permute(1, 2, 0).cpu().numpy())
+    ax.axis("off")
+    axes = right.subplots(len(rows), len(columns), squeeze=False)
+    for line, name, row in zip(axes, rows, grid.detach().cpu(), strict=True):
+        for ax, one in zip(line, row, strict=True):
+            shown = ax.imshow(one.numpy(), vmin=0, vmax=BRIGHT / (1 + one.numel()), cmap="viridis")
+            ax.set(xticks=[], yticks=[])
+        line[0].set_ylabel(name, fontsize=7)
+    for ax, name in zip(axes[0], columns, strict=True):
+        ax.set_title(name, fontsize=7)
+    right.colorbar(shown, ax=axes, label="weight", extend="max", shrink=0.8, pad=0.01, aspect=25)
+    plt.show()
+
+
+def show_boxes(pictures: Mapping[str, Tensor], maps: Mapping[str, Tensor], boxes: Mapping[str, Tensor]) -> None:
+    """Each picture with its box, and beside it the maps (H, rows, columns) with the share of each that lies in the box.
+
+    Args:
+        boxes: (rows, columns) bool, a rectangle.
+    """
+    heads = len(next(iter(maps.values())))
+    size = (1.3 * (1 + heads), 1.55 * len(pictures))
+    _, axes = plt.subplots(
+        len(pictures), 1 + heads, figsize=size, layout="constrained", facecolor="white", squeeze=False
+    )
+    for line, (name, picture) in zip(axes, pictures.items(), strict=True):
+        box = boxes[name]
+        patch = picture.shape[-1] // box.shape[-1]
+        line[0].imshow(picture.permute(1, 2, 0).cpu().numpy())
+        line[0].set_title(f"box: {box.float().mean():.2f}", fontsize=9)
+        _frame_box(line[0], box, patch)
+        for head, (ax, one) in enumerate(zip(line[1:], maps[name].detach().cpu(), strict=True)):
+            ax.imshow(one.numpy(), vmin=0, vmax=BRIGHT / (1 + box.numel()), cmap="viridis")
+            ax.set_title(f"head {head}: {(one * box).sum() / one.sum():.2f}", fontsize=9)
+            _frame_box(ax, box, 1)
+        for ax in line:
+            ax.set(xticks=[], yticks=[])
+    plt.show()
+
+
+def show_depth(curves: Mapping[str, Mapping[str, Tensor]], chance: Mapping[str, float]) -> None:
+    """A panel for each measure: a line over the layers for each photo, and chance as a dotted line.
+
+    Args:
+        curves: by measure, then by photo: (L,)
+        chance: by measure; a measure that is left out has none.
+    """
+    _, axes = plt.subplots(1, len(curves), figsize=(9.6, 2.9), layout="constrained", facecolor="white")
+    for ax, (measure, by_photo) in zip(axes, curves.items(), strict=True):
+        for photo, line in by_photo.items():
+            colour, marker = PHOTO_LINES[photo]
+            ax.plot(line.cpu().numpy(), color=colour, marker=marker, markersize=4, label=photo)
+        if measure in chance:
+            ax.axhline(chance[measure], color="0.4", linestyle=":", label="chance")
+        ax.set_title(measure, fontsize=10)
+        ax.set_xlabel("layer")
+        ax.set_xticks(range(0, len(line), 2))
+        ax.set_ylim(bottom=0)
+        ax.grid(color="0.9")
+    axes[0].legend(fontsize=8)
+    plt.show()
+
+
+def _frame_box(ax, box: Tensor, size: int) -> None:
+    """Draw a box of patches as a frame; a patch is `size` wide."""
+    rows, columns = (torch.nonzero(box.any(axis)).flatten() for axis in (1, 0))
+    corner = (int(columns[0]) * size - 0.5, int(rows[0]) * size - 0.5)
+    sides = len(columns) * size, len(rows) * size
+    ax.add_patch(Rectangle(corner, *sides, fill=False, edgecolor="#e69f00", linewidth=1.8))
