@@ -220,7 +220,7 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
         + base = base**0.5
     speeds_go_on: The column's half goes on where the row's speeds end. Both halves begin at the speed 1.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
-    columns_do_nothing: The column's half comes back as it was. `rotate` makes a new tensor: keep what it returns.
+    columns_do_nothing: The column's half comes back as it was. Turn it by the column, and keep what `rotate` returns.
         rotate(by_column, columns, base)  →  by_column
     every_second_dimension: Every second dimension is turned by the row. The whole first half belongs to the row.
         + vectors = torch.cat([vectors[..., 0::2], vectors[..., 1::2]], dim=-1)

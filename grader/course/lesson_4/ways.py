@@ -327,8 +327,8 @@ QUERY_MISTAKES = edits(LearnedQueries, """
         (queries, image_tokens)  →  (queries)
     queries_in_the_image: The queries are among the tokens that they look at. The image alone answers.
         (queries, image_tokens)  →  (queries, torch.cat([image_tokens, queries], -2))
-    queries_alike: All queries begin alike. Then all get the same gradient and stay alike: begin with torch.randn.
-        torch.randn(num_queries, d_model)  →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model)
+    queries_alike: All queries begin alike. Then all get the same gradient and stay alike: draw each one, torch.randn.
+        torch.randn(num_queries, d_model)  →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model).repeat(num_queries, 1)
     queries_uniform: The queries come from another distribution than the normal one: torch.randn, not torch.rand.
         torch.randn  →  torch.rand
     queries_fixed: The queries never learn. Only an nn.Parameter does: make self.queries one.
