@@ -27,7 +27,6 @@ class Link:
     person: str
     role: str
     token: str
-    expires: datetime
 
 
 def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: int) -> list[Link]:
@@ -37,15 +36,12 @@ def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: 
         for person in people:
             works = "SELECT * FROM link WHERE person = ? AND role = ? AND revoked = '' AND expires > ?"
             row = db.execute(works, (person, role, text_of(moment))).fetchone()
-            id, expires = (
-                (row["id"], row["expires"]) if row else (secrets.token_hex(16), text_of(moment + timedelta(days)))
-            )
+            id = row["id"] if row else secrets.token_hex(16)
             if row is None:
-                db.execute(
-                    "INSERT INTO link (id, person, role, expires) VALUES (?, ?, ?, ?)", (id, person, role, expires)
-                )
+                new = (id, person, role, text_of(moment + timedelta(days)))
+                db.execute("INSERT INTO link (id, person, role, expires) VALUES (?, ?, ?, ?)", new)
             token = _signer(key).sign(id).decode()
-            found.append(Link(person=person, role=role, token=token, expires=datetime.fromisoformat(expires)))
+            found.append(Link(person=person, role=role, token=token))
     return found
 
 

@@ -70,11 +70,10 @@ class Sender:
             self._post(row, platform, wanted, stamp)
         except LtiError as error:
             self._pauses[key] = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE)
-            self._note(key, "failed = ?", str(error))
             log.warning("the score of %r in %s was not sent, and will be again: %s", *key, error)
             return False
         self._pauses.pop(key, None)
-        self._note(key, "failed = '', sent = ?", wanted)
+        self._note(key, "sent = ?", wanted)
         return True
 
     def _wanted(self, person: str, assignment: str) -> str | None:

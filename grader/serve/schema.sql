@@ -19,4 +19,4 @@ CREATE TABLE IF NOT EXISTS released (assignment TEXT PRIMARY KEY, at TEXT NOT NU
 CREATE TABLE IF NOT EXISTS lti_state (digest TEXT PRIMARY KEY, nonce TEXT NOT NULL, platform TEXT NOT NULL, expires TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS lti_place (
     person TEXT NOT NULL, assignment TEXT NOT NULL, platform TEXT NOT NULL, subject TEXT NOT NULL, lineitem TEXT NOT NULL,
-    sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '', failed TEXT NOT NULL DEFAULT '', PRIMARY KEY (person, assignment));
+    sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '', PRIMARY KEY (person, assignment));

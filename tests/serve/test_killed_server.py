@@ -32,17 +32,17 @@ def hand_in(site: Site, student: str, content: bytes) -> Attempt:
     return attempts.enqueue(site.store, site.folder, student, NAME, place, digest, 100)
 
 
-def start(site: Site) -> BaseProcess:
+def start(site: Site, jobs: int = 1) -> BaseProcess:
     """Start a process that grades until nothing waits."""
-    process = FORK.Process(target=grade_all, args=(site.root, site.gradebook))
+    process = FORK.Process(target=grade_all, args=(site.root, site.gradebook, jobs))
     process.start()
     return process
 
 
-def grade_all(root: Path, url: str) -> None:
+def grade_all(root: Path, url: str, jobs: int) -> None:
     config = read_config(root)
     with grading.only_one(config.results_folder(url)):
-        grading.grade_queue(config, url, 1, "cpu", "auto", wait=False)
+        grading.grade_queue(config, url, jobs, "cpu", "auto", wait=False)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -87,6 +87,22 @@ def test_killed_at_30_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         process.kill()
         process.join()
     process = start(site)
+    wait_until(lambda: not process.is_alive())
+    assert process.exitcode == 0
+    check(site, expected)
+
+
+@pytest.mark.slow(
+    held_by="tests/workers/test_grade_class.py::test_what_comes_while_others_are_graded_is_graded_beside_them"
+)
+def test_graded_two_at_a_time_each_has_its_own_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_SECRET", "test")
+    site = open_course(tmp_path / "course", ())
+    expected = {f"s{number}": [0.0, 5.0] for number in range(4)}
+    for name in expected:
+        hand_in(site, name, solved(site, remark=name))
+        hand_in(site, name, solved(site, "1.1", remark=name))
+    process = start(site, jobs=2)
     wait_until(lambda: not process.is_alive())
     assert process.exitcode == 0
     check(site, expected)
