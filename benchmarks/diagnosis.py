@@ -3,8 +3,8 @@
 `python -m benchmarks.diagnosis [--say] [--again] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
 
 Whether an explanation names the true cause was judged one by one, by reading it; corpus/judgements.jsonl keeps each judgement
-with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file. Of the
-answers of --again none is judged yet: they show what is refused and accepted, and what is left without an explanation.
+with the words that it is about, and judgements_again.jsonl those of --again. Words that have changed since count as unjudged;
+--unjudged writes these to a file.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     seconds = _measure_explanations()
-    known, rows, unjudged = judgements(), {}, []
+    known, rows, unjudged = judgements(options.again), {}, []
     for answer in answers(BLIND_AGAIN if options.again else BLIND):
         if options.half is not None and answer.unread != (options.half == "unread"):
             continue

@@ -17,7 +17,7 @@ from grader.records import Verdict
 HERE = Path(__file__).parent
 BLIND, BLIND_AGAIN = HERE / "blind", HERE / "blind_again"
 VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
-JUDGED = HERE / "judgements.jsonl"
+JUDGED, JUDGED_AGAIN = HERE / "judgements.jsonl", HERE / "judgements_again.jsonl"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
 
 
@@ -50,15 +50,17 @@ def told(verdict: Verdict) -> str:
     return " ".join(filter(None, (verdict.message, verdict.hint)))
 
 
-def judgements() -> dict[tuple[str, str], tuple[str, str]]:
+def judgements(again: bool = False) -> dict[tuple[str, str], tuple[str, str]]:
     """Return for each answer the words that were judged, and the judgement, by exercise and name.
 
     The judgement is "cause" (a student who reads the words knows what is wrong), "part" (they lead there, or name one of two
     causes), "nothing" (only what is off), "false" (they name another cause), or "accepted" (the answer was not refused).
+
+    Args:
+        again: of the answers that were written later; one with the name and the words of an earlier one is judged with that.
     """
-    if not JUDGED.is_file():
-        return {}
-    lines = [json.loads(line) for line in JUDGED.read_text("utf-8").splitlines()]
+    files = [file for file in (JUDGED, *[JUDGED_AGAIN] * again) if file.is_file()]
+    lines = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     return {(line["exercise"], line["name"]): (line["told"], line["judgement"]) for line in lines}
 
 
