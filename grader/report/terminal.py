@@ -64,7 +64,7 @@ def _assignment(assignment: str, entries: Sequence[GradebookEntry]) -> Table:
     shown = Table(title=Text(clean(assignment)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     shown.add_column("student", overflow="fold", min_width=8)
     shown.add_column("score", justify="right", no_wrap=True)
-    shown.add_column(Text(" ".join(id.partition(".")[2] or id for id in ids)), no_wrap=True)
+    shown.add_column(_head(ids), no_wrap=True)
     shown.add_column("notes", overflow="fold", ratio=1)
     for entry in entries:
         if entry.status != "missing":
@@ -81,14 +81,20 @@ def _score(entry: GradebookEntry) -> Text:
     return Text(f"{number(entry.score)} / {number(entry.max_score)}" if entry.max_score else number(entry.score))
 
 
+def _head(ids: Sequence[str]) -> Text:
+    """Write the exercises' numbers from top to bottom, so that many of them leave room for the notes."""
+    numbers = [id.partition(".")[2] or id for id in ids]
+    height = max(map(len, numbers), default=1)
+    return Text("\n".join(map(" ".join, zip(*(one.rjust(height) for one in numbers), strict=True))))
+
+
 def _symbols(grade: Grade, ids: Sequence[str]) -> Text:
-    """Return the symbols of one student, each as wide as its exercise's number in the head of the table."""
+    """Return the symbols of one student, each below its exercise's number."""
     kinds = {verdict.id: kind(verdict) for verdict in grade.verdicts}
     marks = Text()
     for id in ids:
-        width = len(id.partition(".")[2] or id)
         name = kinds.get(id)
-        marks.append(f"{SYMBOLS[name][0] if name else ' ':<{width}} ", style=COLOURS.get(name, "") if name else "")
+        marks.append(f"{SYMBOLS[name][0] if name else ' '} ", style=COLOURS.get(name, "") if name else "")
     return marks
 
 

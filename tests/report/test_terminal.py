@@ -50,6 +50,11 @@ def test_the_head_names_the_exercises_above_their_marks():
     assert row[head.index(" 6 ") + 1] == "…"
 
 
+def test_numbers_of_two_digits_leave_room_for_the_notes():
+    assert terminal._head(["4.9", "4.10", "4.21", "3.P1"]).plain == "  1 2 P\n9 0 1 1"
+    assert terminal._head(["1.1", "1.2"]).plain == "1 2"
+
+
 def test_a_line_sums_up():
     # scores of the five graded: 100, 85, 0, 64, 0
     assert "7 submissions: 5 graded, 1 unreadable, 1 fault; mean 49.8, median 64 of 100 (over the graded)" in shown(
