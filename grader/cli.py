@@ -22,10 +22,12 @@ from grader.commands.appeal_line import appeals
 from grader.commands.class_lines import add_class_commands
 from grader.commands.console import Terminal
 from grader.commands.options import (
+    AnnotationsOption,
     AssignmentOption,
     ColumnOption,
     Device,
     EmptyOption,
+    FailUnderOption,
     FeedbackOption,
     FillOption,
     FolderArgument,
@@ -39,6 +41,7 @@ from grader.commands.options import (
     JobsOption,
     JsonLinesOption,
     JsonOption,
+    JunitOption,
     LatePerDayOption,
     LessonsOption,
     PdfOption,
@@ -210,6 +213,9 @@ def check(
     full_training: FullTrainingOption = False,
     run_all: RunAllOption = False,
     json: JsonLinesOption = None,
+    fail_under: FailUnderOption = None,
+    junit: JunitOption = None,
+    annotations: AnnotationsOption = None,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
     from grader.commands.head_start import head_start
@@ -227,6 +233,9 @@ def check(
             full_training=full_training,
             run_all=run_all,
             json=json,
+            fail_under=fail_under,
+            junit=junit,
+            annotations=annotations and annotations.value,
         )
         code = run(options, terminal, server)
     raise typer.Exit(code)
