@@ -49,6 +49,7 @@ from grader.commands.options import (
     SchedulerOption,
     Service,
     SubmissionsOption,
+    WorksheetOption,
 )
 from grader.declaration.errors import DeclarationError
 from grader.paths import course_root
@@ -171,6 +172,7 @@ def grade(
     force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
     full_training: FullTrainingOption = False,
     run_all: RunAllOption = False,
+    worksheet: WorksheetOption = None,
 ) -> None:
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
     from grader.commands.head_start import head_start
@@ -199,6 +201,7 @@ def grade(
             force=force,
             full_training=full_training,
             run_all=run_all,
+            worksheet=worksheet,
         )
         code = run(options, terminal, server)
     raise typer.Exit(code)

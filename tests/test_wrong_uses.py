@@ -58,6 +58,8 @@ TABLE = [
     ("check {work}/1-attention.ipynb --annotations bitbucket", 2, "'bitbucket' is not one of 'github', 'gitlab'"),
     ("check {work}/1-attention.ipynb --fail-under -1", 2, "Invalid value for '--fail-under'"),
     ("check {work}/1-attention.ipynb --junit {work}/folder", 2, "grader: cannot write {work}/folder: " + A_FOLDER),
+    ("grade {work}/class --worksheet {work}/file", 2, "grader: {work}/file: it is no grading worksheet of Moodle"),
+    ("grade {work}/class --worksheet {work}/nowhere", 2, "grader: {work}/nowhere: it cannot be read: No such file or directory"),
     ("check {work}/folder", 1, "grader: {work}/folder holds no submission"),
     ("check {work}/notes.ipynb", 1, "grader: {work}/notes.ipynb: " + WHICH),
     ("grade {work}/class {work}/class", 2, "grader: zoé handed in 1-attention twice: "),

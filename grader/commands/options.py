@@ -36,6 +36,9 @@ class Annotations(StrEnum):
 
 IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
 AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
+WorksheetOption = Annotated[
+    Path | None, typer.Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
+]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")]
 SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
 JsonOption = Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")]
