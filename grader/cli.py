@@ -52,7 +52,7 @@ from grader.commands.options import (
     WorksheetOption,
 )
 from grader.declaration.errors import DeclarationError
-from grader.paths import course_root
+from grader.paths import course_root, shipped_root
 
 
 class Commands(TyperGroup):
@@ -84,7 +84,12 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    epilog=f"The manual: {shipped_root() / 'docs' / 'instructors.md'}",
+)
 terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highlight=False))
 
 WRONG_USE = 2
