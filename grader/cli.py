@@ -22,10 +22,12 @@ from grader.commands.appeal_line import appeals
 from grader.commands.class_lines import add_class_commands
 from grader.commands.console import Terminal
 from grader.commands.options import (
+    AnnotationsOption,
     AssignmentOption,
     ColumnOption,
     Device,
     EmptyOption,
+    FailUnderOption,
     FeedbackOption,
     FillOption,
     FolderArgument,
@@ -39,6 +41,7 @@ from grader.commands.options import (
     JobsOption,
     JsonLinesOption,
     JsonOption,
+    JunitOption,
     LatePerDayOption,
     LessonsOption,
     PdfOption,
@@ -46,9 +49,10 @@ from grader.commands.options import (
     SchedulerOption,
     Service,
     SubmissionsOption,
+    WorksheetOption,
 )
 from grader.declaration.errors import DeclarationError
-from grader.paths import course_root
+from grader.paths import course_root, shipped_root
 
 
 class Commands(TyperGroup):
@@ -80,7 +84,12 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    epilog=f"The manual: {shipped_root() / 'docs' / 'instructors.md'}",
+)
 terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highlight=False))
 
 WRONG_USE = 2
@@ -168,6 +177,7 @@ def grade(
     force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
     full_training: FullTrainingOption = False,
     run_all: RunAllOption = False,
+    worksheet: WorksheetOption = None,
 ) -> None:
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
     from grader.commands.head_start import head_start
@@ -196,6 +206,7 @@ def grade(
             force=force,
             full_training=full_training,
             run_all=run_all,
+            worksheet=worksheet,
         )
         code = run(options, terminal, server)
     raise typer.Exit(code)
@@ -210,6 +221,9 @@ def check(
     full_training: FullTrainingOption = False,
     run_all: RunAllOption = False,
     json: JsonLinesOption = None,
+    fail_under: FailUnderOption = None,
+    junit: JunitOption = None,
+    annotations: AnnotationsOption = None,
 ) -> None:
     """Grade one notebook and show the verdicts; nothing is recorded."""
     from grader.commands.head_start import head_start
@@ -227,6 +241,9 @@ def check(
             full_training=full_training,
             run_all=run_all,
             json=json,
+            fail_under=fail_under,
+            junit=junit,
+            annotations=annotations and annotations.value,
         )
         code = run(options, terminal, server)
     raise typer.Exit(code)

@@ -21,6 +21,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory):
         "latin-1": "é".encode("latin-1"),
         "not-a-notebook": b'{"hello": "world"}',
         "no-exercise-cell": b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "1 + 1"}]}',
+        "another-course": b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "# @exercise 1.4\\ndef area(r): return r"}]}',
         "good": GOOD.read_bytes(),
     }
     for student, content in contents.items():
@@ -51,6 +52,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory):
         ("latin-1", "not UTF-8"),
         ("not-a-notebook", "no list of cells"),
         ("no-exercise-cell", "no exercise cell of 1-attention"),
+        ("another-course", "It is of another lesson or course: submit 1-attention.ipynb."),
         ("unknown", "unknown assignment '9-diffusion'"),
         ("linked", "it is a link"),
         ("pdf", "not a notebook: report.pdf"),

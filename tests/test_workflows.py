@@ -15,12 +15,14 @@ import yaml
 from packaging.specifiers import SpecifierSet
 
 from grader.cli import app
+from grader.commands.check import CODE_QUALITY
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = ROOT / ".github" / "workflows" / "ci.yml"
 DEPENDABOT = ROOT / ".github" / "dependabot.yml"
 PYTHON = "Programming Language :: Python :: "
 CLASSROOM = ROOT / "docs" / "classroom" / "grade.yml"
+GITLAB = ROOT / "docs" / "classroom" / "gitlab.yml"
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 COMMANDS = typer.main.get_command(app).commands
 
@@ -66,6 +68,17 @@ def test_every_command_of_a_workflow_exists(path: Path) -> None:
     for script in scripts(path):
         ran = subprocess.run(["bash", "-n"], input=script.encode(), capture_output=True, check=False)
         assert ran.returncode == 0, ran.stderr
+
+
+def test_gitlab_finds_what_the_template_s_command_writes() -> None:
+    (job,) = yaml.safe_load(GITLAB.read_text("utf-8")).values()
+    found = [words for script in job["script"] for words in commands(script)]
+    assert [words[0] for words in found] == ["make", ".venv/bin/grader"]
+    for words in found:
+        check(words)
+    written = {"junit": found[1][found[1].index("--junit") + 1], "codequality": CODE_QUALITY.name}
+    assert job["script"][1] == "cd course"
+    assert job["artifacts"] == {"when": "always", "reports": {name: f"course/{file}" for name, file in written.items()}}
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from grader.commands.console import Terminal, wrong_assignment
-from grader.commands.output_file import CannotWrite, is_standard_output, write_lines
+from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
 from grader.course import assignment_by_exercise, lessons
 from grader.execution.device import NoDevice, resolve_device
 from grader.execution.errors import IsolationError
@@ -16,12 +17,16 @@ from grader.execution.tiers import resolve_tier
 from grader.grading.grade import get_ready, grade, master_notebook
 from grader.grading.graded import again_if_starved
 from grader.records import Grade, GradingSettings
+from grader.report.ci import annotated, github, gitlab, junit
 from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details
+from grader.report.text import number
 from grader.secret import SecretError, course_secret
 from grader.submission.file import IntakeError, NoSuchPath, SubmissionFile, Unreadable
-from grader.submission.intake import find
+from grader.submission.intake import content, find
 from grader.workers import servers
+
+CODE_QUALITY = Path("gl-code-quality-report.json")  # as GitLab's documentation calls it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +41,16 @@ class CheckOptions:
     full_training: bool = False
     run_all: bool = False
     json: Path | None = None
+    fail_under: float | None = None  # points
+    junit: Path | None = None
+    annotations: str | None = None  # github or gitlab
 
 
 def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None) -> int:
     """Grade one notebook, and show its verdicts: on a terminal each as it is reached, and all with reasons at the end.
 
-    Return the exit status: 0 if it was graded, 1 if not, 2 for wrong use or a machine that cannot grade.
+    Return the exit status: 0 if it was graded, 1 if not or if it has too few points, 2 for wrong use or a machine that
+    cannot grade.
 
     Args:
         early: a fork server that was started early; it is used if its tier and device are the chosen ones.
@@ -63,13 +72,41 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
         return 2
     if not is_standard_output(options.json):
         terminal.out.print(details(graded))
+    try:
+        _write(graded, files[0], options, terminal)
+    except CannotWrite as error:
+        terminal.complain(error)
+        return 2
+    if graded.status != "graded":
+        return 1
+    if options.fail_under is not None and (graded.score or 0.0) < options.fail_under:
+        reached = f"{number(graded.score or 0.0)} of {number(graded.max_score)} points"
+        terminal.complain(f"{reached}: fewer than the {number(options.fail_under)} of --fail-under")
+        return 1
+    return 0
+
+
+def _write(grade: Grade, file: SubmissionFile, options: CheckOptions, terminal: Terminal) -> None:
+    """Write what other programs read.
+
+    Raises:
+        CannotWrite: a file cannot be written.
+    """
     if options.json:
-        try:
-            write_lines(options.json, [to_json(graded)], terminal.out.file)
-        except CannotWrite as error:
-            terminal.complain(error)
-            return 2
-    return 0 if graded.status == "graded" else 1
+        write_lines(options.json, [to_json(grade)], terminal.out.file)
+    # Platforms know files by their paths in the repository, and say where that lies.
+    top = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or "."
+    path = Path(os.path.relpath(options.notebook, top)).as_posix()
+    if options.junit:
+        write_result(options.junit, junit(grade, path))
+    if options.annotations:
+        found = annotated(grade, content(file).decode("utf-8", "replace") if grade.status == "graded" else "")
+        if options.annotations == "github":
+            for line in github(found, path):
+                terminal.note(line)
+        else:
+            write_result(CODE_QUALITY, gitlab(found, path))
+            terminal.note(f"wrote {CODE_QUALITY}")
 
 
 def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None) -> Grade:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.head_start import is_new
 from grader.commands.output_file import CannotWrite, write_result, writing
+from grader.commands.own_file import read_own_file
 from grader.course import assignment_by_exercise, lessons
 from grader.course.trainings.recorded import read_kept
 from grader.execution.device import NoDevice, jobs_on, usable_device
@@ -22,7 +23,9 @@ from grader.grading.grade import master_notebook, run_trainings
 from grader.grading.withheld import withheld
 from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.class_page import class_page
+from grader.report.export import WrongOwnFile
 from grader.report.jsonl import to_json
+from grader.report.services.moodle import drafts
 from grader.report.terminal import progress, table
 from grader.report.text import clean
 from grader.secret import SecretError, course_secret
@@ -50,6 +53,7 @@ class GradeOptions:
     paths: Sequence[Path]
     root: Path  # the course's folder
     assignment: str | None = None
+    worksheet: Path | None = None  # Moodle's, which says what is still a draft
     device: str = "auto"
     jobs: int | None = None
     scheduler: str | None = None
@@ -82,6 +86,9 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         except (SecretError, NoDevice, IsolationError, NoCluster, NoSuchPath, DuplicateSubmission) as error:
             terminal.complain(error)
             return WRONG_USE
+        except WrongOwnFile as error:
+            terminal.complain(f"{options.worksheet}: {error}")
+            return WRONG_USE
         if workers.note:
             terminal.complain(workers.note)
         try:
@@ -110,8 +117,12 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
     Raises:
         NoSuchPath: a path does not exist, or has nothing of the student.
         DuplicateSubmission: two files are one student's submission of the same assignment.
+        WrongOwnFile: what was given as Moodle's worksheet is none.
     """
     files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
+    if options.worksheet:
+        unsubmitted = drafts(read_own_file(options.worksheet))
+        files = [replace(file, draft=file.lms_id in unsubmitted) for file in files]
     if options.student is None:
         return files, failed
     if problem := next((file.problem for file in failed if file.problem), None):

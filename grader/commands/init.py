@@ -48,6 +48,8 @@ __pycache__/
 """
 PACKAGE = '"""The lessons of this course, one package each: lesson_1, lesson_2, …"""\n'
 PAGES = ("glossary.md", "students.md")  # of docs/; the first is put into the notebooks
+# What docs/students.md says of some lessons alone, which the first comment names.
+ONLY = re.compile(r"<!-- only with (.*?) -->.*?<!-- /only -->", re.DOTALL)
 PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
 
 
@@ -149,7 +151,9 @@ def _copy_pages(course: Path, lessons: Collection[Lesson]) -> None:
     for page in sorted({*PAGES, *linked_pages("\n".join(notebooks))}):
         _copy(source / "docs" / page, course / "docs" / page)
     students = course / "docs" / "students.md"
-    students.write_text(with_lessons(students.read_text("utf-8"), lessons, None), "utf-8")
+    page = with_lessons(students.read_text("utf-8"), lessons, None)
+    names = {lesson.assignment for lesson in lessons}
+    students.write_text(ONLY.sub(lambda part: part[0] if names & {*part[1].split()} else "", page), "utf-8")
 
 
 def _copy(file: Path, to: Path) -> None:
@@ -181,9 +185,11 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
     if folder.resolve() != Path.cwd():
         commands.insert(0, (f"cd {shlex.quote(str(folder))}", "all commands run there"))
     width = max(len(command) for command, _ in commands)
+    manual = shipped_root() / "docs"
     return [
         f"made {folder}",
         *(f"  {name:20}{use}" for name, use in held),
         "next:",
         *(f"  {command:{width}}  # {use}" for command, use in commands),
+        f"manual: {manual / 'instructors.md'} (a class), {manual / 'authors.md'} (lessons of your own)",
     ]

@@ -29,8 +29,16 @@ class Service(StrEnum):
     csv = "csv"
 
 
+class Annotations(StrEnum):
+    github = "github"
+    gitlab = "gitlab"
+
+
 IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
 AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
+WorksheetOption = Annotated[
+    Path | None, typer.Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
+]
 JobsOption = Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")]
 SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
 JsonOption = Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")]
@@ -77,6 +85,12 @@ JsonLinesOption = Annotated[
 ]
 FromOption = Annotated[
     list[Path] | None, typer.Option("--from", help="The zip or folder with the submission; default: submitted/.")
+]
+FailUnderOption = Annotated[float | None, typer.Option(min=0.0, help="Exit with status 1 below so many points.")]
+JunitOption = Annotated[Path | None, typer.Option(help="Write a test case for each exercise to this file, as XML.")]
+AnnotationsOption = Annotated[
+    Annotations | None,
+    typer.Option(help="Tell a platform what failed: GitHub by lines, GitLab by the file gl-code-quality-report.json."),
 ]
 RosterArgument = Annotated[
     Path | None, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")

@@ -113,9 +113,12 @@ def grade(
             rebuilt = rebuild(lesson, released, submission)
             grading = _Grading(lesson, released, rebuilt, submission.sha256, server, settings, tell, reading)
             graded = grading.grade(file.student)
+        flags = list(graded.grade.flags)
         if file.note:
-            flags = (*graded.grade.flags, Flag(kind="renamed", exercise=None, detail=file.note))
-            graded = replace(graded, grade=replace(graded.grade, flags=flags))
+            flags.append(Flag(kind="renamed", exercise=None, detail=file.note))
+        if file.draft:
+            flags.append(Flag(kind="draft", exercise=None, detail="Moodle has it as a draft: it was not submitted"))
+        graded = replace(graded, grade=replace(graded.grade, flags=tuple(flags)))
     except IntakeError as error:
         graded = _withheld(file, error.problem, server, settings)
     except TookTooLong:

@@ -88,6 +88,7 @@ class SubmissionFile:
     name: str = ""  # the student's name as Canvas or Moodle wrote it; "" where it wrote none
     lms_id: str = ""  # the number by which Canvas or Moodle knows the student, if the layout is theirs
     late: bool = False  # Canvas says so in the file's name; Moodle's names do not tell
+    draft: bool = False  # Moodle's worksheet says that the student has not submitted it
     note: str = ""  # for the instructor: the file was found under another name than the assignment's
     # The code cells, after the notebook was read; None before.
     submission: Submission | None = field(default=None, compare=False, repr=False)

@@ -55,7 +55,7 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
         master: the student notebook as it was released.
 
     Raises:
-        Unreadable: no cell belongs to any exercise, or the student's code is too long.
+        Unreadable: no cell answers any exercise, or the student's code is too long.
     """
     given = _given_cells(master)
     released = {cell.source.strip() for cell in given}
@@ -73,10 +73,12 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
             answers[exercise.id] = source
         if remarks:
             notes[exercise.id] = remarks
-    if not answers:
+    # A notebook of another course may have the same '# @exercise' lines.
+    if not any(defined(answers.get(exercise.id, ""), set(exercise.defines)) for exercise in lesson.exercises):
         raise Unreadable(
-            f"no exercise cell of {lesson.assignment} is in it: no '# @exercise …' line, and none of the names "
-            "that the lesson asks for. Is it another notebook?"
+            f"no exercise cell of {lesson.assignment} is in it: no cell defines {lesson.exercises[0].defines[0]}, or "
+            "another name that the lesson asks for. It is of another lesson or course: submit "
+            f"{lesson.assignment}.ipynb. (Instructor: --assignment says which lesson a file is of.)"
         )
     own = _own_cells(submission.cells, owners, used, master, lesson)
     rebuilt = _assemble(lesson, master, answers, own, notes)

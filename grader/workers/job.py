@@ -77,6 +77,7 @@ class JobMaker:
             settings.tier,
             str(settings.run_all),
             str(settings.full_training),
+            *(["draft"] if file.draft else []),  # a flag goes with the grade
         )
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 

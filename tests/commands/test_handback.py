@@ -51,6 +51,42 @@ def moodle(course: SmallCourse) -> tuple[Path, str]:
     return graded(course, "moodle", MOODLE)
 
 
+# As Moodle 4.2.3 wrote both, but that Bo has submitted.
+DRAFTS = {
+    "4": "Ada Lovelace_4_assignsubmission_file/1-attention.ipynb",
+    "2": "Bo Müller-Kühn_2_assignsubmission_file/1-attention.ipynb",
+    "1": "Zoë ONeil_1_assignsubmission_file/1-attention.ipynb",
+}
+DRAFTS_WORKSHEET = """\
+\ufeffIdentifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed","Last modified (submission)","Last modified (grade)","Feedback comments"
+"Participant 4","Ada Lovelace",s0@uni.example,"Draft (not submitted)",,100.00,Yes,"Tuesday, 24 November 2026, 3:21 PM",-,
+"Participant 1","Zoë O'Neil",s1@uni.example,"Draft (not submitted)",,100.00,Yes,"Tuesday, 24 November 2026, 3:21 PM",-,
+"Participant 2","Bo Müller-Kühn",s2@uni.example,"Submitted for grading",,100.00,Yes,"Tuesday, 24 November 2026, 3:21 PM",-,
+"Participant 3","Dana García",s3@uni.example,"No submission",,100.00,Yes,-,-,
+"""
+
+
+def test_moodle_s_drafts_have_a_flag_until_they_are_submitted(course: SmallCourse, tmp_path: Path) -> None:
+    zipped = download(tmp_path / "drafts.zip", DRAFTS, course.submit("template", "1.1").read_bytes())
+    worksheet, lines = tmp_path / "worksheet.csv", tmp_path / "lines"
+    url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+
+    def flagged(text: str) -> set[str]:
+        worksheet.write_text(text, "utf-8")
+        words = ("--gradebook", url, "--worksheet", str(worksheet), "--json", str(lines))
+        said = course.grader("grade", str(zipped), "--assignment", NAME, *words)
+        flags = {one["student"]: one["flags"] for one in map(json.loads, lines.read_text("ascii").splitlines())}
+        assert said.count("[draft]") == sum(map(len, flags.values()))
+        return {student for student, found in flags.items() if [one["kind"] for one in found] == ["draft"]}
+
+    assert flagged(DRAFTS_WORKSHEET) == {"4", "1"}
+    said = course.grader(
+        *("export", "moodle", "--gradebook", url, "--fill", str(worksheet), "--out", str(tmp_path / "back.csv"))
+    )
+    assert "grader: have a score for what is still a draft in Moodle: 1, 4\n" in said
+    assert flagged(DRAFTS_WORKSHEET.replace("Draft (not submitted)", "Submitted for grading", 1)) == {"1"}
+
+
 def contents(path: Path) -> dict[str, str]:
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from tests.warm_python import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = list(shipped_lessons())
+LINKS = re.compile(r"<!-- colab: .*?<!-- /colab -->", re.DOTALL)
 
 
 def init(*arguments: str | Path, status: int = 0) -> str:
@@ -110,6 +112,34 @@ def test_a_lesson_alone_stands_alone(tmp_path: Path) -> None:
         assert [path.name for path in (tmp_path / name / "notebooks").iterdir()] == [name]
         page = (tmp_path / name / "docs" / "students.md").read_text("utf-8")
         assert [other for other in LESSONS if f"| {other} |" in page] == [name]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_students_page_speaks_of_the_lessons_that_are_there(tmp_path: Path, name: str) -> None:
+    init(tmp_path / "course", "--lesson", name)
+    page = (tmp_path / "course" / "docs" / "students.md").read_text("utf-8")
+    assert not re.search(r"\b(two|three|four|five) (notebooks|lessons)\b|three lessons|fourth", page, re.IGNORECASE)
+    assert ("The lab " in page) == ("takes about two hours" not in page) == (name == "4-lab")
+    assert ("explorer.html" in page) == (name == "3-vlm")
+    named = set(re.findall(r"(?i)\blesson ([1-9])\b|(?<!@)\bexercises? ([1-9])\.", page))
+    assert {first or second for first, second in named} <= {name[0]}
+    assert page.count("<!-- only with ") == page.count("<!-- /only -->")
+
+
+def test_the_students_page_of_all_lessons_is_the_page_of_the_repository(course: Path) -> None:
+    ours, theirs = ((root / "docs" / "students.md").read_text("utf-8") for root in (course, ROOT))
+    assert LINKS.sub("", ours) == LINKS.sub("", theirs)
+
+
+def test_help_and_init_name_the_manual(course: Path, tmp_path: Path) -> None:
+    said = {
+        "help": CliRunner().invoke(app, ["--help"], env={"COLUMNS": "300"}).output,
+        "init": init(tmp_path / "one", "--lesson", LESSONS[0]),
+        "empty": init(tmp_path / "two", "--empty"),
+    }
+    for text in said.values():
+        assert str(ROOT / "docs" / "instructors.md") in text
+    assert str(ROOT / "docs" / "authors.md") in said["init"]
 
 
 def test_the_pictures_and_pages_that_a_build_needs_are_there(course: Path) -> None:

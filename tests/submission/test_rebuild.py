@@ -154,6 +154,15 @@ def test_another_notebook_is_unreadable() -> None:
         put("print('hello')")
 
 
+def test_a_notebook_of_another_course_with_the_same_markers_is_unreadable() -> None:
+    others = ("# @exercise 9.1\ndef area(r): return r", Cell("def volume(r): return r", grade_id="exercise-9-2"))
+    with pytest.raises(
+        Unreadable, match=r"no cell defines f, or another name .* another .* course: submit 9-small\.ipynb"
+    ):
+        put(*others)
+    assert put(*others, "def h(x): return x").answers.keys() >= {"9.2"}
+
+
 def test_a_cell_with_two_markers_answers_both() -> None:
     both = f"{ANSWER_F}\n{ANSWER_G}"
     assert put(both).answers == {"9.1": both, "9.2": both}

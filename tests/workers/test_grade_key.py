@@ -17,15 +17,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "changed", [{"secret": "b"}, {"device": "cuda"}, {"tier": "none"}, {"run_all": True}, {"content": "{ }"}]
+    "changed",
+    [{"secret": "b"}, {"device": "cuda"}, {"tier": "none"}, {"run_all": True}, {"content": "{ }"}, {"draft": True}],
 )
 def test_what_a_grade_depends_on_is_in_its_key(tmp_path: Path, changed: dict) -> None:
-    def key(content: str = "{}", **settings: object) -> str:
+    def key(content: str = "{}", draft: bool = False, **settings: object) -> str:
         file = tmp_path / "1-attention.ipynb"
         file.write_text(content)
         chosen = GradingSettings(**{"secret": "a", "device": "cpu", "tier": "full", **settings})
         make_job = JobMaker(Course(root=ROOT, settings=chosen))
-        return make_job(SubmissionFile("zoë", "1-attention", tmp_path, (file.name,))).key
+        return make_job(SubmissionFile("zoë", "1-attention", tmp_path, (file.name,), draft=draft)).key
 
     assert key() == key()
     assert key() != key(**changed)

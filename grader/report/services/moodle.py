@@ -13,17 +13,18 @@ from markupsafe import escape
 
 from grader.records import GradebookEntry, Outcome, Student, Verdict, Written
 from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, read_table, score, table
-from grader.report.text import EXERCISE_FAULT, clean, kind, number
+from grader.report.text import EXERCISE_FAULT, clean, kind, number, some
 
 Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
 
-GRADE, COMMENTS, IDENTIFIER = "Grade", "Feedback comments", "Identifier"
+GRADE, COMMENTS, IDENTIFIER, STATUS = "Grade", "Feedback comments", "Identifier", "Status"
 HEAD = [
-    *(IDENTIFIER, "Full name", "Email address", "Status", GRADE, "Maximum Grade", "Grade can be changed"),
+    *(IDENTIFIER, "Full name", "Email address", STATUS, GRADE, "Maximum Grade", "Grade can be changed"),
     *("Last modified (submission)", "Last modified (grade)", COMMENTS),
 ]
 FAULT = "The newest version could not be graded. The fault is ours and costs you nothing; it will be graded again."
 PARTICIPANT = "Participant "  # stands before the number in Moodle's column "Identifier"
+DRAFT = "Draft"  # how the status begins of what was saved and not submitted: "Draft (not submitted)"
 
 
 def moodle(students: Scores, assignments: Sequence[str], own: str = "") -> Export:
@@ -71,9 +72,7 @@ def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...],
     Raises:
         WrongOwnFile: it is no worksheet.
     """
-    head, *rows = read_table(own)
-    if not {IDENTIFIER, GRADE} <= set(head):
-        raise WrongOwnFile(f"it is no grading worksheet of Moodle: it has no columns {IDENTIFIER} and {GRADE}")
+    head, *rows = _worksheet(own)
     if COMMENTS not in head:
         head, rows = [*head, COMMENTS], [[*row, ""] for row in rows]
     identifier, grade, comment = (head.index(name) for name in (IDENTIFIER, GRADE, COMMENTS))
@@ -84,7 +83,32 @@ def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...],
             seen.add(number_there)
             row[grade], row[comment] = _points(entry), comments(entry)
     unknown = tuple(id for id, entry in entries.items() if id not in seen and entry.score is not None)
-    return Export(text=table([head, *rows], trusted={"-"}), left_out=(*left_out, *unknown))
+    waiting = sorted(seen & drafts(own))
+    remarks = (f"have a score for what is still a draft in Moodle: {some(waiting)}",) if waiting else ()
+    return Export(text=table([head, *rows], trusted={"-"}), left_out=(*left_out, *unknown), remarks=remarks)
+
+
+def drafts(own: str) -> set[str]:
+    """Return the numbers of those whose work is still a draft, as Moodle's own worksheet says in English.
+
+    Raises:
+        WrongOwnFile: it is no worksheet.
+    """
+    head, *rows = _worksheet(own)
+    people = (dict(zip(head, row, strict=True)) for row in rows)
+    return {row[IDENTIFIER].removeprefix(PARTICIPANT) for row in people if row.get(STATUS, "").startswith(DRAFT)}
+
+
+def _worksheet(own: str) -> list[list[str]]:
+    """Read the rows of a worksheet, its head first.
+
+    Raises:
+        WrongOwnFile: it is no worksheet.
+    """
+    rows = read_table(own)
+    if not {IDENTIFIER, GRADE} <= set(rows[0]):
+        raise WrongOwnFile(f"it is no grading worksheet of Moodle: it has no columns {IDENTIFIER} and {GRADE}")
+    return rows
 
 
 def comments(entry: GradebookEntry) -> str:

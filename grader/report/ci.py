@@ -1,0 +1,120 @@
+"""Tells a platform that checks each push what failed: JUnit XML, GitHub's workflow commands, GitLab's code quality report.
+
+Exercises without points are practice: they are skipped in JUnit and not annotated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from grader.records import Grade, Outcome, Verdict
+from grader.report.text import SYMBOLS, clean, clean_lines, kind, number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """What is wrong, and at which line of the notebook's file."""
+
+    check: str  # exercise id, or the assignment where the submission was not graded
+    title: str
+    message: str
+    line: int
+
+
+def junit(grade: Grade, path: str) -> bytes:
+    """Return JUnit XML: a test case for each exercise; one with an error if the submission was not graded."""
+    suite = Element("testsuite", name=clean(grade.assignment), time=f"{grade.seconds:.3f}")
+    common = {"classname": clean(grade.assignment), "file": clean(path)}
+    if grade.status != "graded":
+        case = SubElement(suite, "testcase", {"name": clean(grade.assignment), **common})
+        SubElement(case, "error", message=_why(grade)).text = _why(grade)
+    else:
+        for verdict in grade.verdicts:
+            seconds = sum(check.seconds for check in verdict.checks)
+            case = SubElement(suite, "testcase", {"name": _named(verdict), "time": f"{seconds:.3f}", **common})
+            if verdict.outcome is not Outcome.PASSED:
+                outcome = SubElement(case, "failure" if verdict.max_points else "skipped", message=_said(verdict))
+                outcome.text = f"{_said(verdict)}\n{clean_lines(verdict.excerpt)}".strip()
+    for name, part in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(sum(1 for _ in suite.iter(part))))
+    suites = Element("testsuites")
+    suites.append(suite)
+    return tostring(suites, encoding="utf-8", xml_declaration=True)
+
+
+def annotated(grade: Grade, source: str) -> list[Annotation]:
+    """Return an annotation for each exercise that lacks points; one if the submission was not graded.
+
+    Args:
+        source: the text of the notebook's file, where the line "# @exercise …" of each exercise is looked for.
+    """
+    if grade.status != "graded":
+        return [Annotation(check=clean(grade.assignment), title=clean(grade.assignment), message=_why(grade), line=1)]
+    lacking = [one for one in grade.verdicts if one.max_points and one.outcome is not Outcome.PASSED]
+    return [
+        Annotation(check=one.id, title=_named(one), message=_said(one), line=_line(source, one.id)) for one in lacking
+    ]
+
+
+def github(found: Sequence[Annotation], path: str) -> list[str]:
+    """Return GitHub's workflow commands, a line for each annotation; nothing in a message can be a command.
+
+    https://docs.github.com/actions/reference/workflow-commands-for-github-actions; the runner reads both output streams.
+    """
+    return [
+        f"::error file={_escaped(path)},line={one.line},title={_escaped(one.title)}::{_escaped(one.message, ':,')}"
+        for one in found
+    ]
+
+
+def gitlab(found: Sequence[Annotation], path: str) -> str:
+    """Return GitLab's code quality report, its only report that shows a message at a line of a file.
+
+    Its fingerprints say the exercise and not what is wrong with it: so a merge request shows what was mended.
+    https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+    """
+    report = [
+        {
+            "description": f"{one.title}: {one.message}",
+            "check_name": one.check,
+            "fingerprint": sha256(f"{path}\x1f{one.check}".encode("utf-8", "surrogateescape")).hexdigest(),
+            "severity": "major",
+            "location": {"path": path, "lines": {"begin": one.line}},
+        }
+        for one in found
+    ]
+    return json.dumps(report, indent=1) + "\n"
+
+
+def _escaped(text: str, allowed: str = "") -> str:
+    """Write each character that would end a command, or a value in it, as the runner reads it; % stands first."""
+    for character in "%\r\n:,":
+        if character not in allowed:
+            text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _line(source: str, id: str) -> int:
+    """Return the line of the file with the exercise's marker; 1 if there is none."""
+    marker = re.search(rf"#\s*@exercise\s+{re.escape(id)}(?![\w.])", source)
+    return source.count("\n", 0, marker.start()) + 1 if marker else 1
+
+
+def _named(verdict: Verdict) -> str:
+    return clean(f"{verdict.id} {verdict.title}")
+
+
+def _said(verdict: Verdict) -> str:
+    """Return points, what explains the answer, and what was seen, on one line."""
+    worth = f"{number(verdict.points)} of {number(verdict.max_points)}" if verdict.max_points else "practice"
+    said = " ".join(filter(None, (verdict.hint, verdict.message)))
+    return clean(f"{worth}: {said or SYMBOLS[kind(verdict)][1]}")
+
+
+def _why(grade: Grade) -> str:
+    return clean(f"{grade.status}: {grade.message}")
