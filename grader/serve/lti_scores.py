@@ -18,6 +18,7 @@ from urllib.request import Request
 
 from joserfc import jwt
 
+from grader.gradebook.errors import RecordError
 from grader.report.text import number
 from grader.serve.lti import LtiError, Platform, fetch, own_key, platforms
 from grader.serve.settings import SettingsError
@@ -47,7 +48,7 @@ class Sender:
         while True:
             try:
                 self.send_all()
-            except (OSError, sqlite3.Error, SettingsError) as error:
+            except (OSError, sqlite3.Error, RecordError, SettingsError) as error:
                 log.warning("scores were not sent: %s", error)
             time.sleep(ROUND_SECONDS)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.course import lessons
 from grader.gradebook.config import CourseConfig, read_config
-from grader.gradebook.errors import RecordError
+from grader.gradebook.connection import sqlite_file
 from grader.gradebook.reader import read_class, read_due_dates, read_entry, read_students
 from grader.paths import notebook_path, write_atomically
 from grader.records import GradebookEntry, Student
@@ -23,7 +23,7 @@ from grader.serve.store import Store, now, text_of
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """A course, its gradebook and its store."""
+    """A course, its gradebook and its store. What reads the gradebook raises RecordError where that is there and cannot be read."""
 
     root: Path
     folder: Path  # where submitted/, feedback/ and autograded/ lie
@@ -71,10 +71,10 @@ class Site:
         return self._read(read_class, [])
 
     def _read(self, read: Callable[..., Any], nothing: Any, *about: str) -> Any:
-        try:
-            return read(self.gradebook, self.course, *about)
-        except RecordError:
+        file = sqlite_file(self.gradebook)
+        if file is not None and not file.is_file():
             return nothing
+        return read(self.gradebook, self.course, *about)
 
     def shows_feedback(self, assignment: str, due: datetime | None) -> bool:
         """Tell whether a student sees score and feedback now."""
@@ -95,7 +95,7 @@ class Site:
 
 
 def open_site(root: Path, gradebook: str | None) -> Site:
-    """Read a course's configuration and open its store.
+    """Read a course's configuration, open its store and import its lessons: threads that answer must not import them together.
 
     Raises:
         RecordError: nbgrader_config.py cannot be read, or this is no database URL.
@@ -106,6 +106,7 @@ def open_site(root: Path, gradebook: str | None) -> Site:
     url = gradebook or config.gradebook
     folder = config.results_folder(url)
     current_settings(root)
+    lessons()
     return Site(
         root=root, folder=folder, config=config, gradebook=url, store=Store(store_path(folder)), key=serve_key(folder)
     )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import socket
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from grader.commands.serve_part import NotInstalled, serve_part
+from grader.gradebook.connection import sqlite_file
+from grader.gradebook.errors import RecordError
 from grader.gradebook.writer import add_students
 from grader.records import Student
 from grader.serve.command import Kept
@@ -114,3 +117,30 @@ def test_a_grading_process_that_dies_is_started_again(monkeypatch: pytest.Monkey
     kept.end()
     assert kept._process.returncode == 0  # the second one saw that its input ended
     assert told == ["the grading process ended (status 3); it starts again in 0 s, and nothing is lost"]
+
+
+def test_the_lessons_are_there_before_anybody_asks(tmp_path: Path) -> None:
+    """Two threads that import them together find half of them: sixty students at once had an error in one of some runs."""
+    course = SmallCourse.make(tmp_path / "course")
+    code = "import sys; from pathlib import Path; from grader.serve.site import open_site; open_site(Path.cwd(), None)"
+    code += "; assert 'grader.course.lesson_3' in sys.modules"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=course.root,
+        env=course.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_gradebook_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
+    """Without due dates each attempt would seem to be in time."""
+    course = SmallCourse.make(tmp_path / "course")
+    site = open_site(course.root, None)
+    sqlite_file(site.gradebook).write_bytes(b"no database")
+    with pytest.raises(RecordError):
+        site.due_dates("s0001")
+    sqlite_file(site.gradebook).unlink()
+    assert site.due_dates("s0001") == {}
