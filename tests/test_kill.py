@@ -167,7 +167,7 @@ def test_killed_at_random_moments_and_run_again_the_gradebook_is_the_same(
 
 def test_no_sandbox_outlives_a_killed_grader(tmp_path: Path) -> None:
     folder = course(tmp_path / "course")
-    endless = "while True: pass\n# @exercise 1.1"
+    endless = "# @exercise 1.1\nwhile True: pass\ndef attention_scores(query, key): pass"
     book = {"nbformat": 4, "cells": [{"cell_type": "code", "source": endless, "metadata": {}}]}
     for student in SLOW:
         (folder / "submitted" / student / NAME / f"{NAME}.ipynb").write_text(json.dumps(book), "utf-8")

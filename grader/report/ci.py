@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from grader.notebook.cells import with_marker
 from grader.records import Grade, Outcome, Verdict
 from grader.report.text import SYMBOLS, clean, clean_lines, kind, number
 
@@ -101,7 +102,7 @@ def _escaped(text: str, allowed: str = "") -> str:
 
 def _line(source: str, id: str) -> int:
     """Return the line of the file with the exercise's marker; 1 if there is none."""
-    marker = re.search(rf"#\s*@exercise\s+{re.escape(id)}(?![\w.])", source)
+    marker = re.search(rf"{re.escape(with_marker(id, '').strip())}(?![\w.])", source)
     return source.count("\n", 0, marker.start()) + 1 if marker else 1
 
 
