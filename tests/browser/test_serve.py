@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from nbgrader.api import Gradebook
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from examples.make import ROOT
 from grader.records import Student
@@ -24,7 +25,8 @@ from tests.serve.school import open_school
 CHROMIUM = chromium_or_skip()
 ARTEFACTS = ROOT / "artefacts"
 PATIENCE = 120_000  # milliseconds
-DESK, PHONE = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
+DESK, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SOLUTION = ROOT / "solutions" / NAME / f"{NAME}.ipynb"
 
 
@@ -53,10 +55,10 @@ def links(course: SmallCourse) -> dict[str, str]:
 
 
 def opened(
-    browser: Browser, link: str, *, scripts: bool = True, size: dict[str, int] = DESK
+    browser: Browser, link: str, *, scripts: bool = True, size: ViewportSize = DESK
 ) -> tuple[BrowserContext, Page]:
     """Sign in by a link, in a browser of one's own."""
-    context = browser.new_context(viewport=size, java_script_enabled=scripts)  # type: ignore[arg-type]
+    context = browser.new_context(viewport=size, java_script_enabled=scripts)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(link)
@@ -68,16 +70,16 @@ def look(page: Page, name: str, *, axe: bool = True) -> None:
     """Take pictures on a desk and on a phone; axe finds nothing in light and dark, and nothing is wider than the page."""
     ARTEFACTS.mkdir(exist_ok=True)
     for size, where in ((DESK, "desk"), (PHONE, "phone")):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         page.emulate_media(color_scheme="light")
         page.screenshot(path=str(ARTEFACTS / f"serve-{name}-{where}.png"), full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide on a {where}"
-        for scheme in ("light", "dark") if axe else ():
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for scheme in SCHEMES if axe else ():
+            page.emulate_media(color_scheme=scheme)
             found = Axe().run(page)
             assert found.violations_count == 0, f"{name}, {where}, {scheme}: {found.generate_report()}"
     page.emulate_media(color_scheme="light")
-    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    page.set_viewport_size(DESK)
 
 
 def hand_in(page: Page, notebook: Path) -> None:
@@ -96,7 +98,7 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     for path, content in ((wrong, without_scaling(text)), (right, text)):
         path.parent.mkdir()
         path.write_text(content, "utf-8")
-    guest = browser.new_page(viewport=DESK)  # type: ignore[arg-type]
+    guest = browser.new_page(viewport=DESK)
     guest.goto(address)
     look(guest, "welcome")
     guest.goto(links["s1"])
@@ -171,7 +173,7 @@ def test_from_a_platforms_frame_to_a_tab_of_its_own_and_the_score_back(
         school.registration.set_tool_key_set({"keys": [own_key(course.root).as_dict(private=False)]})
         school.clicks = {"user": "17", "assignment": NAME, "name": "Ada Lovelace"}
         with running(course):
-            context = browser.new_context(viewport=DESK)  # type: ignore[arg-type]
+            context = browser.new_context(viewport=DESK)
             context.set_default_timeout(PATIENCE)
             page = context.new_page()
             page.goto(f"{school.url}/course")

@@ -16,6 +16,7 @@ from lti1p3platform.ltiplatform import LTI1P3PlatformConfAbstract
 from lti1p3platform.message_launch import LTIAdvantageMessageLaunchAbstract
 from lti1p3platform.oidc_login import OIDCLoginAbstract
 from lti1p3platform.registration import Registration
+from lti1p3platform.request import Request, TRequest
 
 CLIENT, DEPLOYMENT = "client-7", "3"
 MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
@@ -39,9 +40,9 @@ class _Login(OIDCLoginAbstract):
         return url
 
 
-class _Request:
-    def __init__(self, told: dict[str, str]) -> None:
-        self.get_data, self.form_data = told, {}
+class _Request(Request):
+    def build_metadata(self, request: dict[str, str]) -> TRequest:
+        return {"get_data": request, "form_data": {}}
 
 
 class _Launch(LTIAdvantageMessageLaunchAbstract):
@@ -97,7 +98,7 @@ class School:
         **claims: Any,
     ) -> dict[str, Any]:
         """Answer the tool's request for a login: with the form that the browser sends to the tool."""
-        one = _Launch(_Request(told), self.config)  # type: ignore[arg-type]
+        one = _Launch(_Request(told), self.config)
         one.set_user_data(user, [f"{MEMBERSHIP}#{role}"], name or None)
         one.set_resource_link_claim("link-1")
         one.set_ags(f"{self.url}/items", f"{self.url}/items/1?type=x")
