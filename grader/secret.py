@@ -27,10 +27,10 @@ def course_secret(root: Path) -> str:
 
 
 def kept_secret(root: Path, name: str = "secret") -> str:
-    """Return the content of the file .grader/secret. Make the file on first use; only its owner can read it.
+    """Return the content of a file in .grader/. Make the file on first use; only its owner can read it.
 
     Args:
-        name: that of the file, for a secret that is not the course's.
+        name: the file's: "secret" is that of the course.
 
     Raises:
         SecretError: the file cannot be read or written, others can read it, or it is empty.

@@ -100,6 +100,8 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% provided="attention.real_maps"
 
+# %% provided="attention.patterns:attention_entropy"
+
 # %% provided="attention.real_measures"
 
 # %% provided="attention.real_plots"

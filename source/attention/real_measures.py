@@ -3,10 +3,10 @@
 Axes: L layers, H heads, T = 1 + n tokens of which the first is [CLS].
 """
 
-from math import log
-
 import torch
 from torch import Tensor
+
+from attention.patterns import attention_entropy
 
 
 def share_in(maps: Tensor, box: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ def evenness(weights: Tensor) -> Tensor:
     Returns:
         (...), 0 where every query looks at one token, 1 where all look everywhere alike.
     """
-    return -torch.xlogy(weights, weights).sum(-1).mean(-1) / log(weights.shape[-1])
+    return attention_entropy(weights).mean(-1)
 
 
 def distance(weights: Tensor, columns: int) -> Tensor:
