@@ -47,7 +47,6 @@ from grader.workers.local import local_workers
 LOOK_SECONDS = 0.2  # between two looks at the queue
 MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault
 RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # while another program holds the gradebook
-FAULT_MESSAGE = "We could not grade this. The fault is ours and costs you nothing: your file is kept."
 
 
 def main(root: Path, url: str, jobs: int, device: str, isolation: str) -> None:
