@@ -62,8 +62,7 @@ def test_fifty_gigabytes_are_an_error_in_the_cell(python):
 
 
 def test_memory_that_is_shared_by_forks_counts_once(spawn):
-    # Each counted by itself, fourteen processes have 6 GB. On a busy machine shares are read while forks begin and end.
-    python = spawn(memory_bytes=2 << 30)
+    python = spawn(memory_bytes=600 << 20)
     source = (
         "import os, time\nheld = b'x' * (200 << 20)\n"
         "children = [os.fork() for _ in range(1)]\n"

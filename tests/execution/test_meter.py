@@ -51,3 +51,15 @@ def test_where_memory_is_short_crowds_and_large_sandboxes_are_stopped(
     monkeypatch.setattr(meter, "resident_bytes", lambda pid: size)
     monkeypatch.setattr(meter, "proportional_bytes", lambda pid: size)
     assert Meter(str(tmp_path), LIMITS, own_namespace=False).excess() == excess
+
+
+@pytest.mark.parametrize(("second", "excess"), [(200 << 20, ""), (1200 << 20, "memory")])
+def test_a_page_that_counts_twice_while_forks_begin_stops_nothing(
+    second: int, excess: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    readings = iter([1200 << 20, second])
+    monkeypatch.setattr(meter, "memory_is_short", lambda: False)
+    monkeypatch.setattr(meter, "live_descendants", lambda own_namespace: {10**7})
+    monkeypatch.setattr(meter, "resident_bytes", lambda pid: 2 << 30)
+    monkeypatch.setattr(meter, "proportional_bytes", lambda pid: next(readings))
+    assert Meter(str(tmp_path), LIMITS, own_namespace=False).excess() == excess

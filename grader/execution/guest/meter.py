@@ -68,11 +68,16 @@ class Meter:
             allowed = min(allowed, self._limits["memory_bytes"] // 2)
         quick = sum(map(resident_bytes, pids)) + SOCKET_BYTES * self._at_most_sockets(pids)
         if quick > allowed and now >= self._next_exact:
-            # Forks share most of their pages and all their sockets, so only this count, which takes longer, is exact.
-            if sum(map(proportional_bytes, pids)) + SOCKET_BYTES * self._sockets(pids) > allowed:
+            # Forks share most of their pages and all their sockets, so only this count, which takes longer, is exact. It reads
+            # one process after the other: where some begin or end meanwhile, a page may count twice. So it is taken twice.
+            if self._exact(pids) > allowed and self._exact(self.processes()) > allowed:
                 return "memory"
             self._next_exact = now + EXACT_TICK
         return ""
+
+    def _exact(self, pids: Iterable[int]) -> int:
+        """Add up what processes use, shared pages once, and what their sockets may hold."""
+        return sum(map(proportional_bytes, pids)) + SOCKET_BYTES * self._sockets(pids)
 
     def _at_most_sockets(self, pids: Iterable[int]) -> int:
         """Count quickly, and rather too many, the sockets that the sandbox may have."""
