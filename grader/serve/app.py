@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from grader.gradebook.errors import RecordError
-from grader.serve import class_pages, lti_pages, student_pages, web
+from grader.serve import class_pages, hub, lti_pages, student_pages, web
 from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError
 from grader.serve.sign_in import (
@@ -26,6 +26,7 @@ from grader.serve.sign_in import (
     end_token,
     form_token,
     link_ticket,
+    make_ticket,
     read_ticket,
 )
 from grader.serve.site import Site
@@ -49,8 +50,10 @@ def make_app(site: Site) -> Starlette:
         *student_pages.ROUTES,
         *class_pages.ROUTES,
         *lti_pages.ROUTES,
+        get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
+        get("/hub/callback", from_hub),
     ]
-    handlers: dict[Any, Any] = {kind: on_refusal for kind in (HTTPException, *STATUS)} | {500: on_error}
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), on_refusal) | {500: on_error}
     guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti_pages.LOGIN, lti_pages.LAUNCH}))
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -96,6 +99,13 @@ def sign_in(visit: Visit) -> Response:
     visit.set_cookie(response, "session", session)
     visit.set_cookie(response, "visit", "")
     return response
+
+
+def from_hub(visit: Visit) -> Response:
+    """Take the code that JupyterHub gives the browser, and show whose it is, as for a personal link."""
+    asked = visit.request.query_params
+    ticket = hub.receive(visit.site, asked.get("code", ""), asked.get("state", ""))
+    return web.go_to("in", make_ticket(visit.site.store, ticket))
 
 
 def _ticket(visit: Visit, token: str, *, use: bool = False) -> Ticket | None:

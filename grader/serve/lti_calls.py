@@ -42,22 +42,23 @@ def _opener() -> OpenerDirector:
     return build_opener(_NoRedirect, ProxyHandler({}))
 
 
-def fetch(may_fetch: Callable[[str], bool], request: Request) -> tuple[dict[str, Any], Mapping[str, str]]:
+def fetch(
+    may_fetch: Callable[[str], bool], url: str, data: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], Mapping[str, str]]:
     """Ask a platform, or JupyterHub, for something; return the object that it answers, and the headers.
 
     Raises:
         LtiError: it does not answer, or the address is not its own.
     """
-    url = request.full_url.partition("?")[0]
-    if not may_fetch(request.full_url):
-        raise LtiError(f"{url} is no address of a platform that is known here")
+    if not may_fetch(url):
+        raise LtiError(f"{url.partition('?')[0]!r} is no address of a platform that is known here")
     try:
-        with _opener().open(request, timeout=FETCH_SECONDS) as answer:
-            content, headers = answer.read(MOST_BYTES), answer.headers
+        with _opener().open(Request(url, data, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
+            content, received = answer.read(MOST_BYTES), answer.headers
         told = json.loads(content) if content.strip() else {}
     except (URLError, OSError, ValueError) as error:
-        raise LtiError(f"{url} does not answer as it should ({error})") from error
-    return (told if isinstance(told, dict) else {}), headers
+        raise LtiError(f"{url.partition('?')[0]} does not answer as it should ({error})") from error
+    return (told if isinstance(told, dict) else {}), received
 
 
 def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
@@ -68,7 +69,7 @@ def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
     """
     fetched, keys = _keys.get(platform.keys_url, (0.0, None))
     if keys is None or (fresh and time.monotonic() - fetched > KEYS_SECONDS):
-        told, _ = fetch(platform.may_fetch, Request(platform.keys_url))
+        told, _ = fetch(platform.may_fetch, platform.keys_url)
         found = [key for key in told.get("keys", ()) if isinstance(key, dict) and key.get("kty") == "RSA"]
         keys = KeySet([RSAKey.import_key(key) for key in found])
         _keys[platform.keys_url] = time.monotonic(), keys
@@ -113,7 +114,7 @@ class Caller:
         authorization = f"Bearer {self._token(platform, scope)}"
         headers = {"Content-Type" if data else "Accept": kind, "Authorization": authorization}
         try:
-            return fetch(platform.may_fetch, Request(url, data, headers))
+            return fetch(platform.may_fetch, url, data, headers)
         except LtiError:
             self._tokens.pop((platform.token_url, scope), None)  # the next time with a new one
             raise
@@ -127,7 +128,7 @@ class Caller:
         id = secrets.token_urlsafe(16)
         assertion = signed(self._site, platform, platform.token_url, 60, sub=platform.client_id, jti=id)
         form = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION, "client_assertion": assertion}
-        told, _ = fetch(platform.may_fetch, Request(platform.token_url, urlencode({**form, "scope": scope}).encode()))
+        told, _ = fetch(platform.may_fetch, platform.token_url, urlencode({**form, "scope": scope}).encode())
         given, lasts = told.get("access_token"), told.get("expires_in")
         if not isinstance(given, str):
             raise LtiError(f"{platform.issuer} gives no token for {scope}")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import Request
 
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -88,12 +87,14 @@ def register(visit: Visit) -> Response:
     def may_fetch(url: str) -> bool:
         return origin(url) == address and is_protected(url)
 
-    told, _ = fetch(may_fetch, Request(asked.get("openid_configuration", "")))
+    told, _ = fetch(may_fetch, asked.get("openid_configuration", ""))
+    if origin(str(told.get("issuer"))) != address:
+        raise LtiError("This platform names another issuer. Write it into serve.toml by hand, if that is meant.")
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if token := asked.get("registration_token"):
         headers["Authorization"] = f"Bearer {token}"
     ours = web.render("lti_tool.json.j2", url=site.settings.url, scope=f"{SCORE} {MEMBERS}").encode()
-    answer, _ = fetch(may_fetch, Request(str(told.get("registration_endpoint", "")), ours, headers))
+    answer, _ = fetch(may_fetch, str(told.get("registration_endpoint")), ours, headers)
     name = re.sub(r"[^a-z0-9]+", "-", urlsplit(address).netloc)
     try:
         add_platform(site.root, name, _platform(told, answer))

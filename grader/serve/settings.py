@@ -94,6 +94,18 @@ class Platform(_Table):
         return origin(url) in own and is_protected(url)
 
 
+class Hub(_Table):
+    """A JupyterHub, as [hub] names it."""
+
+    url: Annotated[Address, AfterValidator(_bare)]
+    service: str = "hand-in"  # this server's name there
+    instructors: list[str] = []  # besides those in the group formgrade-COURSE
+
+    def may_fetch(self, url: str) -> bool:
+        """Tell whether an address belongs to the hub."""
+        return url.startswith(f"{self.url}/hub/api/")
+
+
 class Settings(_Table):
     """What serve.toml says."""
 
@@ -104,6 +116,7 @@ class Settings(_Table):
     every: Policy = Policy()
     assignment: Mapping[str, Policy] = {}
     lti: Mapping[str, Platform] = {}
+    hub: Hub | None = None
 
     @model_validator(mode="before")
     @classmethod

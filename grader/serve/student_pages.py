@@ -12,7 +12,7 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from grader.gradebook.hear_appeals import add_appeal
 from grader.paths import notebook_path
@@ -167,7 +167,17 @@ def hand_in(visit: Visit) -> Response:
     except HTTPException:
         attempts.drop_upload(site.folder, student, name, place)
         raise
+    if visit.hub_token:  # from a terminal or a cell of JupyterLab: tell what becomes of it, as it happens
+        told = _changes(site, student, name)
+        last = f"{site.settings.url}/a/{name}"
+        return StreamingResponse(_lines(told, last), media_type="text/plain; charset=utf-8", status_code=202)
     return go_to("a", name)
+
+
+async def _lines(told: AsyncIterator[dict[str, str]], last: str) -> AsyncIterator[str]:
+    async for event in told:
+        yield event["data"] + "\n"
+    yield last + "\n"
 
 
 def feedback(visit: Visit) -> Response:

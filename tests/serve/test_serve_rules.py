@@ -199,7 +199,7 @@ def test_rules_of_one_assignment_stand_on_those_of_all(tmp_path: Path) -> None:
             "[assignment.1-attention] attempts_an_hour: Input should be greater than or equal to 1",
         ),
         ("[assignment.1-attention]\nopen = 1", "open: Input should be a valid boolean"),
-        ("assignment = 3", "assignment: Input should be a valid mapping"),
+        ("assignment = 3", "assignment: Input should be a valid dictionary"),
         ("every = 3", "every: Input should be a valid dictionary"),
         ("port = ", "Mend that line."),
     ],
