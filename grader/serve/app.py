@@ -154,6 +154,8 @@ def on_refusal(request: Request, error: Exception) -> Response:
         return visit.html("welcome.html.j2", 401)
     # Starlette's own detail is the status in words, which tells a student nothing.
     own = said if said and said != HTTPStatus(status).phrase else "There is no such page, or it is not yours."
+    if visit.hub_token:  # a program asks
+        return PlainTextResponse(f"{own}\n", status)
     steps = request.url.path.split("/")
     back = {"a": "/".join(steps[:3]), "class": "/class"}.get(steps[1], "/")
     response = visit.html("refused.html.j2", status, code=status, detail=own, back=back)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -181,7 +182,7 @@ def _with_headers(scope: Scope, send: Send, settings: Settings) -> Send:
                 del headers["X-Frame-Options"]
             if settings.secure:
                 headers["Strict-Transport-Security"] = "max-age=31536000"
-            shown = "/in/…" if scope["path"].startswith("/in/") else scope["path"]  # the link is a secret
+            shown = re.sub(r"^(/in/|/lti/register/).+", r"\1…", scope["path"])  # the link is a secret
             log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
         await send(message)
 

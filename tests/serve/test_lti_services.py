@@ -83,9 +83,15 @@ def test_a_platform_and_the_tool_register_each_other(fresh: Site, platform: Scho
     assert answer.headers["location"] == f"/a/{NAME}"
 
 
-def test_the_link_to_register_works_once(fresh: Site, platform: School) -> None:
+def test_the_link_to_register_works_once_and_is_not_in_the_log(
+    fresh: Site, platform: School, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     link = links_for(fresh.store, fresh.key, [platform.url], PLATFORM_ROLE, 1)[platform.url]
     assert registers(fresh, platform.url, right(platform), link).status_code == 200
+    told = [record.getMessage() for record in caplog.records if record.name == "grader.serve"]
+    assert any("GET '/lti/register/…' 200" in line for line in told)
+    assert not any(link in line for line in told)
     (fresh.root / "serve.toml").unlink()
     assert registers(fresh, platform.url, right(platform), link).status_code == 403
     assert read_settings(fresh.root).lti == {}
