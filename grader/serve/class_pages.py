@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from grader.gradebook.hear_appeals import decide_appeal
-from grader.records import Appeal, GradebookEntry
+from grader.records import Appeal, GradebookEntry, Student
 from grader.report.class_page import class_page
 from grader.report.text import who
 from grader.serve import attempts
@@ -41,16 +41,8 @@ def collect(site: Site) -> dict[str, Any]:
     for name, title in names.items():
         pairs = by_person.keys() | scores.keys()
         ids = sorted({person for assignment, person in pairs if assignment == name} | students.keys())
-        rows = [
-            {
-                "id": id,
-                "name": students[id].name if id in students else "",
-                "attempts": by_person.get((name, id), []),
-                "entry": scores.get((name, id)),
-            }
-            for id in ids
-        ]
-        handed_in = sum(1 for row in rows if row["attempts"] or row["entry"])
+        rows = [(students.get(id, Student(id=id)), by_person.get((name, id)), scores.get((name, id))) for id in ids]
+        handed_in = sum(1 for _, own, entry in rows if own or entry)
         tables.append({"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": site.policy(name)})
     shown = released(site.store)
     waiting = [attempt for attempt in everybody if attempt.is_open]

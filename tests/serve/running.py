@@ -33,13 +33,17 @@ def course_on_free_port(root: Path, students: Iterable[Student], rules: str = ""
 
 
 @contextmanager
-def running(course: SmallCourse) -> Iterator[str]:
-    """Run `grader serve`; yield its address once it answers."""
+def running(course: SmallCourse, *options: str) -> Iterator[str]:
+    """Run `grader serve` with options; yield its address once it answers."""
     url = re.findall('url = "(http[^"]+)"', (course.root / "serve.toml").read_text())[0]
     log = course.root / "log"
     with log.open("w") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "grader", "serve"], cwd=course.root, env=course.environment, stdout=file, stderr=file
+            [sys.executable, "-m", "grader", "serve", *options],
+            cwd=course.root,
+            env=course.environment,
+            stdout=file,
+            stderr=file,
         )
     try:
         _wait_for(url, process, log)
