@@ -18,8 +18,7 @@ from grader.serve.lti_scores import unsent
 from grader.serve.settings import BY_HAND
 from grader.serve.sign_in import INSTRUCTOR
 from grader.serve.site import Site, release, released
-from grader.serve.student_pages import LONGEST_APPEAL
-from grader.serve.web import Visit, get, go_to, post, students_html
+from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
 
 MOST_SHOWN = 50  # attempts of the queue
 

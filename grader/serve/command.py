@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import uvicorn
 
@@ -29,8 +30,13 @@ LIVED_SECONDS = 60.0  # after which a death counts as the first one
 CONNECTIONS = 1000
 
 
-def run(options: GradeOptions, terminal: Terminal) -> int:
-    """Serve until the process is told to end; return the exit status."""
+def run(terminal: Terminal, **asked: Any) -> int:
+    """Serve until the process is told to end; return the exit status.
+
+    Args:
+        asked: the options of the command line, by the names that `grader grade` has for them.
+    """
+    options = GradeOptions(paths=(), **asked)
     try:
         site = open_site(options.root, options.gradebook)
         course_secret(options.root)

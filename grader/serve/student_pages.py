@@ -24,12 +24,11 @@ from grader.serve.settings import AFTER_DUE, Policy
 from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
 from grader.serve.store import now
-from grader.serve.web import Visit, get, go_to, post, students_html
+from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
 
 LOOK_SECONDS = 0.5  # between two looks at the queue
 LONGEST_STREAM = 600.0  # seconds; the browser then asks again
 STREAMS_EACH = 4  # of one student at a time
-LONGEST_APPEAL = 2000  # characters
 LEAST_FREE = 2 << 30  # bytes of the disk: grading and the gradebook need some
 BOM = b"\xef\xbb\xbf"
 _streams: dict[str, int] = {}

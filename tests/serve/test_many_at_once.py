@@ -7,7 +7,7 @@ from statistics import median
 
 import pytest
 
-from benchmarks.hand_in import measure
+from tests.serve.load import measure
 
 STUDENTS, SECONDS = 60, 5.0
 

@@ -86,8 +86,8 @@ def test_a_gradebook_without_students_is_said_so(tmp_path: Path) -> None:
 def test_a_wrong_serve_toml_stops_both(course: SmallCourse, tmp_path: Path) -> None:
     wrong = course.copy(tmp_path / "copy")
     (wrong.root / "serve.toml").write_text('url = "http://example.org"\n')
-    for command in (("serve",), ("roster", "--links", "links.csv")):
-        assert "is not protected. Write https://" in wrong.grader(*command, status=2)
+    for words in (("serve",), ("roster", "--links", "links.csv")):
+        assert "is not protected. Write https://" in wrong.grader(*words, status=2)
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(course: SmallCourse, tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ def test_the_options_reach_the_process_that_grades_and_no_command_line(
     monkeypatch.setattr(command, "Kept", Noted)
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: [one.close() for one in sockets])
     url = f"{other.url}?timeout=7"
-    options = GradeOptions(paths=(), root=other.root, gradebook=url, jobs=2, scheduler="tcp://127.0.0.1:8786")
-    assert command.run(options, Terminal(out=Console(), err=Console(stderr=True))) == 0
+    asked = dict(root=other.root, gradebook=url, jobs=2, scheduler="tcp://127.0.0.1:8786")
+    assert command.run(Terminal(out=Console(), err=Console(stderr=True)), **asked) == 0
     ((arguments, told),) = started
     assert not any("timeout" in one for one in arguments)
     graded: list[GradeOptions] = []
@@ -180,7 +180,7 @@ def test_the_options_reach_the_process_that_grades_and_no_command_line(
     monkeypatch.setattr(grading, "_end_with_server", lambda: None)
     monkeypatch.setattr(grading, "grade_queue", lambda site, options: graded.append(options))
     grading.main()
-    assert graded == [options]
+    assert graded == [GradeOptions(paths=(), **asked)]
 
 
 @pytest.mark.slow(

@@ -1,6 +1,6 @@
 """How many students can hand in at `grader serve` at once: the last minute before the due date, on this machine.
 
-    python -m benchmarks.hand_in [--students 200] [--seconds 60] [--jobs 1]
+    python -m tests.serve.load [--students 200] [--seconds 60] [--jobs 1]
 
 Each student signs in by the own link, loads the page, uploads a notebook at a moment of the minute, and loads two pages more,
 all over loopback against the real server. While grading runs, pages are loaded on. The program ends when all is graded,
