@@ -46,19 +46,20 @@ def running(course: SmallCourse, *options: str) -> Iterator[str]:
             stderr=file,
         )
     try:
-        _wait_for(url, process, log)
+        wait_for(f"{url}/health", process, log)
         yield url
     finally:
         process.terminate()
         process.wait(PATIENCE)
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until an address answers; fail if the process ends before."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()
         try:
-            urllib.request.urlopen(f"{url}/health", timeout=5).close()
+            urllib.request.urlopen(url, timeout=5).close()
             return
         except OSError:
             time.sleep(0.2)
