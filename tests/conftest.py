@@ -14,17 +14,17 @@ from tests.halves import CASES, mark_other_cases_slow, read_case
 
 # The longest begin first, so that no worker is left alone with one at the end.
 MINUTES = (
-    "tests/classes",
+    "tests/example_class",
     "tests/course/test_every_exercise",
     "tests/notebooks/test_notebooks",
     "tests/hostile",
     "tests/test_kill",
-    "tests/nbgrader_plugins",
+    "tests/classes/nbgrader_plugins",
     "tests/solutions/test_trained",
     "tests/course/test_devices",
-    "tests/gradebook",
+    "tests/classes/gradebook",
     "tests/submission/test_faults",
-    "tests/workers",
+    "tests/classes/workers",
     "tests/test_wrong_uses",
 )
 

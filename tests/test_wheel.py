@@ -114,14 +114,14 @@ def test_the_other_commands_need_nothing_else(command: str, said: str, installed
     assert said in installed.run("grader", *command.split())
 
 
-@pytest.mark.slow(held_by="tests/gradebook/test_one_truth.py::test_every_export_says_what_nbgrader_says")
+@pytest.mark.slow(held_by="tests/classes/gradebook/test_one_truth.py::test_every_export_says_what_nbgrader_says")
 def test_the_scores_are_exported(installed: Installed, graded: str) -> None:
     rows = list(csv.DictReader(installed.run("grader", "export", "csv").splitlines()))
     assert [(row["student"], float(row["score"])) for row in rows] == [("solved", 100.0), ("untouched", 0.0)]
 
 
 @pytest.mark.slow(
-    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
+    held_by="tests/classes/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
 )
 def test_nbgraders_own_commands_work_and_agree(installed: Installed, graded: str) -> None:
     again = installed.course / "submitted" / "zoe" / NAME

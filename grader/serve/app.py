@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from grader.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import RecordError
 from grader.serve import class_pages, links, lti_pages, student_pages, web
 from grader.serve.guard import BodyRefused, Guard, RateLimit, client_of
 from grader.serve.sign_in import Ticket, begin_session, can_sign_in, end_session, form_token, read_ticket

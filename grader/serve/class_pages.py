@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from grader.gradebook.errors import RecordError
-from grader.gradebook.hear_appeals import decide_appeal
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.hear_appeals import decide_appeal
 from grader.records import Appeal, GradebookEntry
 from grader.report.class_page import class_page
 from grader.report.text import who

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import uvicorn
 
+from grader.classes.gradebook.errors import RecordError
 from grader.commands.console import Terminal
-from grader.gradebook.errors import RecordError
 from grader.secret import SecretError, course_secret
 from grader.serve.app import make_app
 from grader.serve.lti import platforms

@@ -18,20 +18,24 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from grader.classes.gradebook.config import CourseConfig, read_config
+from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.gradebook.reader import read_due_dates
+from grader.classes.gradebook.writer import open_gradebook
+from grader.classes.results.folders import write_autograded
+from grader.classes.results.pages import page_of
+from grader.classes.results.writer import ResultsWriter
+from grader.classes.workers import worker
+from grader.classes.workers.grade_class import grade_class
+from grader.classes.workers.job import Course, Job
+from grader.classes.workers.local import local_workers
 from grader.course import lessons
-from grader.execution.device import jobs_on, usable_device
-from grader.execution.tiers import resolve_tier
-from grader.gradebook.config import CourseConfig, read_config
-from grader.gradebook.errors import RecordError, StudentNameError
-from grader.gradebook.reader import read_due_dates
-from grader.gradebook.writer import open_gradebook
 from grader.grading.grade import master_notebook
 from grader.grading.graded import Graded
 from grader.paths import write_atomically
 from grader.records import Grade, GradebookEntry, GradingSettings
-from grader.results.folders import write_autograded
-from grader.results.pages import page_of
-from grader.results.writer import ResultsWriter
+from grader.sandbox.device import jobs_on, usable_device
+from grader.sandbox.tiers import resolve_tier
 from grader.secret import course_secret
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
@@ -39,10 +43,6 @@ from grader.serve.settings import BEST, Policy, SettingsError, current_settings
 from grader.serve.site import store_path
 from grader.serve.store import Store
 from grader.submission.file import SubmissionFile
-from grader.workers import worker
-from grader.workers.grade_class import grade_class
-from grader.workers.job import Course, Job
-from grader.workers.local import local_workers
 
 LOOK_SECONDS = 0.2  # between two looks at the queue
 MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault

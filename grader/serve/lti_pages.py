@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from grader.gradebook.errors import RecordError
-from grader.gradebook.writer import add_students
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
 from grader.records import Student
 from grader.serve.guard import CSP
 from grader.serve.lti import LtiError, begin_login, launch, own_key

@@ -18,7 +18,7 @@ from urllib.request import Request
 
 from joserfc import jwt
 
-from grader.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import RecordError
 from grader.report.text import number
 from grader.serve.lti import LtiError, Platform, fetch, own_key, platforms
 from grader.serve.settings import SettingsError

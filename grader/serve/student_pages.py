@@ -17,8 +17,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from grader.gradebook.errors import RecordError
-from grader.gradebook.hear_appeals import add_appeal
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.hear_appeals import add_appeal
 from grader.paths import notebook_path
 from grader.records import GradebookEntry
 from grader.report.text import by_number, number

@@ -12,13 +12,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from corpus.judging import mistaken, sheet
-from grader.checks.compare import flatten
 from grader.course.lesson_1 import LESSON, trained_pointer
 from grader.course.lesson_1.masks import draw_lengths
 from grader.course.lesson_1.pointer import pointer_maps
 from grader.course.lesson_1.shared import draw_mask
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
+from grader.judge.compare import flatten
 from grader.records import Case
 
 OWN = [LESSON.exercise(f"1.{number}") for number in range(1, 10)]  # an exercise of yours needs no entry here

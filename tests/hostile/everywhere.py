@@ -15,8 +15,8 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from tests.execution.as_user import USER, command_as
-from tests.execution.environments import with_wheel, without_course
+from tests.sandbox.as_user import USER, command_as
+from tests.sandbox.environments import with_wheel, without_course
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("grader", "source")

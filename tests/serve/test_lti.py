@@ -21,7 +21,7 @@ from grader.serve.lti import LtiError, own_key, platforms
 from grader.serve.lti_scores import Sender
 from grader.serve.settings import SettingsError
 from grader.serve.site import Site
-from tests.gradebook.small_course import NAME
+from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import URL, Person, grade, instructor, solved
 from tests.serve.school import CLAIM, CLIENT, MEMBERSHIP, School, open_school
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.classes.gradebook.connection import sqlite_file
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
 from grader.commands.serve_part import NotInstalled, serve_part
-from grader.gradebook.connection import sqlite_file
-from grader.gradebook.errors import RecordError
-from grader.gradebook.writer import add_students
 from grader.records import Student
 from grader.serve.command import Kept
 from grader.serve.site import open_site
-from tests.gradebook.small_course import COURSE, SmallCourse
+from tests.classes.gradebook.small_course import COURSE, SmallCourse
 from tests.serve.people import Person
 
 

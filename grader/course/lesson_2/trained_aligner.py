@@ -16,8 +16,8 @@ from attention.matching import word_vectors
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.checks.compare import difference
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
+from grader.judge.compare import difference
 from grader.records import Case, Finding, Inputs
 
 # The least share of unseen digits whose nearest word is their own; a trained linear aligner reaches 0.94 to

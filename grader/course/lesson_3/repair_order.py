@@ -9,11 +9,11 @@ from attention.repairs import shuffle_questions
 from torch import Tensor
 
 from grader.course.lesson_3.repaired_model import gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import as_tensor, pair, side_effects
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import as_tensor, pair, side_effects
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.course.trainings.recorded import State
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
 from grader.records import Case, Finding, Value
 
 # A state that is drawn is off the reference's path by this share of each weight's spread: nobody can know it in advance.
