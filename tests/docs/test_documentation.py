@@ -63,7 +63,7 @@ def test_the_pages_are_looked_at() -> None:
 
 @pytest.mark.parametrize(
     ("page", "says"),
-    [(FOLDERS[0], "1.3 PASSED 10"), (FOLDERS[1], "'y': tensor([2., 2.])")],
+    [(FOLDERS[0], "1.3 PASSED 10.0"), (FOLDERS[1], "'y': tensor([2., 2.])")],
     ids=lambda value: value.parent.name if isinstance(value, Path) else "",
 )
 def test_the_program_of_a_folder_runs(page: Path, says: str, tmp_path: Path) -> None:
