@@ -47,11 +47,9 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Installed:
     top = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(top), str(ROOT)], check=True)
-    (wheel,) = top.glob("*.whl")
     packages = top / "packages"
     subprocess.run([*pip, "install", "--no-deps", "--target", str(packages), str(wheel)], check=True)
     one = Installed(wheel, packages, top)
@@ -83,6 +81,7 @@ def test_the_wheel_is_small_and_has_no_file_of_the_machine(installed: Installed)
     ]
 
 
+@pytest.mark.slow(held_by="tests/test_wheel.py::test_the_wheel_is_small_and_has_no_file_of_the_machine")
 def test_an_editable_install_leaves_no_package_of_its_own(tmp_path: Path) -> None:
     # A folder `grader` in site-packages without code would be imported where the checkout cannot be read.
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]

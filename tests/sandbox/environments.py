@@ -8,14 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
-def with_wheel(folder: Path) -> Path:
+def with_wheel(folder: Path, wheel: Path) -> Path:
     """Make an environment with the course's wheel instead of the checkout."""
-    subprocess.run([sys.executable, *PIP, "wheel", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
-    (wheel,) = folder.glob("*.whl")
     copy = without_course(folder)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [copy / "bin" / "python", *PIP, "install", "--no-deps", str(wheel)]

@@ -89,8 +89,8 @@ print(json.dumps(told))
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return with_wheel(tmp_path_factory.mktemp("installed"))
+def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    return with_wheel(tmp_path_factory.mktemp("installed"), wheel)
 
 
 @pytest.mark.fast_cases("full-root", "partial-ordinary user")
