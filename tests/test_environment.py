@@ -9,6 +9,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import nbformat
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name

@@ -26,7 +26,8 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -75,6 +76,26 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
         )  # `+` and `=` say what comes out, not what stands there
         made.append(Mistake(written.name, {defines or right.__name__: wrong}, hint, written.slip, shown))
     return tuple(made)
+
+
+def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
+    """Return the mistakes that are made in two functions of one exercise at once, as `NAME_in_both`.
+
+    Args:
+        pairs: mistake of one function, whose hint students read → the same slip in the other.
+
+    Raises:
+        DeclarationError: there is no such mistake.
+    """
+    named = {mistake.name: mistake for mistake in mistakes}
+    if missing := ({*pairs, *pairs.values()} - named.keys()):
+        raise DeclarationError(f"in_both: there is no mistake {', '.join(sorted(missing))}")
+    return tuple(
+        replace(
+            named[one], name=f"{one}_in_both", replaces={**named[one].replaces, **named[other].replaces}, codes=("", "")
+        )
+        for one, other in pairs.items()
+    )
 
 
 def _source(right: Any) -> str:
