@@ -141,6 +141,18 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[tuple], 
     return gradebook(folder), time.monotonic() - started
 
 
+@pytest.mark.slow(
+    held_by="tests/classes/gradebook/test_gradebook.py::test_a_locked_gradebook_is_tried_again_and_then_named"
+)
+def test_two_runs_at_one_gradebook_record_what_one_records(undisturbed, tmp_path: Path) -> None:
+    folder = course(tmp_path / "two")
+    runs = [start(folder) for _ in range(2)]
+    for run in runs:
+        run.join(300)
+    assert [run.exitcode for run in runs] == [11, 11], (folder / "said.txt").read_text("utf-8")
+    assert gradebook(folder) == undisturbed[0]
+
+
 @pytest.mark.fast_cases("2")
 @pytest.mark.parametrize("kills", [2, 20])
 def test_killed_at_random_moments_and_run_again_the_gradebook_is_the_same(

@@ -167,6 +167,15 @@ def test_nothing_trusted_unpickles() -> None:
     assert offenders("grader", "pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal") == []
 
 
+# Who asks for the time of day, which a clock that is set makes jump: the age of files, and what is shown or signed.
+TIME_OF_DAY = {"paths.py", "recorded.py", "hear_appeals.py", "store.py", "lti.py", "lti_scores.py"}
+
+
+def test_no_limit_hangs_on_the_time_of_day() -> None:
+    asks = re.compile(r"\btime\.time\b|\bfrom time import|\btime_ns\b|\bdatetime\.(now|today|utcnow)\b|CLOCK_REALTIME")
+    assert {Path(path).name for path, source in sources("grader").items() if asks.search(source)} == TIME_OF_DAY
+
+
 def test_the_judge_runs_no_student_code() -> None:
     running = offenders("grader/judge", "grader.sandbox", "subprocess", "multiprocessing", "importlib", "runpy")
     assert [line for line in running if not line.endswith(" imports grader.sandbox.text")] == []

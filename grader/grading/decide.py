@@ -90,7 +90,10 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     trains = [given.pop(id) for id in lesson.training_cells if id in given]
     first = {"seed", *lesson.verified.parameters}.union(*(bound_names(source) or () for source in trains))
     told = told_names(given.values(), (*answers, *own), first - asked)
-    return may_remember((*answers, *own), asked, told)
+    called = frozenset().union(*map(mentioned_names, answers))
+    used = [source for source in own if (bound_names(source) or frozenset()) & called]
+    others = [source for source in own if source not in used]
+    return may_remember((*answers, *used), asked, told, others, (*given.values(), *trains))
 
 
 def that_training_reaches(lesson: Lesson, rebuilt: Rebuilt, below: Collection[str]) -> list[str]:

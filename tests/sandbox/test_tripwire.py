@@ -57,6 +57,14 @@ EVASIONS = {
     "    getattr(threading, 'setpro' + str('file'))(None)\n    out = []\n"
     "    one = threading.Thread(target=lambda: out.append(vars(F)['SOFTMAX'.lower()](s, dim)))\n"
     "    one.start()\n    one.join()\n    return out[0]",
+    "a thread without the module threading": "import _thread as below, time\ndef stable_softmax(s, dim=-1):\n    out = []\n"
+    "    below.start_new_thread(lambda: out.append(vars(F)['SOFTMAX'.lower()](s, dim)), ())\n"
+    "    while not out: time.sleep(0.001)\n    return out[0]",
+    "a thread whose hook goes as it starts": "import threading as library\ndef stable_softmax(s, dim=-1):\n"
+    "    out, names = [], vars(library)\n    hook = names.get('_profile_hook')\n"
+    "    one = library.Thread(target=lambda: out.append(vars(F)['SOFTMAX'.lower()](s, dim)))\n"
+    "    with names['_active_limbo_lock']:\n        one.start()\n        names['_profile_hook'] = None\n"
+    "    one.join()\n    names['_profile_hook'] = hook\n    return out[0]",
     "a call in the backward pass": "class Late(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, s):\n"
     "        return getattr(torch, 'soft' + str('max'))(s, -1)\n    @staticmethod\n    def backward(ctx, g): return g\n"
     "def stable_softmax(s, dim=-1):\n    return Late.apply(s)",
@@ -86,8 +94,11 @@ def define(namespace: dict, source: str, origin: Origin) -> None:
 def seen(exercise: Exercise, call) -> list[tuple[str, str]]:
     """What trips the wire while something is called."""
     wire = tripwire.Tripwire(operators(exercise.bans), exercise.id)
-    with wire.watching():
-        call()
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in tripwire.THREAD_STARTS:  # as `tripwire.install` does, and nothing undoes
+            patch.setattr(module, name, tripwire.watched_start(getattr(module, name)))
+        with wire.watching():
+            call()
     return wire.trips
 
 
@@ -386,6 +397,22 @@ HIDING = {
 }
 
 
+# scipy's softmax, of which no operator tells, out of reach of the function that sees each call of a library.
+PROFILING = {
+    "by Python's own": "    import cProfile\n    with cProfile.Profile():\n        return special(s, dim)",
+    "by code with a library's name": "    exec(compile('import sys\\nsys.setprofile(None)', torch.__file__, 'exec'))\n    return special(s, dim)",
+}
+
+
+@pytest.mark.parametrize("name", PROFILING)
+def test_nobody_else_profiles_or_traces(name: str, python) -> None:
+    cell = (
+        "import scipy.special\ndef special(s, dim):\n    return torch.tensor(scipy.special.softmax(s.numpy(), dim))\n"
+    )
+    evidence = answer(python, f"{cell}def stable_softmax(s, dim=-1):\n{PROFILING[name]}")
+    assert evidence.trips or "do not look into the interpreter" in evidence.message, evidence
+
+
 LOOKING = (
     "    import sys\n    sys._getframe()\n    return s",
     "    try: 1 / 0\n    except ZeroDivisionError as e: e.__traceback__.tb_frame\n    return s",
@@ -436,7 +463,6 @@ def test_whoever_looks_away_is_seen(name: str, python) -> None:
     [
         "    import os\n    return s if os.fork() else os._exit(0)",
         "    import subprocess\n    subprocess.run(['true'])\n    return s",
-        "    import _thread\n    _thread.start_new_thread(torch.softmax, (s, dim))\n    return s",
     ],
 )
 def test_work_in_other_places_is_refused(body: str, python) -> None:

@@ -114,6 +114,10 @@ REMEMBERS = {
     "a method of such a table": "grow = np.typecodes.update\ndef f(x):\n    grow(n=1)\n    return x",
     "matplotlib": "import matplotlib.colors\ndef f(x):\n    return x * len(matplotlib.colors.CSS4_COLORS)",
     "another name in a block": "d = [0]\nwith torch.no_grad():\n    k: list = d\ndef f(x):\n    return x * k[0]",
+    "a count that Python keeps of a given function": "def f(x):\n    return x * digits.cache_info().hits",
+    "a count of autograd's": "def f(x):\n    return x * x.grad_fn._sequence_nr()",
+    "an attribute that nobody knows": "def f(x):\n    return x * digits.hits",
+    "a hash": "def f(x):\n    return x * hash(x)",
     "lambda": "calls = []\nf = lambda x: calls.append(x)",
 }
 FORGETS = {
@@ -198,17 +202,29 @@ def test_what_one_cell_holds_another_may_use() -> None:
     assert may_remember(["seen = []", "def f(x):\n    return seen + [x]"])
 
 
+def given_cells(assignment: str) -> list:
+    return nbformat.read(course_root() / "solutions" / assignment / f"{assignment}.ipynb", as_version=4).cells
+
+
 @pytest.mark.parametrize("assignment", lessons())
 def test_no_solution_may_remember(assignment: str) -> None:
-    path = course_root() / "solutions" / assignment / f"{assignment}.ipynb"
-    cells = nbformat.read(path, as_version=4).cells
-    assert not may_remember(cell.source for cell in cells if cell.id.startswith("exercise-"))
+    cells = given_cells(assignment)
+    answers = [cell.source for cell in cells if cell.id.startswith("exercise-")]
+    assert not may_remember(answers, given=[cell.source for cell in cells if cell.cell_type == "code"])
 
 
 def test_few_right_answers_may_remember() -> None:
-    right = [variant for name in lessons() for variant in variants(name)]
-    odd = [variant.name for variant in right if may_remember([variant.source])]
+    right = [(name, variant) for name in lessons() for variant in variants(name)]
+    given = {name: [cell.source for cell in given_cells(name) if cell.cell_type == "code"] for name in lessons()}
+    odd = [one.name for name, one in right if may_remember([one.source], given=given[name])]
     assert len(odd) <= len(right) * 0.06, odd
+
+
+def test_what_no_training_calls_may_use_anything() -> None:
+    look = "def show(figure):\n    figure.canvas.draw_idle()"
+    assert may_remember([look])
+    assert not may_remember([], others=[look])
+    assert not may_remember(["def f(layer):\n    return layer.canvas"], given=["figure.canvas = None"])
 
 
 def test_a_name_that_the_training_calls_is_no_result_of_a_call() -> None:

@@ -94,8 +94,16 @@ PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", 
 # does whether a thread causes an audit event, which no code can avoid.
 THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
 THREAD_EVENTS = tuple(f"_thread.{name}" for name in THREADS)
+THREAD_STARTS = tuple(
+    (module, name)
+    for each in THREADS
+    for module, name in ((_thread, each), (threading, f"_{each}"))
+    if hasattr(module, name)
+)
 # How the names of the audit events begin that tell of a look into the interpreter, and the attributes that are one.
-LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_", "sys.setprofile", "sys.settrace")
+LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_")
+# Those by which a function of Python's own would set or take away what watches calls, for whoever asks it.
+TRACES = ("sys.setprofile", "sys.settrace")
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
@@ -109,7 +117,8 @@ UNCOUNTED = 1 << 40  # what the count of records begins with
 SOFTMAX = "aten::_softmax"
 
 # Taken before student code can replace them.
-_getframe, _softmax, _setprofile = sys._getframe, torch.softmax, sys.setprofile
+_getframe, _softmax, _setprofile, _getprofile = sys._getframe, torch.softmax, sys.setprofile, sys.getprofile
+_get_ident = _thread.get_ident
 _no_dispatch = torch.Tensor.__torch_dispatch__
 # Id of a code object → the given cell or the exercise whose answer it is from, or "" for the student's own code.
 _origins: dict[int, str] = {}
@@ -121,10 +130,8 @@ _cell: tuple[str, Collection[str]] = "", ()
 _depth = 0
 # The tripwire of the probe that runs.
 _active: Tripwire | None = None
-_threads: Any = threading.Thread  # its two methods below are private
-_bootstraps = _threads._bootstrap, _threads._bootstrap_inner
-# Whether the audit hook runs: it asks for a frame, which is an audit event too.
-_auditing = False
+# The thread on which the audit hook asks for a frame, which is an audit event too.
+_auditing = 0
 
 
 def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None:
@@ -241,29 +248,21 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         """Watch this thread, and threads that start meanwhile, as long as this context is open."""
         global _active
         self._top: FrameType | None = _getframe(2)
-        library: Any = threading
-        before, _active, count = library._profile_hook, self, _count()
-        library._profile_hook = self._watch_thread
-        self._watch_functions()
+        before, _active, count = _active, self, _count()
+        self.watch_functions()
         try:
             with self:
                 yield
                 self._test()
         finally:
-            _setprofile(None)
-            replaced = library._profile_hook != self._watch_thread
-            library._profile_hook, _active = before, None
-            if replaced or (_count() != count and not self.trips):  # somebody erased them
+            _profile(None)
+            _active = before
+            if _count() != count and not self.trips:  # somebody erased them
                 self.trips.append((SWITCHED_OFF, ""))
 
-    def _watch_thread(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Watch a new thread too; the module threading calls this as the new thread's profile function."""
-        self._watch_functions()
-        self.__enter__()
-
-    def _watch_functions(self) -> None:
+    def watch_functions(self) -> None:
         """Watch this thread's calls of functions, if some are watched that no operator of torch tells of."""
-        _setprofile(self._trace_function if self._functions else None)
+        _profile(self._trace_function if self._functions else None)
 
     def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
         """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call."""
@@ -276,11 +275,11 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             self._trace(CALL + name)
 
     def _test(self) -> None:
-        """Call softmax and check that it is recorded; if not, student code has switched the tripwire off."""
+        """Check that softmax is recorded, and calls of functions are; if not, student code has switched the tripwire off."""
         self._self_test, self._was_tested = True, False
         _softmax(torch.zeros(1), 0)
         self._self_test = False
-        if not self._was_tested:
+        if not self._was_tested or (self._functions and _getprofile() != self._trace_function):
             self.trips.append((SWITCHED_OFF, ""))
 
 
@@ -308,47 +307,53 @@ def _audit(event: str, arguments: tuple) -> None:
     """Refuse, during a watched probe, what could evade the tripwire; Python calls this for every audit event.
 
     Raises:
-        RuntimeError: code starts a process, starts a thread without the module threading, or looks into the
+        RuntimeError: code starts a process, starts a thread that is not watched, profiles or traces, or looks into the
             interpreter and is not of a library.
     """
     global _auditing
-    if _active is None or _auditing:
+    if _active is None or _auditing == _get_ident():
         return
     if event in PROCESSES:
         raise RuntimeError("this exercise is checked in one process: start no other here")
-    if event in THREAD_EVENTS:
-        _check_thread(arguments[0])
+    # What `watched_start` starts is watched; a function that somebody kept from before it was wrapped starts anything.
+    if event in THREAD_EVENTS and type(arguments[0]) is not _Watched:
+        raise RuntimeError("start threads through the module threading here")
+    if event in TRACES and _getframe(1).f_code is not _profile.__code__:
+        raise RuntimeError("this exercise is checked: do not look into the interpreter here")
     if event.startswith(LOOKS) or (event == "object.__getattr__" and arguments[1] in FRAMES):
-        _auditing = True
+        _auditing = _get_ident()
         try:
             frame: FrameType | None = _getframe(1)
             while frame is not None and frame.f_code.co_filename in PASS_ON:
                 frame = frame.f_back
         finally:
-            _auditing = False
+            _auditing = 0
         if frame is not None and not frame.f_code.co_filename.startswith(INSTALLED):
             raise RuntimeError("this exercise is checked: do not look into the interpreter here")
 
 
-def _check_thread(function: Callable) -> None:
-    """Refuse a thread that begins with no function of the module threading, or whose hook there is gone: these call `_watch_thread`.
-
-    Raises:
-        RuntimeError: it does so during a watched probe.
-    """
-    thread = type(getattr(function, "__self__", None))
-    bootstraps = getattr(thread, "_bootstrap", None), getattr(thread, "_bootstrap_inner", None)
-    library: Any = threading
-    if _active is not None and (bootstraps != _bootstraps or library._profile_hook != _active._watch_thread):
-        raise RuntimeError("start threads through the module threading here")
+def _profile(function: Callable | None) -> None:
+    """Set this thread's profile function; no other code may during a watched probe."""
+    _setprofile(function)
 
 
-def _checked(start: Callable) -> Callable:
-    """Wrap a function that starts threads, so that it refuses what `_check_thread` does."""
+class _Watched:
+    """A thread's function, called once the tripwire watches that thread: nothing can come between the two."""
+
+    def __init__(self, function: Callable, tripwire: Tripwire) -> None:
+        self._function, self._tripwire = function, tripwire
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self._tripwire.watch_functions()
+        self._tripwire.__enter__()
+        return self._function(*arguments, **options)
+
+
+def watched_start(start: Callable) -> Callable:
+    """Wrap a function that starts threads, so that each is watched that starts during a watched probe."""
 
     def start_checked(function: Callable, *arguments: Any, **options: Any) -> Any:
-        _check_thread(function)
-        return start(function, *arguments, **options)
+        return start(_Watched(function, _active) if _active is not None else function, *arguments, **options)
 
     return start_checked
 
@@ -372,8 +377,6 @@ def install() -> None:
     for module, name in SWITCHES:
         if hasattr(module, name):
             setattr(module, name, _recording(getattr(module, name)))
-    for name in THREADS:
-        for module, attribute in ((_thread, name), (threading, f"_{name}")):
-            if hasattr(module, attribute):
-                setattr(module, attribute, _checked(getattr(module, attribute)))
+    for module, name in THREAD_STARTS:
+        setattr(module, name, watched_start(getattr(module, name)))
     sys.addaudithook(_audit)

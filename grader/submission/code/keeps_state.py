@@ -10,12 +10,13 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
-from grader.submission.code.library_state import names_with_a_memory
+from grader.submission.code.library_state import names_with_a_memory, names_without_a_memory
 from grader.submission.code.own_names import (
     FUNCTIONS,
     LOOKS,
     FunctionNode,
     lent_names,
+    made_names,
     outside_functions,
     own_names,
     own_nodes,
@@ -37,8 +38,8 @@ REMEMBERS = frozenset(
     cache cached_property lru_cache next open input __import__ setattr delattr register_forward_hook
     register_forward_pre_hook register_full_backward_hook register_hook register_post_accumulate_grad_hook
     gi_frame cr_frame ag_frame f_back f_globals f_locals tb_frame
-    initial_seed get_rng_state default_rng RandomState num_batches_tracked running_mean running_var
-    id
+    initial_seed getstate get_rng_state default_rng RandomState num_batches_tracked running_mean running_var
+    id hash memoryview breakpoint cache_info
     param_groups state state_dict defaults buffers add_module register_module register_buffer register_parameter
     BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d
     """.split()
@@ -72,16 +73,26 @@ NAMED_TUPLE = frozenset({"namedtuple", "collections.namedtuple"})
 MOST_NESTED = 10  # a decorator with arguments in a method has four
 
 
-def may_remember(sources: Iterable[str], asked: Collection[str] = (), told: Collection[str] = ()) -> bool:
+def may_remember(
+    sources: Iterable[str],
+    asked: Collection[str] = (),
+    told: Collection[str] = (),
+    others: Iterable[str] = (),
+    given: Iterable[str] = (),
+) -> bool:
     """Tell whether any of the student's sources may keep something from one call to the next.
 
     Args:
-        sources: the answers, and the cells that the student added.
+        sources: what is trained, or defines what that uses: its functions may use attributes alone that are known to keep nothing.
+        others: the student's other cells.
+        given: the course's cells; what they make may be used.
         asked: the names that the training calls; one that is the result of a call may be a function with a memory.
         told: global names by whose values a sample can be told from the training.
     """
-    texts = [without_magics(source) for source in sources]
+    trained = [without_magics(source) for source in sources]
+    texts = [*trained, *map(without_magics, others)]
     trees = [ast.Module(body, []) for body in map(parse_statements, texts) if body is not None]
+    strict = [ast.Module(body, []) for body in map(parse_statements, trained) if body is not None]
     if any(_nests_deeply(tree) for tree in trees):
         return True  # what follows looks through each function, and through what stands in it, once more for each level
     nodes = [node for tree in trees for node in ast.walk(tree)]
@@ -96,10 +107,12 @@ def may_remember(sources: Iterable[str], asked: Collection[str] = (), told: Coll
             for inner in ast.walk(node):
                 if isinstance(inner, FUNCTIONS) and inner is not node:
                     around.setdefault(inner, set()).update(own_names(node))
+    known = names_without_a_memory().union(*map(made_names, (*texts, *given)), SET_BY_TRAINING, KNOWN_METHODS)
     harmless = {name for node in nodes for name in (*_setattr_of_self(node), *_own_parameters(node))}
     return (
         bool(held & set(asked))
         or any(map(looks_names_up, texts))
+        or any(_uses_what_is_unknown(tree, known) for tree in strict)
         or any(
             _imports_more(node)
             or _is_kept_or_wrapped(node)
@@ -244,6 +257,16 @@ def _imports_more(node: ast.AST) -> bool:
     if isinstance(node, ast.Import):
         return any(alias.name.partition(".")[0] not in PURE for alias in node.names)
     return isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in PURE
+
+
+def _uses_what_is_unknown(tree: ast.AST, known: Collection[str]) -> bool:
+    """Tell whether a function uses an attribute that is not its object's own, and not known to keep nothing."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr not in known and not _is_of_self(node)
+        for function in ast.walk(tree)
+        if isinstance(function, FUNCTIONS)
+        for node in ast.walk(function)
+    )
 
 
 def _names_what_remembers(node: ast.AST) -> bool:

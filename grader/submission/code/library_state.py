@@ -1,18 +1,26 @@
-"""Names of torch and numpy by which code can reach what outlives a call: settings, random numbers, devices, files.
+"""Names of libraries by which code can reach what outlives a call, as settings, random numbers, devices, files; and those by which not.
 
-Everything counts that is not known to have no memory: operations on tensors and arrays, layers, types, and what stands in PURE.
-So a setting that a later version brings counts, too.
+Of torch and numpy all counts that is not known to have no memory: operations on tensors and arrays, layers, types, and what stands
+in PURE. So a setting that a later version brings counts, too.
 """
 
 from __future__ import annotations
 
+import collections
+import copy
+import functools
+import itertools
+import math
+import operator
 from collections.abc import Callable, Iterator
 from functools import cache
+from random import Random
 from types import ModuleType
 from typing import Any
 
 import numpy
 import torch
+from torch import nn
 from torch.nn import functional
 from torch.overrides import get_overridable_functions
 
@@ -33,9 +41,15 @@ PURE = frozenset(
     scalar_tensor selu_ setdiff1d setxor1d sort_complex sparse_coo_tensor sparse_csr_tensor take_along_axis tensor threshold_ tri
     tril_indices tril_indices_from trim_zeros triu_indices triu_indices_from typename union1d unique_all unique_counts
     unique_inverse unique_values unpackbits unstack unwrap vander vmap wait zeros
-    autograd fft func functional linalg masked nn optim special types utils
+    Random autograd fft func functional linalg masked nn optim special types utils
     """.split()
 )
+# Types and libraries of whose attributes only those remember that `names_with_a_memory` has, or a list of the search.
+KNOWN = (
+    torch.Tensor, numpy.ndarray, nn.Module, torch.finfo, torch.optim.Optimizer, str, list, dict, set, tuple, int, float, slice, Random,
+    torch, numpy, functional, nn, nn.init, torch.linalg, torch.special, torch.func, torch.optim,
+    math, operator, itertools, functools, collections, copy,
+)  # fmt: skip
 # Names of other libraries, and of tensors: a register of classes, an address, how often a tensor was changed, open figures.
 OTHERS = frozenset("register data_ptr _version get_fignums fignum_exists rcParams gcf gca number".split())
 
@@ -51,6 +65,22 @@ def names_with_a_memory() -> frozenset[str]:
     functions = {name for library in (torch, numpy) for name in _public(library, _may_remember)}
     tables = {name for library in (numpy, functional, torch.linalg) for name in _public(library, _may_be_changed)}
     return frozenset(functions - known | tables | OTHERS)
+
+
+@cache
+def names_without_a_memory() -> frozenset[str]:
+    """Return the names of attributes that code may use which is sampled: those of Python's types, of tensors, layers and optimizers."""
+    results = {name for each in vars(torch.return_types).values() for name in getattr(each, "__match_args__", ())}
+    layers = {name for layer in vars(nn).values() if isinstance(layer, type) for name in _fields(layer)}
+    public = {name for each in KNOWN for name in dir(each) if not name.startswith("_")}
+    return frozenset(public | layers | results | PURE) - names_with_a_memory()
+
+
+def _fields(layer: type) -> Iterator[str]:
+    """Yield what a layer has besides its methods, as `weight` and `in_features`."""
+    for kind in layer.__mro__:
+        yield from vars(kind).get("__annotations__", ())
+        yield from vars(kind).get("__constants__", ())
 
 
 def _public(library: Any, wanted: Callable[[Any], bool]) -> Iterator[str]:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 PLAIN = frozenset("shape ndim dtype device".split())  # attributes of a tensor that nobody can change
@@ -42,6 +44,25 @@ def _before_the_body(node: ast.AST) -> Iterator[ast.AST]:
     for field, value in ast.iter_fields(node):
         if field != "body":
             yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, ast.AST))
+
+
+@cached_by_source
+def made_names(source: str) -> frozenset[str]:
+    """Return the names that code gives to attributes: of functions, classes and their fields, and of what it sets."""
+    tree = ast.Module(parse_statements(without_magics(source)) or [], [])
+    return frozenset(chain.from_iterable(map(_made, ast.walk(tree))))
+
+
+def _made(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+        if isinstance(node, ast.ClassDef):
+            yield from chain.from_iterable(map(_stored, node.body))
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        yield node.attr
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("amedtuple"):
+        texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+        yield from " ".join(texts).replace(",", " ").split()
 
 
 def own_nodes(function: FunctionNode) -> list[ast.AST]:
