@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from grader.commands.console import Terminal
-from grader.commands.options import Device, GradebookOption, Isolation, IsolationOption, RosterArgument
+from grader.commands.options import Device, GradebookOption, Isolation, IsolationOption, RosterArgument, SchedulerOption
 from grader.commands.serve_part import NotInstalled, serve_part
 
 StudentArgument = Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")]
@@ -20,6 +20,9 @@ AssignmentOption = Annotated[str | None, typer.Option(help="The assignment, if t
 LinksOption = Annotated[Path | None, typer.Option(help="Write each student's personal link to this file, as CSV.")]
 InstructorOption = Annotated[
     list[str] | None, typer.Option(help="Print a link to the page of the class for this person; may be repeated.")
+]
+PlatformOption = Annotated[
+    list[str] | None, typer.Option(help="Print the address that registers this server at this platform, by LTI 1.3.")
 ]
 RevokeOption = Annotated[list[str] | None, typer.Option(help="This person's link works no more; may be repeated.")]
 JobsOption = Annotated[int, typer.Option(min=1, help="Submissions graded side by side.")]
@@ -73,19 +76,20 @@ def _add_handing_in(app: typer.Typer, root: Callable[[], Path], terminal: Termin
         file: RosterArgument = None,
         links: LinksOption = None,
         instructor: InstructorOption = None,
+        platform: PlatformOption = None,
         revoke: RevokeOption = None,
         gradebook: GradebookOption = None,
     ) -> None:
         """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
         from grader.commands.roster import run
 
-        if file is None and not (links or instructor or revoke):
-            terminal.complain("name the platform's file, or pass --links, --instructor or --revoke")
+        wanted = dict(to=links, instructors=instructor or [], platforms=platform or [], revoked=revoke or [])
+        if file is None and not any(wanted.values()):
+            terminal.complain("name the platform's file, or pass --links, --instructor, --platform or --revoke")
             raise typer.Exit(WRONG_USE)
         status = 0 if file is None else run(file, root=root(), gradebook=gradebook, terminal=terminal)
-        if not status and (links or instructor or revoke):
-            write = _serve_part("link_command", terminal).run
-            status = write(root(), gradebook, links, instructor or [], revoke or [], terminal)
+        if not status and any(wanted.values()):
+            status = _serve_part("link_command", terminal).run(root(), gradebook, terminal, **wanted)
         raise typer.Exit(status)
 
     @app.command()
@@ -93,14 +97,15 @@ def _add_handing_in(app: typer.Typer, root: Callable[[], Path], terminal: Termin
         jobs: JobsOption = 1,
         device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
         isolation: IsolationOption = Isolation.auto,
+        scheduler: SchedulerOption = None,
         gradebook: GradebookOption = None,
     ) -> None:
         """The place to hand in: a web server that grades what students upload; serve.toml says how."""
         command = _serve_part("command", terminal)
-        options = command.ServeOptions(
-            root=root(), gradebook=gradebook, jobs=jobs, device=device.value, isolation=isolation.value
+        asked: dict[str, Any] = dict(
+            device=device.value, jobs=jobs, scheduler=scheduler, isolation=isolation.value, gradebook=gradebook
         )
-        raise typer.Exit(command.run(options, terminal))
+        raise typer.Exit(command.run(command.GradeOptions(paths=(), root=root(), **asked), terminal))
 
 
 def _serve_part(name: str, terminal: Terminal) -> ModuleType:

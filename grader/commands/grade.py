@@ -82,7 +82,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
             files, failed = _find(options, known)
             unreadable = [withheld(file, file.problem, max_score=0.0) for file in failed if file.problem]
             assignments = [file.assignment for file in files]
-            course, workers = _prepare(options, assignments, stack, server, terminal)
+            course, workers = prepare(options, assignments, stack, terminal, server)
         except (SecretError, NoDevice, IsolationError, NoCluster, NoSuchPath, DuplicateSubmission) as error:
             terminal.complain(error)
             return WRONG_USE
@@ -145,17 +145,20 @@ def _wrong_path(options: GradeOptions) -> str | None:
     return f"{course} is the course itself. Name a notebook, a folder of submissions, or a zip."
 
 
-def _prepare(
+def prepare(
     options: GradeOptions,
     assignments: Sequence[str],
     stack: ExitStack,
-    server: ServerProcess | None,
     terminal: Terminal,
+    server: ServerProcess | None = None,
 ) -> tuple[Course, Workers]:
     """Choose device, tier and workers, on this machine or on a cluster. Closing the stack ends the workers.
 
     Args:
         assignments: of each submission.
+
+    Raises:
+        SecretError, NoDevice, IsolationError, NoCluster: what was asked for is not there.
     """
     secret = course_secret(options.root)
     if options.scheduler is None:

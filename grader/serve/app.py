@@ -4,44 +4,56 @@ from __future__ import annotations
 
 import logging
 import secrets
+from dataclasses import replace
 from http import HTTPStatus
-from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import RecordError
-from grader.serve import class_pages, links, lti_pages, student_pages, web
-from grader.serve.guard import BodyRefused, Guard, RateLimit, client_of
-from grader.serve.sign_in import Ticket, begin_session, can_sign_in, end_session, form_token, read_ticket
+from grader.serve import class_pages, hub, lti_pages, student_pages, web
+from grader.serve.guard import Guard, RateLimit, client_of
+from grader.serve.lti_calls import LtiError
+from grader.serve.sign_in import (
+    PLATFORM_ROLE,
+    Ticket,
+    begin_session,
+    can_sign_in,
+    end_token,
+    form_token,
+    link_ticket,
+    make_ticket,
+    read_ticket,
+)
 from grader.serve.site import Site
-from grader.serve.web import site_of
+from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
 log = logging.getLogger("grader.serve")
 WRONG_LINKS_A_MINUTE = 20  # of one address
-IMMUTABLE = {"Cache-Control": "max-age=300"}
+STATUS = {RecordError: 409, LtiError: 403}  # of errors that a page says in words
 
 
 def make_app(site: Site) -> Starlette:
     """Return the web application of a course."""
     routes = [
-        Route("/", home),
-        Route("/in/{token}", ask_to_sign_in),
-        Route("/in", sign_in, methods=["POST"]),
-        Route("/out", sign_out, methods=["POST"]),
-        Route("/static/style.css", static),
-        Route("/static/live.js", static),
-        Route("/health", health),
+        get("/", home),
+        get("/in/{token}", ask_to_sign_in),
+        post("/in", sign_in, NEWCOMER),
+        post("/out", sign_out, ANYBODY),
+        get("/static/style.css", lambda visit: _static(web.style(), "text/css")),
+        get("/static/live.js", lambda visit: _static((web.HERE / "live.js").read_bytes(), "text/javascript")),
+        get("/health", lambda visit: PlainTextResponse("ok\n")),
         *student_pages.ROUTES,
         *class_pages.ROUTES,
         *lti_pages.ROUTES,
+        get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
+        get("/hub/callback", from_hub),
     ]
-    handlers = {HTTPException: on_refusal, BodyRefused: on_refusal, RecordError: on_refusal, 500: on_error}
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), on_refusal) | {500: on_error}
     guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti_pages.LOGIN, lti_pages.LAUNCH}))
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -50,114 +62,107 @@ def make_app(site: Site) -> Starlette:
     return app
 
 
-async def home(request: Request) -> Response:
+def home(visit: Visit) -> Response:
     """Show the assignments; to the instructor the class; to anybody else how to sign in."""
-    visitor = await run_in_threadpool(web.visitor_or_none, request)
-    if visitor is None:
-        return await web.html(request, "welcome.html.j2", {"refused": False})
-    return web.go_to("class") if visitor.is_instructor else await student_pages.assignments(request)
+    if visit.visitor is None:
+        return visit.html("welcome.html.j2")
+    return web.go_to("class") if visit.visitor.is_instructor else student_pages.assignments(visit)
 
 
 # ---------------------------------------------------------------- signing in
 
 
-async def ask_to_sign_in(request: Request) -> Response:
+def ask_to_sign_in(visit: Visit) -> Response:
     """Show whose link this is. Opening it signs nobody in: what looks at links in mails does nothing, and neither do other sites."""
-    token = request.path_params["token"]
-    ticket = await run_in_threadpool(_ticket, request, token)
+    ticket = _ticket(visit, visit["token"])
     if ticket is None:
-        return await _wrong_link(request)
-    visit = secrets.token_urlsafe(24)
-    student = (await run_in_threadpool(site_of(request).students)).get(ticket.person)
-    name = ticket.name or (student.name if student else "")
-    values = {"ticket": ticket, "name": name, "token": token, "form_token": form_token(site_of(request).key, visit)}
-    response = await web.html(request, "sign_in.html.j2", values)
-    web.set_cookie(request, response, "visit", visit)
+        return _wrong_link(visit)
+    browser = secrets.token_urlsafe(24)
+    token = form_token(visit.site.key, browser)
+    response = visit.html("sign_in.html.j2", ticket=ticket, token=visit["token"], form_token=token)
+    visit.set_cookie(response, "visit", browser)
     response.headers["Referrer-Policy"] = "no-referrer"  # the address is the secret
     return response
 
 
-async def sign_in(request: Request) -> Response:
+def sign_in(visit: Visit) -> Response:
     """Begin a session for the person of a link or a ticket."""
-    async with web.our_form(request, anonymous=True) as form:
-        token = web.text_in(form, "token")
-    ticket = await run_in_threadpool(_ticket, request, token, use=True)
+    ticket = _ticket(visit, visit.text("token"), use=True)
     if ticket is None:
-        return await _wrong_link(request)
-    site = site_of(request)
-    names = await run_in_threadpool(site.students)
-    known = names.get(ticket.person)
-    named = Ticket(**{**vars(ticket), "name": ticket.name or (known.name if known else "")})
-    found = await run_in_threadpool(links.ticket_of, site.store, site.key, token)
-    until = found[1] if found else None
-    session = await run_in_threadpool(begin_session, site.store, named, web.cookie(request, "session"), until)
-    log.info("signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client_of(request.scope))
+        return _wrong_link(visit)
+    session = begin_session(visit.site.store, ticket, visit.cookie("session"))
+    log.info(
+        "signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client_of(visit.request.scope)
+    )
     local = ticket.leads_to if ticket.leads_to.startswith("/") else "/"
     response = web.go_to(*filter(None, local.split("/")))
-    web.set_cookie(request, response, "session", session)
-    web.set_cookie(request, response, "visit", "")
+    visit.set_cookie(response, "session", session)
+    visit.set_cookie(response, "visit", "")
     return response
 
 
-def _ticket(request: Request, token: str, *, use: bool = False) -> Ticket | None:
+def from_hub(visit: Visit) -> Response:
+    """Take the code that JupyterHub gives the browser, and show whose it is, as for a personal link."""
+    asked = visit.request.query_params
+    ticket = hub.receive(visit.site, asked.get("code", ""), asked.get("state", ""))
+    return web.go_to("in", make_ticket(visit.site.store, ticket))
+
+
+def _ticket(visit: Visit, token: str, *, use: bool = False) -> Ticket | None:
     """Return what a link or a ticket says; None if it says nothing, or an id that can be no folder."""
-    site = site_of(request)
-    found = links.ticket_of(site.store, site.key, token)
-    ticket = found[0] if found else read_ticket(site.store, token, use=use)
-    return ticket if ticket is not None and can_sign_in(ticket.person) else None
+    store = visit.site.store
+    ticket = link_ticket(store, visit.site.key, token) or read_ticket(store, token, use=use)
+    if ticket is None or ticket.role == PLATFORM_ROLE or not can_sign_in(ticket.person):
+        return None
+    known = visit.site.students().get(ticket.person)
+    return replace(ticket, name=ticket.name or (known.name if known else ""))
 
 
-async def _wrong_link(request: Request) -> Response:
+def _wrong_link(visit: Visit) -> Response:
     """Refuse a link. Who tries many is refused shortly; a link that works always works, for others may share the address."""
-    client = client_of(request.scope)
-    if not request.app.state.wrong_links.allows(client):
+    client = client_of(visit.request.scope)
+    if not visit.request.app.state.wrong_links.allows(client):
         return PlainTextResponse("Too many links that do not work. Wait a minute.\n", 429)
     log.warning("a link that does not work, from %s", client)
-    return await web.html(request, "welcome.html.j2", {"refused": True}, 403)
+    return visit.html("welcome.html.j2", 403, refused=True)
 
 
-async def sign_out(request: Request) -> Response:
+def sign_out(visit: Visit) -> Response:
     """End the session, in the store, too."""
-    async with web.our_form(request):
-        await run_in_threadpool(end_session, site_of(request).store, web.cookie(request, "session"))
+    end_token(visit.site.store, visit.cookie("session"))
     response = web.go_to()
-    web.set_cookie(request, response, "session", "")
+    visit.set_cookie(response, "session", "")
     return response
 
 
 # ---------------------------------------------------------------- the rest
 
 
-async def static(request: Request) -> Response:
+def _static(content: bytes, kind: str) -> Response:
     """Answer with the styles, or with the only script: it shows what happens in the queue without a reload."""
-    is_style = request.url.path.endswith(".css")
-    content = await run_in_threadpool(web.style if is_style else Path(web.HERE / "live.js").read_bytes)
-    return Response(content, media_type=f"text/{'css' if is_style else 'javascript'}", headers=IMMUTABLE)
+    return Response(content, media_type=kind, headers={"Cache-Control": "max-age=300"})
 
 
-async def health(request: Request) -> Response:
-    """Say that the server answers, for a proxy that asks."""
-    return PlainTextResponse("ok\n")
-
-
-async def on_refusal(request: Request, error: Exception) -> Response:
+def on_refusal(request: Request, error: Exception) -> Response:
     """Answer a request that is refused with a page that says why, and what to do."""
-    if isinstance(error, HTTPException | BodyRefused):
-        status, detail = (
-            (error.status_code, error.detail) if isinstance(error, HTTPException) else (error.status, error.detail)
-        )
+    visit, headers = web.Visit(request=request), None
+    if isinstance(error, HTTPException):
+        status, said, headers = error.status_code, error.detail, error.headers
     else:
-        status, detail = 409, str(error)
+        status, said = next(status for kind, status in STATUS.items() if isinstance(error, kind)), str(error)
     if status == 401:
-        return await web.html(request, "welcome.html.j2", {"refused": False}, 401)
+        return visit.html("welcome.html.j2", 401)
     # Starlette's own detail is the status in words, which tells a student nothing.
-    own = detail if detail and detail != HTTPStatus(status).phrase else "There is no such page, or it is not yours."
-    response = await web.html(request, "refused.html.j2", {"status": status, "detail": own}, status)
-    if isinstance(error, BodyRefused):
-        response.headers["Connection"] = "close"
+    own = said if said and said != HTTPStatus(status).phrase else "There is no such page, or it is not yours."
+    if visit.hub_token:  # a program asks
+        return PlainTextResponse(f"{own}\n", status)
+    steps = request.url.path.split("/")
+    back = {"a": "/".join(steps[:3]), "class": "/class"}.get(steps[1], "/")
+    response = visit.html("refused.html.j2", status, code=status, detail=own, back=back)
+    response.headers.update(headers or {})
     return response
 
 
-async def on_error(request: Request, error: Exception) -> Response:
+def on_error(request: Request, error: Exception) -> Response:
     """Answer with a page where we are at fault; the log has the error."""
     return PlainTextResponse("Something went wrong here. It is not your fault. Try again in a minute.\n", 500)

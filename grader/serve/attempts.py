@@ -19,6 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
+from starlette.exceptions import HTTPException
+
 from grader.serve.store import Store, now, text_of
 from grader.submission.file import SubmissionFile
 
@@ -61,14 +63,6 @@ class Attempt:
         return datetime.fromisoformat(self.received)
 
 
-class TooMany(Exception):
-    """The student has used up the attempts of this hour; the message says when the next one is possible."""
-
-
-class SameFile(Exception):
-    """The very same bytes were handed in before, as the newest attempt."""
-
-
 def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> tuple[str, str]:
     """Write an upload to the disk; return its folder's name and its digest.
 
@@ -107,8 +101,7 @@ def enqueue(
     """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded.
 
     Raises:
-        TooMany: there were `an_hour` attempts in the last hour.
-        SameFile: it is the newest attempt once more.
+        HTTPException: there were `an_hour` attempts in the last hour, or it is the newest attempt once more.
     """
     moment = now()
     with store.writing() as db:
@@ -118,8 +111,8 @@ def enqueue(
             (student, assignment),
         ).fetchone()
         if newest is not None and newest["sha256"] == digest:
-            raise SameFile(
-                f"This is the same file as your attempt {newest['nth']}. Save your notebook, and choose it again."
+            raise HTTPException(
+                400, f"This is the same file as your attempt {newest['nth']}. Save your notebook, and choose it again."
             )
         nth = 1 if newest is None else newest["nth"] + 1
         stamp = folder_of(folder, student, assignment, place) / "timestamp.txt"
@@ -134,7 +127,7 @@ def enqueue(
 
 
 def refuse_too_many(db: sqlite3.Connection, student: str, assignment: str, an_hour: int) -> None:
-    """Raise TooMany if a student has handed in an assignment so often within the last hour."""
+    """Raise HTTPException if a student has handed in an assignment so often within the last hour."""
     since = text_of(now() - timedelta(hours=1))
     recent = db.execute(
         "SELECT received FROM attempt WHERE student = ? AND assignment = ? AND received > ? ORDER BY received DESC",
@@ -143,7 +136,9 @@ def refuse_too_many(db: sqlite3.Connection, student: str, assignment: str, an_ho
     if len(recent) >= an_hour:
         again = datetime.fromisoformat(recent[an_hour - 1]["received"]) + timedelta(hours=1)
         minutes = max(1, -int((now() - again).total_seconds() // 60))
-        raise TooMany(f"You have handed in {len(recent)} times within an hour. Try again in {minutes} minutes.")
+        raise HTTPException(
+            429, f"You have handed in {len(recent)} times within an hour. Try again in {minutes} minutes."
+        )
 
 
 def folder_of(folder: Path, student: str, assignment: str, place: str) -> Path:

@@ -5,36 +5,28 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
-from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.hear_appeals import decide_appeal
 from grader.records import Appeal, GradebookEntry
 from grader.report.class_page import class_page
 from grader.report.text import who
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
+from grader.serve.lti_scores import unsent
 from grader.serve.settings import BY_HAND
+from grader.serve.sign_in import INSTRUCTOR
 from grader.serve.site import Site, release, released
 from grader.serve.student_pages import LONGEST_APPEAL
-from grader.serve.web import go_to, html, instructors_site, our_form, site_of, students_html, text_in
+from grader.serve.web import Visit, get, go_to, post, students_html
 
 MOST_SHOWN = 50  # attempts of the queue
 
 
-async def overview(request: Request) -> Response:
+def overview(visit: Visit) -> Response:
     """Show the class."""
-    await instructors_site(request)
-    return await _page(request)
-
-
-async def _page(request: Request, complaint: str = "", status: int = 200) -> Response:
-    values = await run_in_threadpool(collect, site_of(request))
-    return await html(request, "class.html.j2", {**values, "complaint": complaint}, status)
+    return visit.html("class.html.j2", **collect(visit.site))
 
 
 def collect(site: Site) -> dict[str, Any]:
@@ -70,6 +62,7 @@ def collect(site: Site) -> dict[str, Any]:
         "appeals": [(who(entry.student), entry, appeal) for entry, appeal in _appeals(entries) if not appeal.outcome],
         "by_hand": [name for name in names if site.policy(name).feedback == BY_HAND and name not in shown],
         "has_grades": bool(scores),
+        "unsent": [(row["person"], row["assignment"], wanted) for row, wanted in unsent(site, entries)],
     }
 
 
@@ -78,65 +71,52 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
     return sorted(found, key=lambda pair: pair[1].number)
 
 
-async def report(request: Request) -> Response:
+def report(visit: Visit) -> Response:
     """Show the report of the class, as `grader report` writes it."""
-    site = await instructors_site(request)
-    page = await run_in_threadpool(lambda: class_page(site.entries()))
-    return students_html(page.encode("utf-8", "replace"))
+    return students_html(class_page(visit.site.entries()).encode("utf-8", "replace"))
 
 
-async def feedback(request: Request) -> Response:
+def feedback(visit: Visit) -> Response:
     """Show a student's feedback page."""
-    site, about = await instructors_site(request), request.path_params
-    entry = await run_in_threadpool(site.entry, about["student"], about["assignment"])
+    entry = visit.site.entry(visit["student"], visit["assignment"])
     if entry is None:
         raise HTTPException(404)
-    return students_html(await run_in_threadpool(site.feedback_page, entry))
+    return students_html(visit.site.feedback_page(entry))
 
 
-async def decide(request: Request) -> Response:
+def decide(visit: Visit) -> Response:
     """Write down what the instructor decides about an appeal."""
-    site = await instructors_site(request)
-    async with our_form(request) as form:
-        said, comment = text_in(form, "points"), text_in(form, "comment", LONGEST_APPEAL)
-    pairs = await run_in_threadpool(lambda: _appeals(site.entries()))
-    found = next((pair for pair in pairs if pair[1].number == request.path_params["number"]), None)
+    site, said = visit.site, visit.text("points")
+    found = next((pair for pair in _appeals(site.entries()) if pair[1].number == visit["number"]), None)
     if found is None:
         raise HTTPException(404)
     try:
         points = float(said.replace(",", ".")) if said else None
-        await run_in_threadpool(decide_appeal, site.gradebook, site.course, *found, points, comment)
     except ValueError:
-        return await _page(request, f"{said!r} is no number of points. Leave it empty to keep the points.", 400)
-    except RecordError as error:
-        return await _page(request, str(error), 409)
+        raise HTTPException(400, f"{said!r} is no number of points. Leave it empty to keep the points.") from None
+    decide_appeal(site.gradebook, site.course, *found, points, visit.text("comment", LONGEST_APPEAL))
     return go_to("class")
 
 
-async def show_feedback(request: Request) -> Response:
+def show_feedback(visit: Visit) -> Response:
     """Show students score and feedback of an assignment from now on."""
-    site = await instructors_site(request)
-    async with our_form(request) as form:
-        name = text_in(form, "assignment")
-    if name not in site.open_assignments():
+    if visit.text("assignment") not in visit.site.open_assignments():
         raise HTTPException(404)
-    await run_in_threadpool(release, site.store, name)
+    release(visit.site.store, visit.text("assignment"))
     return go_to("class")
 
 
-async def grade_again(request: Request) -> Response:
+def grade_again(visit: Visit) -> Response:
     """Put what we could not grade back into the queue."""
-    site = await instructors_site(request)
-    async with our_form(request):
-        await run_in_threadpool(attempts.again, site.store)
+    attempts.again(visit.site.store)
     return go_to("class")
 
 
 ROUTES = [
-    Route("/class", overview, methods=["GET"]),
-    Route("/class/report", report, methods=["GET"]),
-    Route("/class/feedback/{student}/{assignment}", feedback, methods=["GET"]),
-    Route("/class/appeals/{number:int}", decide, methods=["POST"]),
-    Route("/class/show", show_feedback, methods=["POST"]),
-    Route("/class/again", grade_again, methods=["POST"]),
+    get("/class", overview, INSTRUCTOR),
+    get("/class/report", report, INSTRUCTOR),
+    get("/class/feedback/{student}/{assignment}", feedback, INSTRUCTOR),
+    post("/class/appeals/{number:int}", decide, INSTRUCTOR),
+    post("/class/show", show_feedback, INSTRUCTOR),
+    post("/class/again", grade_again, INSTRUCTOR),
 ]

@@ -9,16 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 
 import uvicorn
 
 from grader.classes.gradebook.errors import RecordError
 from grader.commands.console import Terminal
+from grader.commands.grade import GradeOptions
 from grader.secret import SecretError, course_secret
 from grader.serve.app import make_app
-from grader.serve.lti import platforms
 from grader.serve.lti_scores import Sender
 from grader.serve.settings import FILE, SettingsError
 from grader.serve.site import open_site
@@ -29,24 +27,12 @@ LIVED_SECONDS = 60.0  # after which a death counts as the first one
 CONNECTIONS = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServeOptions:
-    """The options of `grader serve`, as they were given."""
-
-    root: Path
-    gradebook: str | None = None
-    jobs: int = 1
-    device: str = "auto"
-    isolation: str = "auto"
-
-
-def run(options: ServeOptions, terminal: Terminal) -> int:
+def run(options: GradeOptions, terminal: Terminal) -> int:
     """Serve until the process is told to end; return the exit status."""
     try:
         site = open_site(options.root, options.gradebook)
         course_secret(options.root)
         settings = site.settings
-        registered = platforms(site)
     except (RecordError, SecretError, SettingsError, OSError) as error:
         terminal.complain(error)
         return WRONG_USE
@@ -67,11 +53,11 @@ def run(options: ServeOptions, terminal: Terminal) -> int:
     )
     server = uvicorn.Server(config)
     command = [sys.executable, "-m", "grader.serve.grading"]
-    command += [str(options.root), site.gradebook, str(options.jobs), options.device, options.isolation]
+    command += [str(options.root), site.gradebook, str(options.jobs or 1), options.device, options.isolation]
+    command.append(options.scheduler or "")
     grading = Kept(command, lambda line: terminal.complain(line))
     terminal.say(f"hand in at {settings.url}")
-    if registered:
-        Sender(site).start()
+    Sender(site).start()
     try:
         server.run(sockets=[listening])
     finally:

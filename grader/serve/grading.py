@@ -18,30 +18,26 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from grader.classes.gradebook.config import CourseConfig, read_config
+from rich.console import Console
+
 from grader.classes.gradebook.errors import RecordError, StudentNameError
-from grader.classes.gradebook.reader import read_due_dates
 from grader.classes.gradebook.writer import open_gradebook
 from grader.classes.results.folders import write_autograded
 from grader.classes.results.pages import page_of
 from grader.classes.results.writer import ResultsWriter
-from grader.classes.workers import worker
 from grader.classes.workers.grade_class import grade_class
-from grader.classes.workers.job import Course, Job
-from grader.classes.workers.local import local_workers
+from grader.classes.workers.job import Job
+from grader.commands.console import Terminal
+from grader.commands.grade import GradeOptions, prepare
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.grading.graded import Graded
 from grader.paths import write_atomically
-from grader.records import Grade, GradebookEntry, GradingSettings
-from grader.sandbox.device import jobs_on, usable_device
-from grader.sandbox.tiers import resolve_tier
-from grader.secret import course_secret
+from grader.records import Grade, GradebookEntry
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
-from grader.serve.settings import BEST, Policy, SettingsError, current_settings
-from grader.serve.site import store_path
-from grader.serve.store import Store
+from grader.serve.settings import BEST, SettingsError
+from grader.serve.site import Site, open_site
 from grader.submission.file import SubmissionFile
 
 LOOK_SECONDS = 0.2  # between two looks at the queue
@@ -49,33 +45,30 @@ MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault
 RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # while another program holds the gradebook
 
 
-def main(root: Path, url: str, jobs: int, device: str, isolation: str) -> None:
+def main(root: Path, url: str, jobs: int, device: str, isolation: str, scheduler: str) -> None:
     """Grade what waits, and what will come, until standard input ends."""
     threading.Thread(target=_end_with_server, daemon=True).start()
-    config = read_config(root)
-    with only_one(config.results_folder(url)):
-        grade_queue(config, url, jobs, device, isolation)
+    options = GradeOptions(
+        paths=(), root=root, device=device, jobs=jobs, scheduler=scheduler or None, isolation=isolation
+    )
+    site = open_site(root, url)
+    with only_one(site.folder):
+        grade_queue(site, options)
 
 
-def grade_queue(config: CourseConfig, url: str, jobs: int, device: str, isolation: str, *, wait: bool = True) -> None:
+def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None:
     """Grade what waits in the queue of a class.
 
     Args:
         wait: then wait for more, for ever.
     """
-    root, folder = config.root, config.results_folder(url)
-    store = Store(store_path(folder))
-    attempts.begin(store)
-    device, tier = usable_device(device, isolation), resolve_tier(isolation)
-    settings = GradingSettings(secret=course_secret(root), device=device, tier=tier)
+    attempts.begin(site.store)
     with ExitStack() as stack:
-        masters = {name: master_notebook(root, name) for name in lessons()}
-        gradebook = open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty)
-        results = ResultsWriter(folder, None, stack.enter_context(gradebook))
-        workers = stack.enter_context(local_workers(jobs_on(device, jobs), tier, device, worker.run))
-        queue = Queue(store, folder, wait=wait)
-        desk = Desk(store, folder, results, config, url)
-        course = Course(root=root, settings=settings)
+        course, workers = prepare(options, tuple(lessons()), stack, Terminal(out=Console(), err=Console(stderr=True)))
+        masters = {name: master_notebook(site.root, name) for name in lessons()}
+        gradebook = open_gradebook(site.gradebook, lessons(), masters, site.course, site.config.late_penalty)
+        results = ResultsWriter(site.folder, None, stack.enter_context(gradebook))
+        queue, desk = Queue(site, wait=wait), Desk(site, results)
         for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
             desk.settle(queue.pop(job.file), job, graded)
 
@@ -100,19 +93,19 @@ def only_one(folder: Path) -> Iterator[None]:
 class Queue:
     """The files to grade, as `grade_class` asks for them. It ends for the moment while jobs run, and else waits for more."""
 
-    def __init__(self, store: Store, folder: Path, *, wait: bool) -> None:
-        self._store, self._folder, self._wait = store, folder, wait
+    def __init__(self, site: Site, *, wait: bool) -> None:
+        self._site, self._wait = site, wait
         self._taken: dict[tuple[str, ...], Attempt] = {}
 
     def __iter__(self) -> Iterator[SubmissionFile]:
         return self
 
     def __next__(self) -> SubmissionFile:
-        while (attempt := attempts.take(self._store)) is None:
+        while (attempt := attempts.take(self._site.store)) is None:
             if self._taken or not self._wait:
                 raise StopIteration
             time.sleep(LOOK_SECONDS)
-        file = attempts.submission_of(self._folder, attempt)
+        file = attempts.submission_of(self._site.folder, attempt)
         self._taken[file.parts] = attempt
         return file
 
@@ -124,8 +117,8 @@ class Queue:
 class Desk:
     """Writes down what became of an attempt."""
 
-    def __init__(self, store: Store, folder: Path, results: ResultsWriter, config: CourseConfig, url: str) -> None:
-        self._store, self._folder, self._results, self._config, self._url = store, folder, results, config, url
+    def __init__(self, site: Site, results: ResultsWriter) -> None:
+        self._site, self._store, self._folder, self._results = site, site.store, site.folder, results
 
     def settle(self, attempt: Attempt, job: Job, graded: Graded) -> None:
         """Keep the attempt's page, write the grade into the gradebook if the attempt counts, and end its wait."""
@@ -136,7 +129,7 @@ class Desk:
         try:
             worth = self._worth(attempt, grade)
             before = attempts.counting(self._store, attempt.student, attempt.assignment)
-            counts = replaces(attempt, grade, worth, before, self._policy(attempt).counts)
+            counts = replaces(attempt, grade, worth, before, self._site.policy(attempt.assignment).counts)
             self._keep_page(attempt, graded)
             if counts:
                 self._publish(attempt)
@@ -157,15 +150,12 @@ class Desk:
         tries_left = attempt.tries + 1 < MOST_TRIES
         attempts.finish(self._store, attempt, attempts.WAITING if tries_left else attempts.FAULT, message=why)
 
-    def _policy(self, attempt: Attempt) -> Policy:
-        return current_settings(self._config.root).policy(attempt.assignment)
-
     def _worth(self, attempt: Attempt, grade: Grade) -> float:
         """Return the score, less what nbgrader's late-submission plugin takes off."""
         score = grade.score or 0.0
-        due = read_due_dates(self._url, self._config.course_id, attempt.student).get(attempt.assignment)
+        due = self._site.due_dates(attempt.student).get(attempt.assignment)
         late = max(0.0, (attempt.when - due).total_seconds()) if due else 0.0
-        penalty = self._config.late_penalty(attempt.student, score, late) if late else None
+        penalty = self._site.config.late_penalty(attempt.student, score, late) if late else None
         return score - min(max(penalty or 0.0, 0.0), score)
 
     def _keep_page(self, attempt: Attempt, graded: Graded) -> None:
@@ -173,7 +163,7 @@ class Desk:
         own = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
         page = own / attempts.PAGE
         if graded.recorded:  # the bytes of the attempt that counts, or a killed process had come this far
-            counted = feedback_path(self._folder, attempt.student, attempt.assignment)
+            counted = self._site.feedback_path(attempt.student, attempt.assignment)
             if not page.exists() and counted.is_file():
                 write_atomically(page, counted.read_bytes())
             return
@@ -223,11 +213,6 @@ def replaces(attempt: Attempt, grade: Grade, worth: float, before: Attempt | Non
     return worth > (before.worth or 0.0) if rule == BEST else attempt.nth > before.nth
 
 
-def feedback_path(folder: Path, student: str, assignment: str) -> Path:
-    """Return where the page of the attempt that counts lies."""
-    return folder / "feedback" / student / assignment / f"{assignment}.html"
-
-
 if __name__ == "__main__":
-    _, given_root, given_url, given_jobs, given_device, given_isolation = sys.argv
-    main(Path(given_root), given_url, int(given_jobs), given_device, given_isolation)
+    _, given_root, given_url, given_jobs, *given = sys.argv
+    main(Path(given_root), given_url, int(given_jobs), *given)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -41,6 +42,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
+CLOSE = {"Connection": "close"}
 
 
 class RateLimit:
@@ -60,14 +62,6 @@ class RateLimit:
         while len(self._counts) > MOST_CLIENTS:
             self._counts.popitem(last=False)
         return count < self._most
-
-
-@dataclass
-class BodyRefused(Exception):
-    """A request's body is too large, or comes too slowly."""
-
-    status: int
-    detail: str
 
 
 class Guard:
@@ -91,7 +85,7 @@ class Guard:
         answer = _with_headers(scope, send, self._settings())
         refusal = self._refusal(scope)
         if refusal is not None:
-            await PlainTextResponse(refusal.detail + "\n", refusal.status)(scope, receive, answer)
+            await PlainTextResponse(refusal.detail + "\n", refusal.status_code)(scope, receive, answer)
             return
         is_upload = scope["method"] == "POST" and int(Headers(scope=scope)["content-length"]) > SMALL_BODY
         self._uploads += is_upload
@@ -100,34 +94,34 @@ class Guard:
         finally:
             self._uploads -= is_upload
 
-    def _refusal(self, scope: Scope) -> BodyRefused | None:
+    def _refusal(self, scope: Scope) -> HTTPException | None:
         """Return why a request is refused before anything of its body is read; None if it is not."""
         headers, settings = Headers(scope=scope), self._settings()
         if not _is_ours(headers.get("host", ""), settings):
-            return BodyRefused(421, "This server has another name.")
+            return HTTPException(421, "This server has another name.")
         client, session = client_of(scope), headers.get("cookie", "")[-80:]
         if not (self._address_rate.allows(client) and self._rate.allows(f"{client} {session}")):
-            return BodyRefused(429, "Too many requests. Wait a minute.")
+            return HTTPException(429, "Too many requests. Wait a minute.")
         if scope["method"] in ("GET", "HEAD"):
             return None
         if scope["method"] != "POST":
-            return BodyRefused(405, "Only GET and POST are known here.")
+            return HTTPException(405, "Only GET and POST are known here.")
         if scope["path"] not in self._foreign and not _from_here(headers, settings):
             log.warning("refused a form from elsewhere: %s from %s", scope["path"], client_of(scope))
-            return BodyRefused(403, "This form came from another site.")
+            return HTTPException(403, "This form came from another site.")
         return self._length_refusal(headers.get("content-length"), scope["path"])
 
-    def _length_refusal(self, length: str | None, path: str) -> BodyRefused | None:
+    def _length_refusal(self, length: str | None, path: str) -> HTTPException | None:
         """Return why a body of this length is refused; a body without a length is counted while it comes."""
         if length is None or not length.isascii() or not length.isdigit():
-            return BodyRefused(411, "Say how long the form is (Content-Length).")
+            return HTTPException(411, "Say how long the form is (Content-Length).")
         largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
         if int(length) > largest:
-            return BodyRefused(
+            return HTTPException(
                 413, f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
             )
         if int(length) > SMALL_BODY and self._uploads >= UPLOADS_AT_ONCE:
-            return BodyRefused(503, "Many are handing in at this moment. Try again in a few seconds.")
+            return HTTPException(503, "Many are handing in at this moment. Try again in a few seconds.")
         return None
 
 
@@ -155,7 +149,7 @@ def _from_here(headers: Headers, settings: Settings) -> bool:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Return a `receive` that raises BodyRefused where a body comes too slowly, or is longer than any may be."""
+    """Return a `receive` that raises HTTPException where a body comes too slowly, or is longer than any may be."""
     began, total, ended = time.monotonic(), 0, False
 
     async def bounded() -> Message:
@@ -166,11 +160,11 @@ def _bounded(receive: Receive) -> Receive:
         try:
             message = await asyncio.wait_for(receive(), max(0.0, min(QUIET_SECONDS, left)))
         except TimeoutError:
-            raise BodyRefused(408, "The upload was too slow. Try again on a better connection.") from None
+            raise HTTPException(408, "The upload was too slow. Try again on a better connection.", CLOSE) from None
         total += len(message.get("body", b""))
         ended = not message.get("more_body", False)
         if total > LARGEST_BODY:
-            raise BodyRefused(413, "The upload is larger than it said.")
+            raise HTTPException(413, "The upload is larger than it said.", CLOSE)
         return message
 
     return bounded
@@ -188,7 +182,7 @@ def _with_headers(scope: Scope, send: Send, settings: Settings) -> Send:
                 del headers["X-Frame-Options"]
             if settings.secure:
                 headers["Strict-Transport-Security"] = "max-age=31536000"
-            shown = "/in/…" if scope["path"].startswith("/in/") else scope["path"]  # the link is a secret
+            shown = re.sub(r"^(/in/|/lti/register/).+", r"\1…", scope["path"])  # the link is a secret
             log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
         await send(message)
 

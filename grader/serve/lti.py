@@ -12,97 +12,52 @@ and message. The state is not tied to a cookie: a launch that somebody else bega
 from __future__ import annotations
 
 import hmac
-import json
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from datetime import timedelta
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from joserfc import jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet, RSAKey
 
-from grader.paths import write_atomically
-from grader.serve.settings import SettingsError, is_loopback
-from grader.serve.sign_in import INSTRUCTOR, STUDENT, Ticket, digest_of
+from grader.course import max_score
+from grader.serve.lti_calls import LtiError, published_keys, signed
+from grader.serve.settings import Platform, origin
+from grader.serve.sign_in import INSTRUCTOR, STATE, STUDENT, Ticket, issue, value_of
 from grader.serve.site import Site
-from grader.serve.store import Store, now, text_of
 
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+DEEP_LINK = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 GRADE_SERVICE = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
+ROSTER_SERVICE = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 INSTRUCTORS = {f"{MEMBERSHIP}#Instructor", f"{MEMBERSHIP}/Instructor#TeachingAssistant"}
 LEARNER = f"{MEMBERSHIP}#Learner"
+TASK, CHOICE = "LtiResourceLinkRequest", "LtiDeepLinkingRequest"  # the messages: open a task, choose one for a course
 STATE_SECONDS, LEEWAY_SECONDS, OLDEST_SECONDS = 600, 60, 600
-FETCH_SECONDS, MOST_BYTES = 10.0, 1 << 20  # of what a platform answers
-KEYS_SECONDS = 60.0  # before a platform's keys are fetched again for a key that is not among them
+CHOICE_SECONDS = 3600  # for the instructor to choose
 ALGORITHMS = ["RS256"]  # no other: neither "none", nor one that takes a public key for a shared secret
 
 
-class LtiError(Exception):
-    """A login or a launch is refused; the message is for the person who sees the page."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class Platform:
-    """A platform, as [lti.NAME] of serve.toml registers it."""
+class Launch:
+    """A message that a platform has signed, after it was checked."""
 
-    name: str
-    issuer: str
-    client_id: str
-    deployments: tuple[str, ...]
-    login_url: str
-    token_url: str
-    keys_url: str
-    student: str = "sub"  # the claim that is the student's id in the gradebook
-    prefix: str = ""  # in front of that id, where two platforms have the same ids
+    name: str  # of the platform, in serve.toml
+    platform: Platform
+    claims: Mapping[str, Any]
 
-    def may_fetch(self, url: str) -> bool:
-        """Tell whether an address belongs to the platform: of no other this server asks for anything."""
-        own = {_origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
-        return _origin(url) in own and is_protected(url)
+    def of(self, claim: str, key: str) -> Any:
+        """Return a value of a nested claim; None without one."""
+        group = self.claims.get(claim)
+        return group.get(key) if isinstance(group, dict) else None
 
-
-def platforms(site: Site) -> Mapping[str, Platform]:
-    """Return the registered platforms by name.
-
-    Raises:
-        SettingsError: a registration is not complete.
-    """
-    return {name: _platform(name, told) for name, told in site.settings.lti.items()}
-
-
-def _platform(name: str, told: Any) -> Platform:
-    place = f"serve.toml: [lti.{name}]"
-    known = {field.name for field in fields(Platform)} - {"name"}
-    needed = known - {"student", "prefix"}
-    if not isinstance(told, dict) or set(told) - known or needed - set(told):
-        raise SettingsError(f"{place} needs {', '.join(sorted(needed))}; and may have student and prefix")
-    values = {**told, "deployments": tuple(map(str, told["deployments"]))}
-    if not all(isinstance(value, str) for key, value in values.items() if key != "deployments"):
-        raise SettingsError(f"{place} all values are texts, but deployments, a list of texts")
-    if unsafe := next((key for key in ("login_url", "token_url", "keys_url") if not is_protected(values[key])), None):
-        raise SettingsError(f"{place} {unsafe} must begin with https://")
-    return Platform(name=name, **values)
-
-
-def is_protected(url: str) -> bool:
-    """Tell whether an address is fetched over TLS, or from this machine."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc.lower()
+    def address(self, claim: str, key: str) -> str | None:
+        """Return an address of a nested claim, if it is one of the platform's."""
+        url = self.of(claim, key)
+        return url if isinstance(url, str) and self.platform.may_fetch(url) else None
 
 
 # ---------------------------------------------------------------- login and launch
@@ -114,62 +69,66 @@ def begin_login(site: Site, told: Mapping[str, str]) -> str:
     Raises:
         LtiError: no registered platform asks for it.
     """
-    client_id = told.get("client_id")
-    for platform in platforms(site).values():
-        if platform.issuer == told.get("iss") and client_id in (None, "", platform.client_id):
-            break
-    else:
-        raise LtiError("Your platform is not known here. Tell your instructor.")
-    state, nonce = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-    expires = text_of(now() + timedelta(seconds=STATE_SECONDS))
-    with site.store.writing() as db:
-        db.execute("DELETE FROM lti_state WHERE expires < ?", (text_of(now()),))
-        db.execute("INSERT INTO lti_state VALUES (?, ?, ?, ?)", (digest_of(state), nonce, platform.name, expires))
+    own = (told.get("iss"), told.get("client_id"))
+    for name, platform in site.settings.lti.items():
+        if own in ((platform.issuer, platform.client_id), (platform.issuer, ""), (platform.issuer, None)):
+            return _login_address(site, name, platform, told)
+    raise LtiError("Your platform is not known here. Tell your instructor.")
+
+
+def _login_address(site: Site, name: str, platform: Platform, told: Mapping[str, str]) -> str:
+    nonce = secrets.token_urlsafe(32)
     query = {
         "scope": "openid",
         "response_type": "id_token",
         "response_mode": "form_post",
         "prompt": "none",
         "client_id": platform.client_id,
-        "redirect_uri": f"{site.settings.url.rstrip('/')}/lti/launch",
+        "redirect_uri": f"{site.settings.url}/lti/launch",
         "login_hint": told.get("login_hint", ""),
         "lti_message_hint": told.get("lti_message_hint", ""),
-        "state": state,
+        "state": issue(site.store, STATE, {"nonce": nonce, "platform": name}, STATE_SECONDS),
         "nonce": nonce,
     }
     return f"{platform.login_url}{'&' if urlsplit(platform.login_url).query else '?'}{urlencode(query)}"
 
 
-def launch(site: Site, token: str, state: str) -> tuple[Ticket, Platform]:
-    """Check a launch; return who it is, and whose launch. Remember where the score goes.
+def launch(site: Site, token: str, state: str) -> Launch:
+    """Check a launch.
 
     Raises:
         LtiError: something in it is not right.
     """
-    nonce, platform = _take_state(site, state)
+    began = value_of(site.store, STATE, state, use=True)
+    platform = site.settings.lti.get(began["platform"]) if began else None
+    if began is None or platform is None:
+        raise LtiError("This launch is too old, or was used already. Open the task in your course once more.")
     claims = _claims(platform, token)
-    _check(site, platform, claims, nonce)
-    person = f"{platform.prefix}{_claim_text(claims, platform.student)}"
+    _check(site, platform, claims, began["nonce"])
+    return Launch(name=began["platform"], platform=platform, claims=claims)
+
+
+def ticket_of(site: Site, launch: Launch) -> Ticket:
+    """Return who somebody is; remember where score and roster are.
+
+    Raises:
+        LtiError: it is nobody of the course.
+    """
+    claims = launch.claims
     roles = set(claims.get(f"{CLAIM}roles") or ())
     if not roles & (INSTRUCTORS | {LEARNER}):
         raise LtiError("You are neither a student nor an instructor of this course.")
+    person = f"{launch.platform.prefix}{_claim_text(launch)}"
     role = INSTRUCTOR if roles & INSTRUCTORS else STUDENT
-    assignment = _assignment(site, claims)
+    assignment = _assignment(site, launch)
     leads_to = "/class" if role == INSTRUCTOR else f"/a/{assignment}" if assignment else "/"
     if role == STUDENT and assignment:
-        _remember(site.store, platform, claims, person, assignment)
-    name = str(claims.get("name") or "")
-    return Ticket(person=person, role=role, name=name, via="lti", leads_to=leads_to), platform
-
-
-def _take_state(site: Site, state: str) -> tuple[str, Platform]:
-    """Return nonce and platform of a login that we began; it works once."""
-    with site.store.writing() as db:
-        query = "DELETE FROM lti_state WHERE digest = ? AND expires > ? RETURNING nonce, platform"
-        row = db.execute(query, (digest_of(state), text_of(now()))).fetchone()
-    if row is None or row["platform"] not in platforms(site):
-        raise LtiError("This launch is too old, or was used already. Open the task in your course once more.")
-    return row["nonce"], platforms(site)[row["platform"]]
+        _remember(site, launch, person, assignment)
+    roster = launch.address(ROSTER_SERVICE, "context_memberships_url")
+    if role == INSTRUCTOR and roster:  # an instructor who comes gets the newest
+        with site.store.writing() as db:
+            db.execute("INSERT OR REPLACE INTO lti_roster VALUES (?, ?, '')", (launch.name, roster))
+    return Ticket(person=person, role=role, name=str(claims.get("name") or ""), via="lti", leads_to=leads_to)
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:
@@ -198,8 +157,8 @@ def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str
         (hmac.compare_digest(str(claims.get("nonce")).encode(), nonce.encode()), "nonce"),
         (str(claims.get(f"{CLAIM}deployment_id")) in platform.deployments, "deployment"),
         (claims.get(f"{CLAIM}version") == "1.3.0", "version"),
-        (claims.get(f"{CLAIM}message_type") == "LtiResourceLinkRequest", "message"),
-        (not target or _origin(target) == _origin(site.settings.url), "target"),
+        (claims.get(f"{CLAIM}message_type") in (TASK, CHOICE), "message"),
+        (not target or origin(target) == origin(site.settings.url), "target"),
     ):
         if not holds:
             raise LtiError(f"This launch is not valid: its {what} is not the expected one.")
@@ -210,33 +169,29 @@ def _seconds(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _claim_text(claims: Mapping[str, Any], name: str) -> str:
-    """Return a claim that names a student; of nested ones the path is written with `.`, as in `ext.user_username`."""
-    if name in ("sub", "email", "preferred_username"):
-        value: Any = claims.get(name)
-    else:
-        group, _, key = name.partition(".")
-        value = (claims.get(f"{CLAIM}{group}") or {}).get(key)
-    if not isinstance(value, str) or not value:
+def _claim_text(launch: Launch) -> str:
+    """Return the claim that names a student; of nested ones the path is written with `.`, as in `ext.user_username`."""
+    group, _, key = launch.platform.student.rpartition(".")
+    value = launch.of(f"{CLAIM}{group}", key) if group else launch.claims.get(key)
+    if not isinstance(value, str) or not value or not isinstance(launch.claims.get("sub"), str):
         raise LtiError("Your platform does not say who you are. Tell your instructor.")
     return value
 
 
-def _assignment(site: Site, claims: Mapping[str, Any]) -> str | None:
+def _assignment(site: Site, launch: Launch) -> str | None:
     """Return the assignment that a launch is for: of the custom parameter, or of the link's address."""
-    custom = (claims.get(f"{CLAIM}custom") or {}).get("assignment")
-    target = urlsplit(str(claims.get(f"{CLAIM}target_link_uri") or "")).path
-    wanted = custom or (target.removeprefix("/a/") if target.startswith("/a/") else None)
+    target = urlsplit(str(launch.claims.get(f"{CLAIM}target_link_uri") or "")).path
+    wanted = launch.of(f"{CLAIM}custom", "assignment") or target.removeprefix("/a/")
     return wanted if wanted in site.open_assignments() else None
 
 
-def _remember(store: Store, platform: Platform, claims: Mapping[str, Any], person: str, assignment: str) -> None:
+def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
     """Keep where the platform wants the score, if it wants one."""
-    lineitem = (claims.get(GRADE_SERVICE) or {}).get("lineitem")
-    if not isinstance(lineitem, str) or not platform.may_fetch(lineitem):
+    lineitem = launch.address(GRADE_SERVICE, "lineitem")
+    if lineitem is None:
         return
-    row = (person, assignment, platform.name, str(claims["sub"]), lineitem)
-    with store.writing() as db:
+    row = (person, assignment, launch.name, launch.claims["sub"], lineitem)
+    with site.store.writing() as db:
         db.execute(
             "INSERT INTO lti_place (person, assignment, platform, subject, lineitem) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO"
             " UPDATE SET platform = excluded.platform, subject = excluded.subject, lineitem = excluded.lineitem,"
@@ -245,57 +200,36 @@ def _remember(store: Store, platform: Platform, claims: Mapping[str, Any], perso
         )
 
 
-# ---------------------------------------------------------------- keys, and talking to a platform
-
-_keys: dict[str, tuple[float, KeySet]] = {}
+# ---------------------------------------------------------------- an instructor chooses the task
 
 
-def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
-    """Return the platform's public keys: those of RSA, whatever else it may publish.
-
-    Args:
-        fresh: fetch them again, though not more often than each KEYS_SECONDS.
-    """
-    fetched, keys = _keys.get(platform.keys_url, (0.0, None))
-    if keys is None or (fresh and time.monotonic() - fetched > KEYS_SECONDS):
-        told = fetch(platform, Request(platform.keys_url))
-        found = [key for key in told.get("keys", ()) if isinstance(key, dict) and key.get("kty") == "RSA"]
-        keys = KeySet([RSAKey.import_key(key) for key in found])
-        _keys[platform.keys_url] = time.monotonic(), keys
-    return keys
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    def redirect_request(self, *arguments: Any, **named: Any) -> None:
-        """Follow none: a platform sends this server nowhere else."""
-
-
-@cache
-def _opener() -> OpenerDirector:
-    return build_opener(_NoRedirect, ProxyHandler({}))
-
-
-def fetch(platform: Platform, request: Request) -> dict[str, Any]:
-    """Ask a platform for something; return the object that it answers.
+def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]]:
+    """Return the platform's address for a choice, and for each assignment its name, title and the answer that chooses it.
 
     Raises:
-        LtiError: it does not answer, or the address is not the platform's.
+        LtiError: this is no instructor, or the address is not the platform's.
     """
-    if not platform.may_fetch(request.full_url):
-        raise LtiError(f"{request.full_url} is no address of {platform.name}")
-    try:
-        with _opener().open(request, timeout=FETCH_SECONDS) as answer:
-            content = answer.read(MOST_BYTES)
-        told = json.loads(content) if content.strip() else {}
-    except (URLError, OSError, ValueError) as error:
-        raise LtiError(f"{platform.name} does not answer as it should ({error})") from error
-    return told if isinstance(told, dict) else {}
+    back = launch.address(f"{DEEP_LINK}deep_linking_settings", "deep_link_return_url")
+    if back is None or not INSTRUCTORS & set(launch.claims.get(f"{CLAIM}roles") or ()):
+        raise LtiError("Only an instructor of the course can choose its tasks.")
+    answer = {
+        "nonce": secrets.token_urlsafe(16),
+        f"{CLAIM}deployment_id": launch.claims[f"{CLAIM}deployment_id"],
+        f"{CLAIM}message_type": "LtiDeepLinkingResponse",
+        f"{CLAIM}version": "1.3.0",
+    }
+    if data := launch.of(f"{DEEP_LINK}deep_linking_settings", "data"):
+        answer[f"{DEEP_LINK}data"] = data
 
+    def chosen(name: str, title: str) -> str:
+        item = {
+            "type": "ltiResourceLink",
+            "title": f"{name}: {title}",
+            "url": f"{site.settings.url}/a/{name}",
+            "custom": {"assignment": name},
+            "lineItem": {"scoreMaximum": max_score(name), "label": name, "resourceId": name},
+        }
+        items = {f"{DEEP_LINK}content_items": [item]}
+        return signed(site, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **answer, **items)
 
-def own_key(folder: Path) -> RSAKey:
-    """Return the key with which we sign what we ask of platforms; make it on first use."""
-    path = folder / ".grader" / "lti.json"
-    if not path.exists():
-        made = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)
-        write_atomically(path, json.dumps(made.as_dict(private=True)), mode=0o600)
-    return RSAKey.import_key(json.loads(path.read_text("utf-8")))
+    return back, [(name, title, chosen(name, title)) for name, title in site.open_assignments().items()]

@@ -1,4 +1,4 @@
-"""Sends scores to learning platforms: LTI's assignment and grade service. Each score is sent until the platform has it, once.
+"""Sends scores to learning platforms, and asks them who takes the course: LTI's grade service and names and roles.
 
 What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written down with
 its time; killed before the answer comes, the same score goes out with the same time, which a platform takes as one score.
@@ -8,36 +8,53 @@ from __future__ import annotations
 
 import json
 import logging
-import secrets
+import re
 import sqlite3
 import threading
 import time
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
-from urllib.request import Request
-
-from joserfc import jwt
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
+from grader.records import GradebookEntry, Student
 from grader.report.text import number
-from grader.serve.lti import LtiError, Platform, fetch, own_key, platforms
-from grader.serve.settings import SettingsError
+from grader.serve.lti import LEARNER
+from grader.serve.lti_calls import MEMBERS, SCORE, Caller, LtiError
+from grader.serve.settings import Platform, SettingsError
+from grader.serve.sign_in import can_sign_in
 from grader.serve.site import Site
 from grader.serve.store import now, text_of
 
 log = logging.getLogger("grader.serve")
 
-SCOPE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
-ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 ROUND_SECONDS, LONGEST_PAUSE = 5.0, 600.0
+ROSTER_HOURS = 6  # between two looks at a roster; an instructor who comes from the platform has a new one at once
+MOST_PAGES = 50  # of a roster
+NEXT = re.compile(r'<([^>]+)>;[^,]*\brel="?next\b')
+
+
+def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqlite3.Row, str]]:
+    """Yield the places whose platform has not the score that the student sees, and the score, "points/of"."""
+    scores = {(one.student.id, one.assignment): one for one in entries}
+    with site.store.reading() as db:
+        rows = db.execute("SELECT * FROM lti_place ORDER BY rowid").fetchall()
+    for row in rows:
+        entry = scores.get((row["person"], row["assignment"]))
+        if entry is None or entry.score is None or row["platform"] not in site.settings.lti:
+            continue
+        wanted = f"{number(entry.score)}/{number(entry.max_score)}"
+        if wanted != row["sent"] and site.shows_feedback(row["assignment"], row["person"]):
+            yield row, wanted
 
 
 class Sender:
     """Sends what is not sent yet, again and again."""
 
     def __init__(self, site: Site) -> None:
-        self._site = site
-        self._tokens: dict[str, tuple[float, str]] = {}
+        self._site, self._caller = site, Caller(site)
         self._pauses: dict[tuple[str, str], tuple[float, float]] = {}  # person and assignment → until when, how long
 
     def start(self) -> None:
@@ -47,6 +64,7 @@ class Sender:
     def _run(self) -> None:
         while True:
             try:
+                self.take_rosters()
                 self.send_all()
             except (OSError, sqlite3.Error, RecordError, SettingsError) as error:
                 log.warning("scores were not sent: %s", error)
@@ -54,21 +72,17 @@ class Sender:
 
     def send_all(self) -> int:
         """Send each score that the platform has not; return how many it took."""
-        known = platforms(self._site)
-        with self._site.store.reading() as db:
-            rows = db.execute("SELECT * FROM lti_place ORDER BY rowid").fetchall()
-        return sum(self._send(row, known[row["platform"]]) for row in rows if row["platform"] in known)
+        due = list(unsent(self._site, self._site.entries()))
+        return sum(self._send(row, self._site.settings.lti[row["platform"]], wanted) for row, wanted in due)
 
-    def _send(self, row: sqlite3.Row, platform: Platform) -> bool:
-        """Send one score, if it is due; tell whether the platform took it."""
+    def _send(self, row: sqlite3.Row, platform: Platform, wanted: str) -> bool:
+        """Send one score, unless it failed a short while ago; tell whether the platform took it."""
         key = row["person"], row["assignment"]
-        wanted = self._wanted(*key)
         until, pause = self._pauses.get(key, (0.0, ROUND_SECONDS))
-        if wanted is None or wanted == row["sent"] or time.monotonic() < until:
+        if time.monotonic() < until:
             return False
-        stamp = self._stamp(row, wanted)
         try:
-            self._post(row, platform, wanted, stamp)
+            self._post(row, platform, wanted, self._stamp(row, wanted))
         except LtiError as error:
             self._pauses[key] = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE)
             log.warning("the score of %r in %s was not sent, and will be again: %s", *key, error)
@@ -76,14 +90,6 @@ class Sender:
         self._pauses.pop(key, None)
         self._note(key, "sent = ?", wanted)
         return True
-
-    def _wanted(self, person: str, assignment: str) -> str | None:
-        """Return the score to send, "points/of"; None if there is none, or the student must not see it yet."""
-        due = self._site.due_dates(person).get(assignment)
-        if not self._site.shows_feedback(assignment, due):
-            return None
-        entry = self._site.entry(person, assignment)
-        return None if entry is None or entry.score is None else f"{number(entry.score)}/{number(entry.max_score)}"
 
     def _stamp(self, row: sqlite3.Row, wanted: str) -> str:
         """Return the time of a score: the one that it had when it was sent before without an answer, or now."""
@@ -108,34 +114,51 @@ class Sender:
             "timestamp": stamp,
             "activityProgress": "Completed",
             "gradingProgress": "FullyGraded",
-            "comment": f"Feedback: {self._site.settings.url.rstrip('/')}/a/{row['assignment']}",
+            "comment": f"Feedback: {self._site.settings.url}/a/{row['assignment']}",
         }
         parts = urlsplit(row["lineitem"])
         address = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/scores"))
-        headers = {
-            "Content-Type": "application/vnd.ims.lis.v1.score+json",
-            "Authorization": f"Bearer {self._token(platform)}",
-        }
-        try:
-            fetch(platform, Request(address, json.dumps(score).encode(), headers))
-        except LtiError:
-            self._tokens.pop(platform.name, None)  # the next time with a new one
-            raise
+        kind = "application/vnd.ims.lis.v1.score+json"
+        self._caller.ask(platform, SCORE, address, kind, json.dumps(score).encode())
 
-    def _token(self, platform: Platform) -> str:
-        """Return a token that allows to send scores; ask for a new one before it is too old."""
-        until, token = self._tokens.get(platform.name, (0.0, ""))
-        if time.monotonic() < until:
-            return token
-        key, moment = own_key(self._site.folder), int(time.time())
-        claims: dict[str, Any] = {"iss": platform.client_id, "sub": platform.client_id, "aud": platform.token_url}
-        claims |= {"iat": moment, "exp": moment + 60, "jti": secrets.token_urlsafe(16)}
-        assertion = jwt.encode({"alg": "RS256", "kid": key.kid, "typ": "JWT"}, claims, key)
-        form = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION, "client_assertion": assertion}
-        told = fetch(platform, Request(platform.token_url, urlencode({**form, "scope": SCOPE}).encode()))
-        if not isinstance(told.get("access_token"), str):
-            raise LtiError(f"{platform.name} gives no token to send scores")
-        seconds = told.get("expires_in")
-        lasts = seconds if isinstance(seconds, int | float) else 60
-        self._tokens[platform.name] = time.monotonic() + max(0.0, lasts - 30.0), told["access_token"]
-        return told["access_token"]
+    def take_rosters(self) -> None:
+        """Add those to the gradebook who take the course at a platform, so that the class page lists them before they come."""
+        old = text_of(now() - timedelta(hours=ROSTER_HOURS))
+        with self._site.store.reading() as db:
+            rows = db.execute("SELECT * FROM lti_roster WHERE fetched < ?", (old,)).fetchall()
+        for row in rows:
+            if platform := self._site.settings.lti.get(row["platform"]):
+                try:
+                    students = [
+                        student for one in self._members(platform, row["url"]) for student in _student(platform, one)
+                    ]
+                    add_students(self._site.gradebook, self._site.course, students)
+                    log.info("%s has %d students", row["platform"], len(students))
+                except LtiError as error:
+                    log.warning("the roster of %s was not read: %s", row["platform"], error)
+            with self._site.store.writing() as db:
+                db.execute("UPDATE lti_roster SET fetched = ? WHERE url = ?", (text_of(now()), row["url"]))
+
+    def _members(self, platform: Platform, url: str) -> Iterator[dict[str, Any]]:
+        """Yield the members of a course, from all pages of its roster."""
+        for _ in range(MOST_PAGES):
+            kind = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
+            told, headers = self._caller.ask(platform, MEMBERS, url, kind)
+            members = told.get("members")
+            yield from (one for one in members if isinstance(one, dict)) if isinstance(members, list) else ()
+            following = NEXT.search(headers.get("Link") or "")
+            if following is None:
+                return
+            url = urljoin(url, following[1])
+
+
+def _student(platform: Platform, member: dict[str, Any]) -> list[Student]:
+    """Return the student that a member of a course is, under the id of a launch; none for others."""
+    names = {"sub": "user_id"}
+    person = member.get(names.get(platform.student, platform.student.replace(".", "_")))
+    roles = [str(role) for role in member.get("roles") or ()]
+    learns = any(role in (LEARNER, "Learner") for role in roles) and member.get("status", "Active") == "Active"
+    if not learns or not isinstance(person, str) or not can_sign_in(platform.prefix + person):
+        return []
+    first, last, email = (str(member.get(key) or "") for key in ("given_name", "family_name", "email"))
+    return [Student(id=platform.prefix + person, first_name=first, last_name=last, email=email)]

@@ -1,61 +1,148 @@
-"""Reads serve.toml: the server's address, and for each assignment which attempt counts and when feedback is shown."""
+"""Reads serve.toml: the server's address, who signs people in, and for each assignment which attempt counts and when feedback is shown."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from grader.paths import write_atomically
 
 FILE = "serve.toml"
 AT_ONCE, AFTER_DUE, BY_HAND = "at once", "after the due date", "by hand"
 LAST, BEST = "last", "best"
-CHOICES = {"counts": (LAST, BEST), "feedback": (AT_ONCE, AFTER_DUE, BY_HAND)}
 
 
 class SettingsError(Exception):
     """serve.toml cannot be used; the message names the line's key and what to write."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Policy:
+def origin(url: str) -> str:
+    """Return the origin of an address, as browsers name it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this machine."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_protected(url: str) -> bool:
+    """Tell whether an address is reached over TLS, or on this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
+
+
+def _protected(url: str) -> str:
+    """Refuse an address without TLS that other machines reach: cookies, links and keys would go over the network unprotected."""
+    if not is_protected(url):
+        raise ValueError(
+            "is not protected. Write https://, and put nginx or Caddy in front; http:// is for 127.0.0.1 alone"
+        )
+    return url
+
+
+def _bare(url: str) -> str:
+    """Refuse an address with a path; leave out the slash at the end."""
+    if urlsplit(url).path.strip("/") or urlsplit(url).query:
+        raise ValueError("must be an address without a path, as in https://hand-in.example.org")
+    return url.rstrip("/")
+
+
+Address = Annotated[str, AfterValidator(_protected)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Policy(_Table):
     """The rules of one assignment."""
 
     open: bool = True  # students see the assignment
-    counts: str = LAST  # which attempt
-    attempts_an_hour: int = 10
-    feedback: str = AT_ONCE  # when score and feedback page are shown
+    counts: Literal["last", "best"] = "last"  # which attempt
+    attempts_an_hour: Annotated[int, Field(ge=1)] = 10
+    feedback: Literal["at once", "after the due date", "by hand"] = "at once"  # when score and feedback page are shown
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Platform(_Table):
+    """A learning platform, as [lti.NAME] registers it."""
+
+    issuer: str
+    client_id: str
+    deployments: list[str]
+    login_url: Address
+    token_url: Address
+    keys_url: Address
+    student: str = "sub"  # the claim that is the student's id in the gradebook
+    prefix: str = ""  # in front of that id, where two platforms have the same ids
+
+    def may_fetch(self, url: str) -> bool:
+        """Tell whether an address belongs to the platform: of no other this server asks for anything."""
+        own = {origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
+        return origin(url) in own and is_protected(url)
+
+
+class Hub(_Table):
+    """A JupyterHub, as [hub] names it."""
+
+    url: Annotated[Address, AfterValidator(_bare)]
+    service: str = "hand-in"  # this server's name there
+    instructors: list[str] = []  # besides those in the group formgrade-COURSE
+
+    def may_fetch(self, url: str) -> bool:
+        """Tell whether an address belongs to the hub."""
+        return url.startswith(f"{self.url}/hub/api/")
+
+
+class Settings(_Table):
     """What serve.toml says."""
 
-    url: str = "http://127.0.0.1:8000"  # as people type it
+    url: Annotated[Address, AfterValidator(_bare)] = "http://127.0.0.1:8000"  # as people type it
     host: str = "127.0.0.1"  # the address to listen on
     port: int = 8000
     link_days: int = 200  # how long a personal link works
     every: Policy = Policy()
-    by_assignment: Mapping[str, Policy] = field(default_factory=dict)
-    lti: Mapping[str, Any] = field(default_factory=dict)  # read by `lti`
+    assignment: Mapping[str, Policy] = {}
+    lti: Mapping[str, Platform] = {}
+    hub: Hub | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _each_stands_on_every(cls, told: Any) -> Any:
+        """Give each assignment the rules of [every] that it does not set itself."""
+        every, each = told.get("every", {}), told.get("assignment", {})
+        if not isinstance(every, dict) or not isinstance(each, dict):
+            return told
+        return {
+            **told,
+            "assignment": {name: {**every, **own} if isinstance(own, dict) else own for name, own in each.items()},
+        }
 
     def policy(self, assignment: str) -> Policy:
         """Return the rules of an assignment."""
-        return self.by_assignment.get(assignment, self.every)
+        return self.assignment.get(assignment, self.every)
+
+    @property
+    def origin(self) -> str:
+        """The origin of all pages."""
+        return origin(self.url)
 
     @property
     def secure(self) -> bool:
         """Tell whether cookies go over TLS alone."""
         return self.url.startswith("https://")
-
-    @property
-    def origin(self) -> str:
-        """The origin of all pages, as browsers name it."""
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def read_settings(root: Path) -> Settings:
@@ -66,17 +153,38 @@ def read_settings(root: Path) -> Settings:
     """
     path = root / FILE
     try:
-        told = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return _settings(path, path.read_text("utf-8") if path.exists() else "")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: {error}") from error
+
+
+def _settings(path: Path, text: str) -> Settings:
+    try:
+        return Settings.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path}: {error}. Mend that line.") from error
-    every = _policy(path, "every", told.pop("every", {}), Policy())
-    each = told.pop("assignment", {})
-    if not isinstance(each, dict):
-        raise SettingsError(f"{path}: write the rules of an assignment below [assignment.1-attention]")
-    rules = {name: _policy(path, f"assignment.{name}", values, every) for name, values in each.items()}
-    own = _typed(path, "", told, Settings())
-    _check_url(path, own.url)
-    return replace(own, every=every, by_assignment=rules)
+    except ValidationError as error:
+        first = error.errors()[0]
+        *table, key = map(str, first["loc"])
+        place = f"[{'.'.join(table)}] {key}" if table else key
+        said = {"extra_forbidden": "there is no such key", "missing": "it is missing"}.get(first["type"], first["msg"])
+        raise SettingsError(f"{path}: {place}: {said.removeprefix('Value error, ')}.") from error
+
+
+def add_platform(root: Path, name: str, values: Mapping[str, Any]) -> None:
+    """Write a platform at the end of serve.toml, as [lti.NAME].
+
+    Raises:
+        SettingsError: the platform is there already, or its values cannot be used.
+    """
+    path = root / FILE
+    if name in read_settings(root).lti:
+        raise SettingsError(f"{path}: [lti.{name}] is there already. Take it out to register the platform anew")
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+    before = path.read_text("utf-8").rstrip() + "\n\n" if path.exists() else ""
+    text = before + "\n".join([f"[lti.{name}]", *lines, ""])
+    _settings(path, text)
+    write_atomically(path, text)
 
 
 _read: dict[Path, tuple[float, Settings]] = {}
@@ -89,55 +197,3 @@ def current_settings(root: Path) -> Settings:
     if root not in _read or _read[root][0] != changed:
         _read[root] = changed, read_settings(root)
     return _read[root][1]
-
-
-def _policy(path: Path, table: str, values: object, base: Policy) -> Policy:
-    policy = _typed(path, table, values, base)
-    if policy.attempts_an_hour < 1:
-        raise SettingsError(f"{path}: [{table}] attempts_an_hour must be 1 or more")
-    return policy
-
-
-def _typed(path: Path, table: str, values: object, base: Any) -> Any:
-    """Return a copy of a record with the values of a table, each of the type that the record has.
-
-    Raises:
-        SettingsError: a key is unknown, or a value is of another type or no choice.
-    """
-    place = f"{path}: [{table}]" if table else f"{path}:"
-    if not isinstance(values, dict):
-        raise SettingsError(f"{place} must be a table")
-    types = {one.name: type(getattr(base, one.name)) for one in fields(base)}
-    for key, value in values.items():
-        if key not in types or key in ("every", "by_assignment"):
-            raise SettingsError(f"{place} there is no {key!r}; known are {', '.join(types)}")
-        if key in CHOICES and value not in CHOICES[key]:
-            choices = " or ".join(f'"{choice}"' for choice in CHOICES[key])
-            raise SettingsError(f"{place} {key} must be {choices}, not {value!r}")
-        if type(value) is not types[key]:
-            raise SettingsError(f"{place} {key} must be of the type {types[key].__name__}, not {value!r}")
-    return replace(base, **values)
-
-
-def _check_url(path: Path, url: str) -> None:
-    """Refuse an address without TLS that other machines reach: cookies and links would go over the network unprotected.
-
-    Raises:
-        SettingsError: it is such an address, or none.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise SettingsError(f"{path}: url must be an address without a path, as in https://hand-in.example.org")
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
-        raise SettingsError(
-            f"{path}: url = {url!r} is not protected. Write https://, and put nginx or Caddy in front; http:// is for "
-            "127.0.0.1 alone."
-        )
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

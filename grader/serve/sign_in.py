@@ -1,25 +1,34 @@
-"""Who is signed in: tickets, which each way to sign in makes, and sessions, which a person gets for a ticket.
+"""Who is signed in: tickets, which each way to sign in makes, sessions, which a person gets for a ticket, and personal links.
 
-A way to sign in (`links`, `lti`) finds out who somebody is, and makes a `Ticket`. The person sees on a page of ours
+A way to sign in (a link, `lti`, `hub`) finds out who somebody is, and makes a `Ticket`. The person sees on a page of ours
 whose it is, and presses a button: only then a session begins. So nobody is signed in unseen, as somebody else.
 """
 
 from __future__ import annotations
 
 import hmac
+import json
 import secrets
+import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+from itsdangerous import BadSignature, Signer
 
 from grader.secret import kept_secret
 from grader.serve.store import Store, now, text_of
 from grader.submission.file import name_problem
 
 STUDENT, INSTRUCTOR = "student", "instructor"
-TICKET_SECONDS = 600
-SESSION_HOURS = 24 * 7
+PLATFORM_ROLE = "platform"  # of a link that registers a platform, and signs nobody in
+LINK_PATH = "/in/"
+TICKET, SESSION, STATE = "ticket", "session", "state"  # the kinds of tokens
+TICKET_SECONDS, SESSION_SECONDS = 600, 7 * 24 * 3600
+LONGEST_TOKEN = 200  # characters of a link's
 LONGEST_ID = 120  # characters of a student's id
 
 
@@ -30,20 +39,11 @@ class Ticket:
     person: str  # the student's id in the gradebook
     role: str
     name: str
-    via: str  # "link" or "lti"
+    via: str  # "link", "lti" or "hub"
     link: str = ""  # the personal link: if that is revoked, its sessions end
     leads_to: str = "/"  # the page to open then, a path of ours
-
-
-@dataclass(frozen=True, kw_only=True)
-class Visitor:
-    """A person with a session."""
-
-    person: str
-    role: str
-    name: str
-    via: str
-    session: str  # digest of the cookie
+    until: str = ""  # when the session ends at the latest
+    session: str = ""  # digest of the cookie, once there is one
 
     @property
     def is_instructor(self) -> bool:
@@ -70,76 +70,124 @@ def digest_of(token: str) -> str:
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-# ---------------------------------------------------------------- tickets that work once
+# ---------------------------------------------------------------- tokens: what somebody holds, and the store has the digest of
+
+
+def issue(store: Store, kind: str, value: Mapping[str, Any], seconds: float, until: str = "") -> str:
+    """Keep a value for some time; return the token for it, which is always new.
+
+    Args:
+        until: the time after which the token works no more, however many seconds are left.
+    """
+    token = secrets.token_urlsafe(32)
+    end = text_of(now() + timedelta(seconds=seconds))
+    with store.writing() as db:
+        db.execute("DELETE FROM token WHERE expires < ?", (text_of(now()),))
+        row = (digest_of(token), kind, json.dumps(value), min(end, until or end))
+        db.execute("INSERT INTO token VALUES (?, ?, ?, ?)", row)
+    return token
+
+
+def value_of(store: Store, kind: str, token: str, *, use: bool = False) -> dict[str, Any] | None:
+    """Return the value of a token; None if there is none, or it is too old. With `use` it works no more."""
+    key = (digest_of(token), kind, text_of(now()))
+    with store.reading() as db:
+        row = db.execute("SELECT value FROM token WHERE digest = ? AND kind = ? AND expires > ?", key).fetchone()
+    if row is None or (use and not end_token(store, token)):  # of two who use it at once, one does
+        return None
+    return json.loads(row["value"])
+
+
+def end_token(store: Store, token: str) -> bool:
+    """End a token; tell whether it was there."""
+    with store.writing() as db:
+        return db.execute("DELETE FROM token WHERE digest = ?", (digest_of(token),)).rowcount > 0
 
 
 def make_ticket(store: Store, ticket: Ticket) -> str:
-    """Keep a ticket for TICKET_SECONDS; return the token for it."""
-    token = secrets.token_urlsafe(32)
-    expires = text_of(now() + timedelta(seconds=TICKET_SECONDS))
-    row = (digest_of(token), ticket.person, ticket.role, ticket.name, ticket.via, ticket.leads_to, expires)
-    with store.writing() as db:
-        db.execute("DELETE FROM ticket WHERE expires < ?", (text_of(now()),))
-        db.execute("INSERT INTO ticket VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-    return token
+    """Keep a ticket for TICKET_SECONDS; return the token for it, which works once."""
+    return issue(store, TICKET, vars(ticket), TICKET_SECONDS)
 
 
 def read_ticket(store: Store, token: str, *, use: bool = False) -> Ticket | None:
     """Return the ticket of a token; None if there is none, or it is too old. With `use` it works no more."""
-    with store.writing() as db:
-        found = db.execute(
-            "SELECT * FROM ticket WHERE digest = ? AND expires > ?", (digest_of(token), text_of(now()))
-        ).fetchone()
-        if use and found is not None:
-            db.execute("DELETE FROM ticket WHERE digest = ?", (found["digest"],))
-    if found is None:
-        return None
-    return Ticket(**{name: found[name] for name in ("person", "role", "name", "via", "leads_to")})
+    value = value_of(store, TICKET, token, use=use)
+    return Ticket(**value) if value else None
 
 
-# ---------------------------------------------------------------- sessions
-
-
-def begin_session(store: Store, ticket: Ticket, before: str, until: datetime | None = None) -> str:
+def begin_session(store: Store, ticket: Ticket, before: str) -> str:
     """Begin a session, and end the one that this browser had; return the token for the cookie, which is always new.
 
     Args:
         before: the token of the browser's cookie; "" without one.
-        until: when the session ends at the latest.
     """
-    token = secrets.token_urlsafe(32)
-    end = now() + timedelta(hours=SESSION_HOURS)
-    expires = text_of(min(end, until) if until else end)
-    row = (digest_of(token), ticket.person, ticket.role, ticket.name, ticket.via, ticket.link, expires)
-    with store.writing() as db:
-        db.execute("DELETE FROM session WHERE digest = ? OR expires < ?", (digest_of(before), text_of(now())))
-        db.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-    return token
+    end_token(store, before)
+    return issue(store, SESSION, vars(ticket), SESSION_SECONDS, ticket.until)
 
 
-def end_session(store: Store, token: str) -> None:
-    """End a session: its cookie works no more, also in another browser."""
-    with store.writing() as db:
-        db.execute("DELETE FROM session WHERE digest = ?", (digest_of(token),))
-
-
-def visitor_of(store: Store, token: str) -> Visitor | None:
+def visitor_of(store: Store, token: str) -> Ticket | None:
     """Return who has a session; None if it has ended, or the link behind it was revoked."""
-    if not token:
+    value = value_of(store, SESSION, token) if token else None
+    if value is None or (value["link"] and living_link(store, value["link"]) is None):
         return None
-    moment = text_of(now())
+    return Ticket(**{**value, "session": digest_of(token)})
+
+
+# ---------------------------------------------------------------- personal links
+
+
+def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: int) -> dict[str, str]:
+    """Map each person to the token of a link: the one that works already, or a new one.
+
+    A link holds an id, signed with the key in .grader/serve.key, and nothing of the person. Whose it is, how long it
+    works and whether it was revoked is in the store: so a copy of the store opens nothing, and neither does the key alone.
+    """
+    found, moment = {}, now()
+    with store.writing() as db:
+        for person in people:
+            works = "SELECT id FROM link WHERE person = ? AND role = ? AND revoked = '' AND expires > ?"
+            row = db.execute(works, (person, role, text_of(moment))).fetchone()
+            id = row["id"] if row else secrets.token_hex(16)
+            if row is None:
+                new = (id, person, role, text_of(moment + timedelta(days)))
+                db.execute("INSERT INTO link (id, person, role, expires) VALUES (?, ?, ?, ?)", new)
+            found[person] = _signer(key).sign(id).decode()
+    return found
+
+
+def revoke(store: Store, person: str, role: str = STUDENT) -> int:
+    """Revoke a person's links, and end the sessions that began with them; return how many links."""
+    with store.writing() as db:
+        ended = "UPDATE link SET revoked = ? WHERE person = ? AND role = ? AND revoked = ''"
+        return db.execute(ended, (text_of(now()), person, role)).rowcount
+
+
+def living_link(store: Store, id: str) -> sqlite3.Row | None:
+    """Return whose link an id is; None if it was revoked, or is too old."""
     with store.reading() as db:
-        found = db.execute(
-            "SELECT * FROM session WHERE digest = ? AND expires > ?", (digest_of(token), moment)
-        ).fetchone()
-        if found is None:
-            return None
-        if found["link"]:
-            alive = "SELECT 1 FROM link WHERE id = ? AND revoked = '' AND expires > ?"
-            if db.execute(alive, (found["link"], moment)).fetchone() is None:
-                return None
-    names = ("person", "role", "name", "via")
-    return Visitor(session=found["digest"], **{name: found[name] for name in names})
+        alive = "SELECT * FROM link WHERE id = ? AND revoked = '' AND expires > ?"
+        return db.execute(alive, (id, text_of(now()))).fetchone()
+
+
+def link_ticket(store: Store, key: bytes, token: str) -> Ticket | None:
+    """Return whose link it is; None if it was forged or revoked, or is too old."""
+    try:
+        id = _signer(key).unsign(token[:LONGEST_TOKEN].encode("ascii", "replace")).decode("ascii")
+    except (BadSignature, UnicodeDecodeError):
+        return None
+    row = living_link(store, id)
+    if row is None:
+        return None
+    leads_to = "/class" if row["role"] == INSTRUCTOR else "/"
+    about = dict(link=id, leads_to=leads_to, until=row["expires"])
+    return Ticket(person=row["person"], role=row["role"], name="", via="link", **about)
+
+
+def _signer(key: bytes) -> Signer:
+    return Signer(key, salt="personal link", key_derivation="hmac", digest_method=sha256)
+
+
+# ---------------------------------------------------------------- forms
 
 
 def form_token(key: bytes, bound_to: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -76,17 +76,26 @@ class Site:
             return nothing
         return read(self.gradebook, self.course, *about)
 
-    def shows_feedback(self, assignment: str, due: datetime | None) -> bool:
-        """Tell whether a student sees score and feedback now."""
+    def shows_feedback(self, assignment: str, student: str, dues: Mapping[str, datetime] | None = None) -> bool:
+        """Tell whether a student sees score and feedback now.
+
+        Args:
+            dues: the student's due dates, if they were read already.
+        """
         rule = self.policy(assignment).feedback
         if rule == AFTER_DUE:
+            due = (self.due_dates(student) if dues is None else dues).get(assignment)
             return due is not None and now() > due
         return rule != BY_HAND or assignment in released(self.store)
+
+    def feedback_path(self, student: str, assignment: str) -> Path:
+        """Return where the page of the attempt that counts lies."""
+        return self.folder / "feedback" / student / assignment / f"{assignment}.html"
 
     def feedback_page(self, entry: GradebookEntry) -> bytes:
         """Return the page of what the gradebook says now; write it anew if a person has changed something since."""
         student, assignment = entry.student.id, entry.assignment
-        path = self.folder / "feedback" / student / assignment / f"{assignment}.html"
+        path = self.feedback_path(student, assignment)
         if not is_current(path, entry):
             notebook = autograded_notebook(self.folder / "autograded", student, assignment)
             write_atomically(path, page_of(entry, notebook).encode("utf-8", "replace"))
@@ -107,14 +116,8 @@ def open_site(root: Path, gradebook: str | None) -> Site:
     folder = config.results_folder(url)
     current_settings(root)
     lessons()
-    return Site(
-        root=root, folder=folder, config=config, gradebook=url, store=Store(store_path(folder)), key=serve_key(folder)
-    )
-
-
-def store_path(folder: Path) -> Path:
-    """Return where the store of a class lies."""
-    return folder / ".grader" / "serve.db"
+    store = Store(folder / ".grader" / "serve.db")
+    return Site(root=root, folder=folder, config=config, gradebook=url, store=store, key=serve_key(folder))
 
 
 def released(store: Store) -> set[str]:

@@ -7,17 +7,13 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from shutil import disk_usage
-from typing import Any
 
 from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, Response, StreamingResponse
 
-from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.hear_appeals import add_appeal
 from grader.paths import notebook_path
 from grader.records import GradebookEntry
@@ -25,9 +21,10 @@ from grader.report.text import by_number, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
 from grader.serve.settings import AFTER_DUE, Policy
+from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
 from grader.serve.store import now
-from grader.serve.web import go_to, html, our_form, site_of, student_or_401, students_html, text_in
+from grader.serve.web import Visit, get, go_to, post, students_html
 
 LOOK_SECONDS = 0.5  # between two looks at the queue
 LONGEST_STREAM = 600.0  # seconds; the browser then asks again
@@ -75,8 +72,8 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
     Args:
         dues: the due dates of this student, if they were read already.
     """
-    due = (site.due_dates(student) if dues is None else dues).get(name)
-    shows = site.shows_feedback(name, due)
+    dues = site.due_dates(student) if dues is None else dues
+    due, shows = dues.get(name), site.shows_feedback(name, student, dues)
     why = ""
     if not shows:
         by_date = site.policy(name).feedback == AFTER_DUE and due is not None
@@ -93,54 +90,37 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
     )
 
 
-async def _asked(request: Request) -> tuple[Site, str, str]:
+def _asked(visit: Visit) -> tuple[Site, str, str]:
     """Return the course, the student who is signed in, and the assignment that the address names, if students see it."""
-    visitor = await run_in_threadpool(student_or_401, request)
-    site, name = site_of(request), request.path_params["assignment"]
-    if name not in await run_in_threadpool(site.open_assignments):
+    name = visit["assignment"]
+    if name not in visit.site.open_assignments():
         raise HTTPException(404)
-    return site, visitor.person, name
+    return visit.site, visit.person, name
 
 
 # ---------------------------------------------------------------- pages
 
 
-async def assignments(request: Request) -> Response:
+def assignments(visit: Visit) -> Response:
     """Show all assignments."""
-    visitor = await run_in_threadpool(student_or_401, request)
-    site = site_of(request)
-
-    def collect() -> list[Shown]:
-        dues = site.due_dates(visitor.person)
-        return [look_up(site, visitor.person, name, dues) for name in site.open_assignments()]
-
-    return await html(request, "assignments.html.j2", {"shown": await run_in_threadpool(collect)})
+    site, dues = visit.site, visit.site.due_dates(visit.person)
+    shown = [look_up(site, visit.person, name, dues) for name in site.open_assignments()]
+    return visit.html("assignments.html.j2", shown=shown)
 
 
-async def assignment(request: Request) -> Response:
+def assignment(visit: Visit) -> Response:
     """Show one assignment: what was handed in, what it was worth, and where to hand in."""
-    site, student, name = await _asked(request)
-    return await _page(request, site, student, name)
-
-
-async def _page(
-    request: Request, site: Site, student: str, name: str, complaint: str = "", status: int = 200
-) -> Response:
-
-    def collect() -> dict[str, Any]:
-        shown = look_up(site, student, name)
-        newest = shown.attempts[0] if shown.attempts else None
-        cells = shown.entry.cells if shown.entry else {}
-        waiting = {each.exercise for each in shown.entry.appeals if not each.outcome} if shown.entry else set()
-        return {
-            "one": shown,
-            "state": state_of(site, newest) if newest else "",
-            "exercises": [id for id in sorted(cells, key=by_number) if cells[id].max_points and id not in waiting],
-            "waiting": sorted(waiting, key=by_number),
-            "complaint": complaint,
-        }
-
-    return await html(request, "assignment.html.j2", await run_in_threadpool(collect), status)
+    site, student, name = _asked(visit)
+    shown = look_up(site, student, name)
+    cells = shown.entry.cells if shown.entry else {}
+    waiting = {each.exercise for each in shown.entry.appeals if not each.outcome} if shown.entry else set()
+    return visit.html(
+        "assignment.html.j2",
+        one=shown,
+        state=state_of(site, shown.attempts[0]) if shown.attempts else "",
+        exercises=[id for id in sorted(cells, key=by_number) if cells[id].max_points and id not in waiting],
+        waiting=sorted(waiting, key=by_number),
+    )
 
 
 def state_of(site: Site, attempt: Attempt) -> str:
@@ -155,108 +135,89 @@ def state_of(site: Site, attempt: Attempt) -> str:
     return "Graded." if attempt.state == attempts.GRADED else "This file could not be read."
 
 
-async def notebook(request: Request) -> Response:
+def notebook(visit: Visit) -> Response:
     """Hand out the student notebook."""
-    site, _, name = await _asked(request)
+    site, _, name = _asked(visit)
     path = notebook_path(site.root, name)
     return FileResponse(path, media_type="application/x-ipynb+json", filename=f"{name}.ipynb")
 
 
-async def hand_in(request: Request) -> Response:
+def refuse_early(visit: Visit) -> None:
+    """Refuse an upload before it is read, if there were too many within the last hour."""
+    site, student, name = _asked(visit)
+    with site.store.reading() as db:
+        attempts.refuse_too_many(db, student, name, site.policy(name).attempts_an_hour)
+
+
+def hand_in(visit: Visit) -> Response:
     """Keep an upload, and answer when it is on the disk and in the queue."""
-    site, student, name = await _asked(request)
-    most = site.policy(name).attempts_an_hour
-
-    def refuse_early() -> None:
-        with site.store.reading() as db:
-            attempts.refuse_too_many(db, student, name, most)
-
-    try:
-        await run_in_threadpool(refuse_early)
-        async with our_form(request) as form:
-            file = form.get("notebook")
-            if not isinstance(file, UploadFile) or not file.filename:
-                return await _page(request, site, student, name, "Choose your notebook first.", 400)
-            await run_in_threadpool(_keep, site, student, name, file, most)
-    except attempts.TooMany as error:
-        return await _page(request, site, student, name, str(error), 429)
-    except (attempts.SameFile, NotNotebook) as error:
-        return await _page(request, site, student, name, str(error), 400)
-    return go_to("a", name)
-
-
-class NotNotebook(Exception):
-    """The file is none that Jupyter saved; the message says what to choose."""
-
-
-def _keep(site: Site, student: str, name: str, upload: UploadFile, most: int) -> None:
-    """Write an upload to the disk, and put it into the queue."""
+    site, student, name = _asked(visit)
+    upload = visit.form.get("notebook")
+    if not isinstance(upload, UploadFile) or not upload.filename:
+        raise HTTPException(400, "Choose your notebook first.")
     if disk_usage(site.folder).free < LEAST_FREE:
         raise HTTPException(503, "The disk here is nearly full. Tell your instructor; your file was not taken.")
     start = upload.file.read(64).removeprefix(BOM).lstrip()
     upload.file.seek(0)
     if not start.startswith(b"{"):
-        raise NotNotebook(f"This is no notebook. Choose the file {name}.ipynb, as Jupyter saved it.")
+        raise HTTPException(400, f"This is no notebook. Choose the file {name}.ipynb, as Jupyter saved it.")
     place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
     try:
-        attempts.enqueue(site.store, site.folder, student, name, place, digest, most)
-    except (attempts.TooMany, attempts.SameFile):
+        attempts.enqueue(site.store, site.folder, student, name, place, digest, site.policy(name).attempts_an_hour)
+    except HTTPException:
         attempts.drop_upload(site.folder, student, name, place)
         raise
+    if visit.hub_token:  # from a terminal or a cell of JupyterLab: tell what becomes of it, as it happens
+        told = _changes(site, student, name)
+        last = f"{site.settings.url}/a/{name}"
+        return StreamingResponse(_lines(told, last), media_type="text/plain; charset=utf-8", status_code=202)
+    return go_to("a", name)
 
 
-async def feedback(request: Request) -> Response:
+async def _lines(told: AsyncIterator[dict[str, str]], last: str) -> AsyncIterator[str]:
+    async for event in told:
+        yield event["data"] + "\n"
+    yield last + "\n"
+
+
+def feedback(visit: Visit) -> Response:
     """Show the feedback page of the attempt that counts."""
-    site, student, name = await _asked(request)
-
-    entry = (await run_in_threadpool(look_up, site, student, name)).entry
+    site, student, name = _asked(visit)
+    entry = look_up(site, student, name).entry
     if entry is None:
         raise HTTPException(404)
-    return students_html(await run_in_threadpool(site.feedback_page, entry))
+    return students_html(site.feedback_page(entry))
 
 
-async def attempt_feedback(request: Request) -> Response:
+def attempt_feedback(visit: Visit) -> Response:
     """Show the feedback on one attempt, as it was graded."""
-    site, student, name = await _asked(request)
-
-    def read() -> bytes | None:
-        if not site.shows_feedback(name, site.due_dates(student).get(name)):
-            return None
-        own = attempts.attempts_of(site.store, student, name)
-        one = next((each for each in own if each.nth == request.path_params["nth"]), None)
-        path = one and attempts.folder_of(site.folder, student, name, one.place) / attempts.PAGE
-        return path.read_bytes() if path and path.is_file() else None
-
-    page = await run_in_threadpool(read)
-    if page is None:
+    site, student, name = _asked(visit)
+    own = attempts.attempts_of(site.store, student, name)
+    one = next((each for each in own if each.nth == visit["nth"]), None)
+    path = one and attempts.folder_of(site.folder, student, name, one.place) / attempts.PAGE
+    if not path or not path.is_file() or not site.shows_feedback(name, student):
         raise HTTPException(404)
-    return students_html(page)
+    return students_html(path.read_bytes())
 
 
-async def appeal(request: Request) -> Response:
+def appeal(visit: Visit) -> Response:
     """Record that a student asks for another look at an exercise."""
-    site, student, name = await _asked(request)
-    async with our_form(request) as form:
-        exercise, text = text_in(form, "exercise"), text_in(form, "text", LONGEST_APPEAL)
-    shown = await run_in_threadpool(lambda: look_up(site, student, name))
+    site, student, name = _asked(visit)
+    shown = look_up(site, student, name)
     if shown.entry is None:
         raise HTTPException(404)
-    try:
-        await run_in_threadpool(add_appeal, site.gradebook, site.course, shown.entry, exercise, text)
-    except RecordError as error:
-        return await _page(request, site, student, name, str(error), 409)
+    add_appeal(site.gradebook, site.course, shown.entry, visit.text("exercise"), visit.text("text", LONGEST_APPEAL))
     return go_to("a", name)
 
 
 # ---------------------------------------------------------------- what happens in the queue, as it happens
 
 
-async def events(request: Request) -> Response:
+def events(visit: Visit) -> Response:
     """Send the state of the newest attempt each time that it changes, until it is graded."""
-    site, student, name = await _asked(request)
-    if _streams.get(student, 0) >= STREAMS_EACH:
+    if _streams.get(visit.person, 0) >= STREAMS_EACH:
         raise HTTPException(429, "This page is open many times already. Close some of them.")
-    return EventSourceResponse(_changes(site, student, name))
+    return EventSourceResponse(_changes(*_asked(visit)))
 
 
 async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[str, str]]:
@@ -284,11 +245,11 @@ async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[st
 
 
 ROUTES = [
-    Route("/a/{assignment}", assignment, methods=["GET"]),
-    Route("/a/{assignment}", hand_in, methods=["POST"]),
-    Route("/a/{assignment}/notebook", notebook),
-    Route("/a/{assignment}/feedback", feedback),
-    Route("/a/{assignment}/attempts/{nth:int}", attempt_feedback),
-    Route("/a/{assignment}/appeals", appeal, methods=["POST"]),
-    Route("/a/{assignment}/events", events),
+    get("/a/{assignment}", assignment, STUDENT),
+    post("/a/{assignment}", hand_in, STUDENT, before=refuse_early),
+    get("/a/{assignment}/notebook", notebook, STUDENT),
+    get("/a/{assignment}/feedback", feedback, STUDENT),
+    get("/a/{assignment}/attempts/{nth:int}", attempt_feedback, STUDENT),
+    post("/a/{assignment}/appeals", appeal, STUDENT),
+    get("/a/{assignment}/events", events, STUDENT),
 ]

@@ -1,12 +1,16 @@
-"""What all pages share: who asks, forms that are ours, HTML, and redirects that stay here."""
+"""What all pages share: routes that say who may come in, forms that are ours, HTML, and redirects that stay here.
+
+A page is a plain function of a `Visit`. It runs in a thread, where it may wait for the disk and the gradebook.
+"""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,113 +21,153 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from grader.report.page import templates
+from grader.serve import hub
 from grader.serve.guard import SANDBOXED, SMALL_BODY
-from grader.serve.sign_in import SESSION_HOURS, Visitor, digest_of, form_token, visitor_of
+from grader.serve.sign_in import INSTRUCTOR, SESSION_SECONDS, STUDENT, Ticket, digest_of, form_token, visitor_of
 from grader.serve.site import Site
 
 HERE = Path(__file__).parent / "templates"
+ANYBODY, NEWCOMER, PLATFORM = (
+    "anybody",
+    "newcomer",
+    "platform",
+)  # besides students and instructors; the last two send forms
 
 
-def site_of(request: Request) -> Site:
-    """Return the course that this server is for."""
-    return request.app.state.site
+@dataclass(kw_only=True)
+class Visit:
+    """One request: of whom, and with which form."""
+
+    request: Request
+    form: FormData = field(default_factory=FormData)
+
+    @property
+    def site(self) -> Site:
+        """The course that this server is for."""
+        return self.request.app.state.site
+
+    @cached_property
+    def visitor(self) -> Ticket | None:
+        """Who is signed in, or whose notebook server at JupyterHub asks."""
+        if self.hub_token:
+            return hub.ticket_of(self.site, self.hub_token)
+        return visitor_of(self.site.store, self.cookie("session"))
+
+    @property
+    def hub_token(self) -> str:
+        """The token of JupyterHub that a program sends; no other site makes a browser send one."""
+        kind, _, token = self.request.headers.get("authorization", "").partition(" ")
+        return token if kind.lower() in ("token", "bearer") else ""
+
+    @property
+    def person(self) -> str:
+        """The id of who is signed in; "" for anybody else."""
+        return self.visitor.person if self.visitor else ""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a part of the address."""
+        return self.request.path_params[name]
+
+    def text(self, name: str, most: int = 4000) -> str:
+        """Return a text of the form; "" where it is missing, or is a file."""
+        value = self.form.get(name)
+        return value.strip()[:most] if isinstance(value, str) else ""
+
+    def cookie(self, name: str) -> str:
+        """Return a cookie of ours; "" without one."""
+        return self.request.cookies.get(self._cookie_name(name), "")
+
+    def set_cookie(self, response: Response, name: str, value: str) -> None:
+        """Give the browser a cookie that no script reads and no other site sends; "" removes it."""
+        age = SESSION_SECONDS if value else 0
+        secure = self.site.settings.secure
+        name = self._cookie_name(name)
+        response.set_cookie(name, value, max_age=age, path="/", secure=secure, httponly=True, samesite="lax")
+
+    def _cookie_name(self, name: str) -> str:
+        """With the prefix, browsers take the cookie from this host over TLS alone: a neighbouring host cannot plant one."""
+        return f"__Host-{name}" if self.site.settings.secure else name
+
+    def html(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Make a page of a template."""
+        token = form_token(self.site.key, self.visitor.session) if self.visitor else ""
+        return HTMLResponse(
+            render(template, **{"visitor": self.visitor, "hub": self.site.settings.hub, "form_token": token, **values}),
+            status,
+        )
 
 
-# ---------------------------------------------------------------- cookies and forms
+# ---------------------------------------------------------------- routes
+
+Page = Callable[[Visit], Response]
 
 
-def cookie(request: Request, name: str) -> str:
-    """Return a cookie of ours; "" without one."""
-    return request.cookies.get(_cookie_name(request, name), "")
+def get(path: str, page: Page, who: str = ANYBODY) -> Route:
+    """Return the route of a page that changes nothing."""
+
+    async def answer(request: Request) -> Response:
+        return await run_in_threadpool(lambda: page(_admit(request, who)))
+
+    return Route(path, answer, methods=["GET"])
 
 
-def set_cookie(request: Request, response: Response, name: str, value: str) -> None:
-    """Give the browser a cookie that no script reads and no other site sends; "" removes it."""
-    response.set_cookie(
-        _cookie_name(request, name),
-        value,
-        max_age=SESSION_HOURS * 3600 if value else 0,
-        path="/",
-        secure=site_of(request).settings.secure,
-        httponly=True,
-        samesite="lax",
-    )
+def post(path: str, page: Page, who: str, before: Callable[[Visit], None] = lambda visit: None) -> Route:
+    """Return the route of a form.
+
+    Args:
+        before: raises HTTPException where the form need not be read.
+    """
+
+    async def answer(request: Request) -> Response:
+        visit = await run_in_threadpool(_admit, request, who)
+        await run_in_threadpool(before, visit)
+        async with _form(visit, who) as visit.form:
+            return await run_in_threadpool(page, visit)
+
+    return Route(path, answer, methods=["POST"])
 
 
-def _cookie_name(request: Request, name: str) -> str:
-    """With the prefix, browsers take the cookie from this host over TLS alone: a neighbouring host cannot plant one."""
-    return f"__Host-{name}" if site_of(request).settings.secure else name
-
-
-def visitor_or_none(request: Request) -> Visitor | None:
-    """Return who is signed in."""
-    return visitor_of(site_of(request).store, cookie(request, "session"))
-
-
-def student_or_401(request: Request) -> Visitor:
-    """Return the student who is signed in.
+def _admit(request: Request, who: str) -> Visit:
+    """Return the visit of a person who may see a page.
 
     Raises:
-        HTTPException: nobody is, or it is an instructor, who hands in nothing.
+        HTTPException: nobody is signed in; it is a page of the class, which for students is not there; or it is an
+            instructor, who hands in nothing.
     """
-    visitor = visitor_or_none(request)
-    if visitor is None:
-        raise HTTPException(401)
-    if visitor.is_instructor:
-        raise HTTPException(
-            403, "You are signed in as the instructor, who hands in nothing. Open a student's own link for that."
-        )
-    return visitor
-
-
-async def instructors_site(request: Request) -> Site:
-    """Return the course, if the instructor is signed in; for students these pages do not exist."""
-    visitor = await run_in_threadpool(visitor_or_none, request)
-    if visitor is None or not visitor.is_instructor:
-        raise HTTPException(401 if visitor is None else 404)
-    return site_of(request)
+    visit = Visit(request=request)
+    if who in (STUDENT, INSTRUCTOR):
+        if visit.visitor is None:
+            raise HTTPException(401)
+        if who == INSTRUCTOR and not visit.visitor.is_instructor:
+            raise HTTPException(404)
+        if who == STUDENT and visit.visitor.is_instructor:
+            raise HTTPException(
+                403, "You are signed in as the instructor, who hands in nothing. Open a student's own link for that."
+            )
+    return visit
 
 
 @asynccontextmanager
-async def our_form(request: Request, *, anonymous: bool = False) -> AsyncIterator[FormData]:
+async def _form(visit: Visit, who: str) -> AsyncIterator[FormData]:
     """Read a form, and refuse one without this browser's token. Leaving the context closes its files.
-
-    Args:
-        anonymous: the form is one of a page before signing in.
 
     Raises:
         HTTPException: the form has another token, or cannot be read.
     """
-    async with request.form(max_files=1, max_fields=8, max_part_size=SMALL_BODY) as form:
-        bound = cookie(request, "visit") if anonymous else digest_of(cookie(request, "session"))
-        given = form.get("form_token")
-        wanted = form_token(site_of(request).key, bound)
-        if not bound or not isinstance(given, str) or not hmac.compare_digest(given.encode(), wanted.encode()):
-            raise HTTPException(403, "This form is too old. Go back, load the page again, and send it once more.")
+    files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
+    async with visit.request.form(max_files=files, max_fields=fields, max_part_size=size) as form:
+        if who != PLATFORM and not visit.hub_token:
+            bound = visit.cookie("visit") if who == NEWCOMER else digest_of(visit.cookie("session"))
+            given, wanted = form.get("form_token"), form_token(visit.site.key, bound)
+            if not bound or not isinstance(given, str) or not hmac.compare_digest(given.encode(), wanted.encode()):
+                raise HTTPException(403, "This form is too old. Go back, load the page again, and send it once more.")
         yield form
 
 
-def text_in(form: FormData, name: str, most: int = 4000) -> str:
-    """Return a text of a form; "" where it is missing, or is a file."""
-    value = form.get(name)
-    return value.strip()[:most] if isinstance(value, str) else ""
-
-
 # ---------------------------------------------------------------- answers
-
-
-async def html(request: Request, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-    """Make a page of a template."""
-
-    def make() -> str:
-        visitor = visitor_or_none(request)
-        token = form_token(site_of(request).key, visitor.session) if visitor else ""
-        shared = {"visitor": visitor, "form_token": token}
-        return _environment().get_template(template).render({**shared, **values})
-
-    return HTMLResponse(await run_in_threadpool(make), status)
 
 
 def students_html(page: bytes) -> Response:
@@ -134,6 +178,11 @@ def students_html(page: bytes) -> Response:
 def go_to(*parts: str) -> Response:
     """Send the browser to a page of ours."""
     return RedirectResponse("/" + "/".join(quote(part, safe="") for part in parts), 303)
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill in a template."""
+    return _environment().get_template(template).render(values)
 
 
 @cache

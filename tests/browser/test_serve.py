@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from examples.make import ROOT
 from grader.records import Student
-from grader.serve.lti import own_key
+from grader.serve.lti_calls import own_key
 from grader.serve.settings import read_settings
 from tests.browser.chromium import chromium_or_skip
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse

@@ -14,11 +14,11 @@ from nbgrader.api import Gradebook
 from starlette.testclient import TestClient
 
 from grader.classes.gradebook.writer import add_students
+from grader.commands.grade import GradeOptions
 from grader.records import Student
 from grader.serve.app import make_app
 from grader.serve.grading import grade_queue
-from grader.serve.links import links_for
-from grader.serve.sign_in import INSTRUCTOR, STUDENT
+from grader.serve.sign_in import INSTRUCTOR, STUDENT, links_for
 from grader.serve.site import Site, open_site
 from grader.submission.cells import answer_cell
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse, answers
@@ -45,7 +45,7 @@ def set_due(site: Site, due: datetime, assignment: str = NAME) -> None:
 def grade(site: Site) -> None:
     """Grade what waits, in this process."""
     with warm_server():
-        grade_queue(site.config, site.gradebook, 1, "cpu", "auto", wait=False)
+        grade_queue(site, GradeOptions(paths=(), root=site.root, device="cpu", jobs=1), wait=False)
 
 
 def solved(site: Site, *exercises: str, remark: str = "", **replaced: str) -> bytes:
@@ -79,7 +79,7 @@ class Person:
 
     def link(self, person: str, role: str = STUDENT) -> str:
         """Return the token of a person's link."""
-        return links_for(self.site.store, self.site.key, [person], role, 200)[0].token
+        return links_for(self.site.store, self.site.key, [person], role, 200)[person]
 
     def signs_in(self, person: str = "ada", role: str = STUDENT) -> Person:
         """Open the person's link, and press the button."""

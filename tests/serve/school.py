@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from httpx2 import Response
 from joserfc.jwk import RSAKey
 from lti1p3platform.ltiplatform import LTI1P3PlatformConfAbstract
 from lti1p3platform.message_launch import LTIAdvantageMessageLaunchAbstract
@@ -18,9 +20,14 @@ from lti1p3platform.oidc_login import OIDCLoginAbstract
 from lti1p3platform.registration import Registration
 from lti1p3platform.request import Request, TRequest
 
+from grader.serve.site import Site
+from tests.serve.people import Person
+
 CLIENT, DEPLOYMENT = "client-7", "3"
 MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
+TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
 
 
@@ -59,6 +66,16 @@ class School:
         self.scores: list[dict[str, Any]] = []
         self.broken = 0  # how many requests for a score fail from now on
         self.lost = 0  # how many scores are taken without an answer
+        self.members: list[list[dict[str, Any]]] = [[]]  # of the course, page by page
+        self.registered: list[dict[str, Any]] = []  # what tools said of themselves
+        self.tickets = {"ticket-1"}  # that allow to register
+        self.configuration = {
+            "issuer": self.url,
+            "authorization_endpoint": f"{self.url}/auth",
+            "token_endpoint": f"{self.url}/token",
+            "jwks_uri": f"{self.url}/keys",
+            "registration_endpoint": f"{self.url}/register",
+        }
         self.clicks: dict[str, Any] = {}  # who opens the task in a browser, as `launch` takes it
         registration = (
             Registration()
@@ -67,6 +84,7 @@ class School:
             .set_deployment_id(DEPLOYMENT)
             .set_launch_url(f"{tool}/lti/launch")
             .set_oidc_login_url(f"{tool}/lti/login")
+            .set_deeplink_launch_url(f"{tool}/lti/launch")
             .set_platform_private_key(self.key.as_pem(private=True).decode())
             .set_platform_public_key(self.key.as_pem(private=False).decode())
         )
@@ -95,12 +113,20 @@ class School:
         role: str = "Learner",
         assignment: str = "",
         name: str = "",
+        choose: str = "",
         **claims: Any,
     ) -> dict[str, Any]:
-        """Answer the tool's request for a login: with the form that the browser sends to the tool."""
+        """Answer the tool's request for a login: with the form that the browser sends to the tool.
+
+        Args:
+            choose: the address to which an instructor's choice of a task goes; "" to open a task.
+        """
         one = _Launch(_Request(told), self.config)
         one.set_user_data(user, [f"{MEMBERSHIP}#{role}"], name or None)
         one.set_resource_link_claim("link-1")
+        one.set_nrps(f"{self.url}/members")
+        if choose:
+            one.set_dl(choose, extra_data={"csrf": "of the platform"})
         one.set_ags(f"{self.url}/items", f"{self.url}/items/1?type=x")
         if assignment:
             one.set_extra_claims({f"{CLAIM}custom": {"assignment": assignment}})
@@ -129,6 +155,16 @@ class School:
             )
         if path == "/token":
             return 200, self.config.get_access_token(form)
+        if path == "/members":
+            assert self.config.validate_token(token, [MEMBERS])
+            return 200, {"members": self.members[int(form.get("page", "0"))]}
+        if path == "/configuration":
+            return 200, self.configuration
+        if path == "/register":
+            if token not in self.tickets:
+                return 401, {}
+            self.registered.append(json.loads(body))
+            return 200, {**self.registered[-1], "client_id": CLIENT, TOOL: {"deployment_id": DEPLOYMENT}}
         if path == "/items/1/scores":
             if self.broken:
                 self.broken -= 1
@@ -158,6 +194,9 @@ def open_school(tool: str, host: str = "127.0.0.1") -> Iterator[School]:
             form = dict(parse_qsl(body.decode())) if body[:1] != b"{" else {}
             status, told = school.answer(urlsplit(self.path).path, form, body, token)
             self.send_response(status)
+            page = int(form.get("page", "0")) + 1
+            if self.path.startswith("/members") and page < len(school.members):
+                self.send_header("Link", f'<{school.url}/other>; rel="self", </members?page={page}>; rel="next"')
             self.send_header("Content-Type", "text/html" if isinstance(told, str) else "application/json")
             self.end_headers()
             self.wfile.write((told if isinstance(told, str) else json.dumps(told)).encode())
@@ -170,3 +209,33 @@ def open_school(tool: str, host: str = "127.0.0.1") -> Iterator[School]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield school
         server.shutdown()
+
+
+# ---------------------------------------------------------------- people who come from it
+
+
+def asked(person: Person, school: School, user: str = "ada") -> dict[str, str]:
+    """Click on the task; return what the tool asks the platform."""
+    parts = urlsplit(school.login_address(user))
+    answer = person.browser.get(f"{parts.path}?{parts.query}")
+    assert answer.status_code == 302, answer.text
+    place = answer.headers["location"]
+    assert place.startswith(f"{school.url}/auth?")
+    return dict(parse_qsl(urlsplit(place).query))
+
+
+def sent(person: Person, form: dict[str, Any]) -> Response:
+    """Send the platform's form, as its page does."""
+    headers = {"origin": "null", "sec-fetch-site": "cross-site"}
+    return person.browser.post(
+        "/lti/launch", data={name: form[name] for name in ("id_token", "state")}, headers=headers
+    )
+
+
+def signed_in(site: Site, school: School, user: str, **told: Any) -> tuple[Person, Response]:
+    """Launch, and open the tab."""
+    person = Person.of(site)
+    page = sent(person, school.launch(asked(person, school, user), user, **told))
+    assert page.status_code == 200, page.text
+    (token,) = re.findall(r'href="/in/([^"]+)" target="_blank"', page.text)
+    return person, person.opens_link(token)

@@ -19,9 +19,8 @@ from starlette.types import Message
 from grader.records import Student
 from grader.serve import attempts, guard
 from grader.serve.app import make_app
-from grader.serve.links import links_for, revoke
 from grader.serve.settings import SettingsError, read_settings
-from grader.serve.sign_in import STUDENT, Ticket, begin_session, digest_of, form_token, make_ticket
+from grader.serve.sign_in import STUDENT, Ticket, begin_session, digest_of, form_token, links_for, make_ticket, revoke
 from grader.serve.site import Site
 from grader.serve.store import now, text_of
 from tests.classes.gradebook.small_course import NAME
@@ -64,7 +63,7 @@ def test_a_link_with_a_changed_signature(site: Site) -> None:
 
 def test_a_link_signed_with_another_key(site: Site) -> None:
     id = Person.of(site).link("ada").partition(".")[0]
-    forged = links_for(site.store, b"another key", ["ada"], STUDENT, 200)[0].token
+    forged = links_for(site.store, b"another key", ["ada"], STUDENT, 200)["ada"]
     assert forged.partition(".")[0] == id
     assert Person.of(site).opens_link(forged).status_code == 403
 
@@ -79,7 +78,7 @@ def test_the_id_of_a_link_without_its_signature(site: Site) -> None:
 
 
 def test_a_link_that_is_too_old(site: Site) -> None:
-    old = links_for(site.store, site.key, ["old"], STUDENT, 200)[0].token
+    old = links_for(site.store, site.key, ["old"], STUDENT, 200)["old"]
     with site.store.writing() as db:
         db.execute("UPDATE link SET expires = ? WHERE person = 'old'", (text_of(now() - timedelta(seconds=1)),))
     assert Person.of(site).opens_link(old).status_code == 403
@@ -106,7 +105,7 @@ def test_nonsense_in_the_place_of_a_link(site: Site, token: str) -> None:
 
 @pytest.mark.parametrize("person", [".attempts", "..", "../../root", "a/b", "a\\b", "a\x00b", "", "x" * 121])
 def test_a_link_for_a_name_that_leads_to_another_folder(site: Site, person: str) -> None:
-    token = links_for(site.store, site.key, [person], STUDENT, 200)[0].token
+    token = links_for(site.store, site.key, [person], STUDENT, 200)[person]
     assert Person.of(site).opens_link(token).status_code == 403
 
 
@@ -162,9 +161,10 @@ def test_what_the_store_holds_of_a_session_is_no_cookie(site: Site) -> None:
 
 
 def test_a_session_that_is_too_old(site: Site) -> None:
-    ticket = Ticket(person="ada", role=STUDENT, name="", via="link")
+    past = text_of(now() - timedelta(seconds=1))
+    ticket = Ticket(person="ada", role=STUDENT, name="", via="link", until=past)
     eve = Person.of(site)
-    eve.browser.cookies.set("session", begin_session(site.store, ticket, "", until=now() - timedelta(seconds=1)))
+    eve.browser.cookies.set("session", begin_session(site.store, ticket, ""))
     assert eve.get(f"/a/{NAME}").status_code == 401
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.serve import attempts, lti
-from grader.serve.settings import Policy, read_settings
+from grader.serve import attempts
+from grader.serve.settings import Platform, Policy, read_settings
 from grader.serve.site import Site, open_site
 from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import Person, grade, solved, student
@@ -41,7 +41,7 @@ def test_the_rules_of_the_page_are_read_as_it_says(site: Site) -> None:
     (site.root / "serve.toml").write_text(f"{rules}\n{platform}", "utf-8")
     try:
         settings = read_settings(site.root)
-        (school,) = lti.platforms(site).values()
+        (school,) = site.settings.lti.values()
     finally:
         (site.root / "serve.toml").unlink()
     assert settings.every == Policy()
@@ -55,5 +55,5 @@ def test_the_rules_of_the_page_are_read_as_it_says(site: Site) -> None:
 def test_the_page_names_each_key(site: Site) -> None:
     told = [tomllib.loads(block) for block in BLOCKS]
     assert set(told[0]["every"]) == {"open", "counts", "attempts_an_hour", "feedback"}
-    assert {*told[1]["lti"]["school"], "name", "prefix"} == set(lti.Platform.__dataclass_fields__)
+    assert {*told[1]["lti"]["school"], "prefix"} == set(Platform.model_fields)
     assert "`prefix`" in PAGE

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.reader import read_class
+from grader.commands.grade import GradeOptions
 from grader.serve import attempts, grading
 from grader.serve.attempts import Attempt
-from grader.serve.site import Site
+from grader.serve.site import Site, open_site
 from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import grade, open_course, solved
 
@@ -40,9 +40,9 @@ def start(site: Site, jobs: int = 1) -> BaseProcess:
 
 
 def grade_all(root: Path, url: str, jobs: int) -> None:
-    config = read_config(root)
-    with grading.only_one(config.results_folder(url)):
-        grading.grade_queue(config, url, jobs, "cpu", "auto", wait=False)
+    site = open_site(root, url)
+    with grading.only_one(site.folder):
+        grading.grade_queue(site, GradeOptions(paths=(), root=root, device="cpu", jobs=jobs), wait=False)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -15,8 +15,7 @@ import pytest
 
 from grader.classes.gradebook.reader import read_class
 from grader.records import Student
-from grader.serve.links import links_for
-from grader.serve.sign_in import STUDENT
+from grader.serve.sign_in import STUDENT, links_for
 from grader.serve.site import open_site
 from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import solved, token_in
@@ -32,7 +31,7 @@ def test_a_class_hands_in_within_seconds(tmp_path: Path, monkeypatch: pytest.Mon
     names = [f"s{number:03}" for number in range(STUDENTS)]
     course = course_on_free_port(tmp_path / "course", [Student(id=name) for name in names])
     site = open_site(course.root, None)
-    tokens = {link.person: link.token for link in links_for(site.store, site.key, names, STUDENT, 1)}
+    tokens = links_for(site.store, site.key, names, STUDENT, 1)
     contents = {name: solved(site, "1.1", remark=name) for name in names}
     took: list[float] = []
     pages: list[float] = []

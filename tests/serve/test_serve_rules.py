@@ -190,17 +190,17 @@ def test_rules_of_one_assignment_stand_on_those_of_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("port = 'x'", "port must be of the type int, not 'x'"),
-        ("prot = 1", "there is no 'prot'; known are url"),
-        ("[every]\ncounts = 'first'", '[every] counts must be "last" or "best", not \'first\''),
-        ("[every]\nfeedback = 'never'", '"at once" or "after the due date" or "by hand"'),
+        ("port = 'x'", "port: Input should be a valid integer"),
+        ("prot = 1", "prot: there is no such key"),
+        ("[every]\ncounts = 'first'", "[every] counts: Input should be 'last' or 'best'"),
+        ("[every]\nfeedback = 'never'", "Input should be 'at once', 'after the due date' or 'by hand'"),
         (
             "[assignment.1-attention]\nattempts_an_hour = 0",
-            "[assignment.1-attention] attempts_an_hour must be 1 or more",
+            "[assignment.1-attention] attempts_an_hour: Input should be greater than or equal to 1",
         ),
-        ("[assignment.1-attention]\nopen = 1", "open must be of the type bool"),
-        ("assignment = 3", "write the rules of an assignment below"),
-        ("every = 3", "[every] must be a table"),
+        ("[assignment.1-attention]\nopen = 1", "open: Input should be a valid boolean"),
+        ("assignment = 3", "assignment: Input should be a valid dictionary"),
+        ("every = 3", "every: Input should be a valid dictionary"),
         ("port = ", "Mend that line."),
     ],
 )

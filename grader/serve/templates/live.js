@@ -11,3 +11,7 @@ if (state && state.dataset.events) {
   events.addEventListener("state", ({ data }) => { state.textContent = data; });
   events.addEventListener("graded", () => { events.close(); location.reload(); });
 }
+
+if (document.getElementById("registered")) {  // the platform closes its window
+  (window.opener || window.parent).postMessage({ subject: "org.imsglobal.lti.close" }, "*");
+}

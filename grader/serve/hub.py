@@ -1,0 +1,66 @@
+"""Signing in by JupyterHub: this server is one of its services, and JupyterHub says by OAuth who somebody is.
+
+A notebook server of the hub may also hand in by the token that JupyterHub has given it, so that a student does not leave
+JupyterLab. Both tokens must allow the access to this service: whom the hub lets in is the hub's to say.
+"""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlencode
+
+from grader.serve.lti_calls import LtiError, fetch
+from grader.serve.settings import Hub
+from grader.serve.sign_in import INSTRUCTOR, STUDENT, Ticket, can_sign_in, issue, value_of
+from grader.serve.site import Site
+
+STATE, STATE_SECONDS = "hub state", 600
+
+
+def login_address(site: Site) -> str:
+    """Begin a sign-in; return the address at JupyterHub to which the browser goes."""
+    query = {**_client(site), "response_type": "code", "state": issue(site.store, STATE, {}, STATE_SECONDS)}
+    return f"{_hub(site).url}/hub/api/oauth2/authorize?{urlencode(query)}"
+
+
+def receive(site: Site, code: str, state: str) -> Ticket:
+    """Return who came back from JupyterHub with a code.
+
+    Raises:
+        LtiError: nobody began this sign-in here, or JupyterHub says no.
+    """
+    if value_of(site.store, STATE, state, use=True) is None:
+        raise LtiError("This sign-in is too old, or was used already. Begin once more.")
+    secret = os.environ.get("JUPYTERHUB_API_TOKEN", "")
+    form = {**_client(site), "client_secret": secret, "grant_type": "authorization_code", "code": code}
+    hub = _hub(site)
+    told, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/oauth2/token", urlencode(form).encode())
+    return ticket_of(site, str(told.get("access_token")))
+
+
+def ticket_of(site: Site, token: str) -> Ticket:
+    """Return whose token of JupyterHub this is.
+
+    Raises:
+        LtiError: JupyterHub does not know it, or it does not allow the access to this service.
+    """
+    hub = _hub(site)
+    user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", None, {"Authorization": f"token {token}"})
+    person, scopes, groups = str(user.get("name") or ""), user.get("scopes") or (), user.get("groups") or ()
+    allowed = {"access:services", f"access:services!service={hub.service}"}
+    if user.get("kind") != "user" or not allowed & set(scopes) or not can_sign_in(person):
+        raise LtiError("JupyterHub does not let you hand in here. Tell your instructor.")
+    teaches = person in hub.instructors or f"formgrade-{site.course}" in groups  # nbgrader's own name of the group
+    role, leads_to = (INSTRUCTOR, "/class") if teaches else (STUDENT, "/")
+    return Ticket(person=person, role=role, name="", via="hub", leads_to=leads_to)
+
+
+def _hub(site: Site) -> Hub:
+    if site.settings.hub is None:
+        raise LtiError("This course has no JupyterHub.")
+    return site.settings.hub
+
+
+def _client(site: Site) -> dict[str, str]:
+    """Return the name by which JupyterHub knows this server, and where it sends browsers back."""
+    return {"client_id": f"service-{_hub(site).service}", "redirect_uri": f"{site.settings.url}/hub/callback"}
