@@ -201,7 +201,9 @@ def test_what_a_stand_in_is_there_for_is_explained_once(server: Server, tmp_path
     assert all(verdict.hint for verdict in failed.values())
 
 
-@pytest.mark.fast_cases("3.6-no_zero_grad-10")
+@pytest.mark.slow(
+    held_by="tests/grading/test_follow_through.py::test_trained_weights_stand_in_where_nothing_can_for_what_takes_the_steps"
+)
 @pytest.mark.parametrize(
     ("exercise", "name", "points"), [("3.6", "no_zero_grad", 10), ("3.6", "not_flattened", 10), ("3.4", None, 4)]
 )
