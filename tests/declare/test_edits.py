@@ -5,7 +5,7 @@ import torch
 from attention.dot_product import scaled_scores
 from torch import nn
 
-from grader.declare.edits import edits
+from grader.declare.edits import edits, in_both
 from grader.declare.errors import DeclarationError
 
 
@@ -16,6 +16,10 @@ def doubled(x, times=2):
         return y
 
     return inner(x * times)
+
+
+def halved(x):
+    return x / 2
 
 
 class Layer(nn.Module):
@@ -107,3 +111,15 @@ def test_what_cannot_be_read_is_said_in_one_line(text, says):
 def test_of_a_class_a_method_that_is_not_there_is_said():
     with pytest.raises(DeclarationError, match=r"edits of Layer, a_slip: .*forwards"):
         edits(Layer, "a_slip: It is wrong.\n    + forwards: x = 1")
+
+
+def test_a_slip_of_two_functions_is_made_in_both():
+    made = edits(doubled, "adds: It adds.\n    = result + 1") + edits(halved, "adds_too: So does this.\n    = result + 1")
+    (both,) = in_both(made, adds="adds_too")
+    assert (both.name, both.hint, both.codes) == ("adds_in_both", "It adds.", ("", ""))
+    assert (both.replaces["doubled"](5), both.replaces["halved"](5)) == (11, 3.5)
+
+
+def test_a_slip_that_nobody_declared_is_not_made_in_both():
+    with pytest.raises(DeclarationError, match="there is no mistake adds_too"):
+        in_both(edits(doubled, "adds: It adds.\n    = result + 1"), adds="adds_too")
