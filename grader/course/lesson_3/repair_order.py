@@ -30,13 +30,14 @@ def draw_questions_and_images(
 
 def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: int) -> Mapping[str, Value]:
     """Report what a shuffle keeps, whether it shuffles, and whether its order comes from the generator."""
-    given = {"token_ids": token_ids.clone(), "image_patches": image_patches.clone()}
     generator = torch.Generator().manual_seed(seed)
     orders = []
     unmoved = torch.eye(len(token_ids), dtype=torch.bool, device=token_ids.device)
     for index in range(3):
         if index == 2:
             generator.manual_seed(seed)
+        # Anew each time: who writes into them has shuffled them once, and not twice.
+        given = {"token_ids": token_ids.clone(), "image_patches": image_patches.clone()}
         returned = shuffle_questions(given["token_ids"], given["image_patches"], generator)
         words, images = pair(returned, ("token_ids", "image_patches"))
         words, images = as_tensor(words, "token_ids"), as_tensor(images, "image_patches")
