@@ -14,14 +14,15 @@ from itertools import islice
 
 from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
 
-MODULES = frozenset("ctypes _ctypes cffi _thread _testcapi _posixsubprocess guest signal unittest".split())
+MODULES = frozenset("marshal ctypes _ctypes cffi _thread _testcapi _posixsubprocess guest signal unittest".split())
 PARTS_OF_TORCH = frozenset({"library", "_python_dispatch", "_ops", "_dispatch", "_decomp", "fx"})
 # Names of functions, classes and attributes, whatever they are taken from.
 NAMES = frozenset(
     """
     _getframe _current_frames currentframe getouterframes f_back f_locals f_globals f_builtins
     tb_frame gi_frame cr_frame ag_frame gi_yieldfrom
-    getclosurevars getmembers getattr_static redispatch decomposition_table _profile_hook _schema DispatchKeySet
+    getclosurevars getmembers getattr_static redispatch decomposition_table _profile_hook _schema DispatchKey DispatchKeySet _op_dk
+    redispatch_boxed _get_operation_overload
     _push_on_torch_dispatch_stack _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd higher_order
     get_objects get_referrers get_referents setprofile settrace addaudithook
     __closure__ cell_contents __subclasses__ __globals__ __code__ __torch_dispatch__ TorchDispatchMode

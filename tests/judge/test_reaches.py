@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[2]
         ("import ctypes", "ctypes"),
         ("key = ['setprofile']\ngetattr(threading, key[0])(None)", "setprofile"),
         ("threads.__dict__['_profile_hook'] = None", "_profile_hook"),
+        ("operator._op_dk(key, scores, -1, False)", "_op_dk"),
+        ("import marshal\nexec(marshal.loads(kept))", "marshal"),
         ("from torch.fx.experimental.proxy_tensor import make_fx", "torch.fx.experimental.proxy_tensor"),
         ("at = lambda o, s: next(getattr(o, n) for n in dir(o) if n.startswith(s))", "a name that is put together"),
         ("import json\njson.loads = mine", "a part of a library is replaced"),

@@ -222,7 +222,7 @@ IN_THE_PLACE_OF_GIVEN = {
     "another function in the library": lambda f, s: s(F, "scaled_dot_product_attention", WRAPPED),
     "another function under a name of its own": lambda f, s: f.update(call=WRAPPED) or f["attention_of"],
     "a function of the notebook in the place of Python's": lambda f, s: f.update(sum=WRAPPED) or f["sums"],
-    "other built-in functions": lambda f, s: with_globals(f["sums"], {"__builtins__": {"sum": WRAPPED}}),
+    "other built-in functions": lambda f, s: with_globals(f["sums"], {"__builtins__": {"sum": WRAPPED, "__import__": __import__}}),
     "other code": lambda f, s: f.update(WRAPPED=WRAPPED)
     or s(f["attention"], "__code__", (lambda q, k, v: WRAPPED(q, k, v)).__code__),
     "changed code": lambda f, s: s(f["attention"], "__code__", f["attention"].__code__.replace(co_name="other")),
@@ -397,20 +397,33 @@ HIDING = {
 }
 
 
-# scipy's softmax, of which no operator tells, out of reach of the function that sees each call of a library.
-PROFILING = {
-    "by Python's own": "    import cProfile\n    with cProfile.Profile():\n        return special(s, dim)",
-    "by code with a library's name": "    exec(compile('import sys\\nsys.setprofile(None)', torch.__file__, 'exec'))\n    return special(s, dim)",
+# No operator tells of scipy's softmax, but the function does that sees each call.
+PROFILED = """import cProfile, scipy.special
+def stable_softmax(s, dim=-1):
+    with cProfile.Profile():
+        return torch.tensor(scipy.special.softmax(s.numpy(), dim))
+"""
+
+
+def test_nobody_else_profiles(python) -> None:
+    evidence = answer(python, PROFILED)
+    assert "do not look into the interpreter" in evidence.message, evidence
+
+
+DISGUISED = {
+    "compiled": "exec(compile('x = 1', torch.__file__, 'exec'))",
+    "compiled by a library": "import codeop\nexec(codeop.compile_command('x = 1', torch.__file__))",
+    "loaded": "from importlib.machinery import SourceFileLoader as L\nL('x', 'x').source_to_code(b'x = 1', torch.__file__)",
+    "of a frozen module": "exec(compile('x = 1', '<frozen x>', 'exec'))",
+    "changed": "code = (lambda: 1).__code__\ncode = code.replace(co_filename=torch.__file__)",
 }
 
 
-@pytest.mark.parametrize("name", PROFILING)
-def test_nobody_else_profiles_or_traces(name: str, python) -> None:
-    cell = (
-        "import scipy.special\ndef special(s, dim):\n    return torch.tensor(scipy.special.softmax(s.numpy(), dim))\n"
-    )
-    evidence = answer(python, f"{cell}def stable_softmax(s, dim=-1):\n{PROFILING[name]}")
-    assert evidence.trips or "do not look into the interpreter" in evidence.message, evidence
+@pytest.mark.parametrize("name", DISGUISED)
+def test_no_code_of_a_student_has_the_file_name_of_a_library(name: str, python) -> None:
+    cell = python.run_cell(f"import torch\n{DISGUISED[name]}", seconds=20)
+    assert "file name of its own" in str(cell), cell
+    assert python.run_cell("import torch._refs, scipy.stats, tabnanny", seconds=20).error == ""
 
 
 LOOKING = (

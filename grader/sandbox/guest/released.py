@@ -2,7 +2,7 @@
 
 Student code above a given cell can change the shell that runs the cell, and the names that the cell's code uses. So
 code counts as given only if Python makes it of the text that the trusted side sent, and if what it calls is what it
-called when the fork server started.
+called when the fork server started. Code of a library is told by its file's name, so no other code may be made under one.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import ast
 import builtins
 import dis
 import math
+import os
+import sys
 from functools import lru_cache
 from types import CodeType, FrameType, FunctionType, GeneratorType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -25,6 +27,14 @@ FUTURE = 0
 for _feature in __future__.all_feature_names:
     FUTURE |= getattr(__future__, _feature).compiler_flag
 
+STANDARD = os.path.dirname(os.__file__) + os.sep
+LIBRARY = (os.path.dirname(torch.__file__) + os.sep, STANDARD, "<frozen ")
+# All code that is installed, and the guest's own.
+INSTALLED = (
+    os.path.dirname(os.path.dirname(torch.__file__)) + os.sep,
+    os.path.dirname(os.path.abspath(__file__)) + os.sep,
+    *LIBRARY[1:],
+)
 # What has a frame of its own if it is called, or cannot be.
 HARMLESS = (FunctionType, type, type(None), bool, int, float, str)
 # Types whose methods are torch's and Python's own: other values could call anything back, without a frame.
@@ -34,6 +44,7 @@ PLAIN = (
 
 # Taken before student code can replace them.
 _compile, _instructions, _ast, _vars = compile, dis.get_instructions, ast, vars
+_getframe, _open = sys._getframe, open
 _tensor = dict(vars(torch.Tensor))
 _libraries = {"torch": torch, "F": F, "nn": nn, "math": math}
 # What the names mean that given code uses, and what these libraries have.
@@ -122,3 +133,22 @@ def _is_of_library(function: ast.expr) -> bool:
         and isinstance(function.value, _ast.Name)
         and function.value.id in _libraries
     )
+
+
+def is_disguised(event: str, content: Any, name: Any) -> bool:
+    """Tell whether code is made that has a library's file name, and is not that library's: frames are told apart by that name."""
+    name = os.fsdecode(name) if isinstance(name, (str, bytes)) else ""
+    if not name.startswith(INSTALLED):
+        return False
+    if event == "code.__new__":
+        return not is_installed(_getframe(2))
+    try:
+        with _open(name, "rb") as file:
+            return file.read() != (content.encode() if isinstance(content, str) else content)
+    except OSError:
+        return True
+
+
+def is_installed(frame: FrameType | None) -> bool:
+    """Tell whether a frame runs code of a library, or there is no frame."""
+    return frame is None or frame.f_code.co_filename.startswith(INSTALLED)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import _thread
 import inspect
-import os
 import sys
 import threading
 import traceback
@@ -33,6 +32,7 @@ import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
 from guest import released
 from guest.library_internals import NotCompiled
+from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
 from torch import nn
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -47,15 +47,6 @@ else:
 GIVEN = "given"
 SWITCHED_OFF = "switched off"
 MAX_TRIPS = 16  # recorded for one probe
-STANDARD = os.path.dirname(os.__file__) + os.sep
-LIBRARY = (os.path.dirname(torch.__file__) + os.sep, STANDARD, "<frozen ")
-# All code that is installed, and the guest's own.
-INSTALLED = (
-    os.path.dirname(os.path.dirname(torch.__file__)) + os.sep,
-    os.path.dirname(os.path.abspath(__file__)) + os.sep,
-    *LIBRARY[1:],
-)
-
 # Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object →
 # name.
 IN_PYTHON: dict[int, str] = {
@@ -304,14 +295,18 @@ def _count_down() -> None:
 
 
 def _audit(event: str, arguments: tuple) -> None:
-    """Refuse, during a watched probe, what could evade the tripwire; Python calls this for every audit event.
+    """Refuse what could evade the tripwire, most of it during a watched probe alone; Python calls this for every audit event.
 
     Raises:
-        RuntimeError: code starts a process, starts a thread that is not watched, profiles or traces, or looks into the
+        RuntimeError: code takes a library's file name, or, during a watched probe, starts a process, starts a thread that is not watched, profiles or traces, or looks into the
             interpreter and is not of a library.
     """
     global _auditing
-    if _active is None or _auditing == _get_ident():
+    if _auditing == _get_ident():
+        return
+    if event in ("compile", "code.__new__") and is_disguised(event, *arguments[:2]):
+        raise RuntimeError("code that you make has a file name of its own, and not a library's")
+    if _active is None:
         return
     if event in PROCESSES:
         raise RuntimeError("this exercise is checked in one process: start no other here")
@@ -328,7 +323,7 @@ def _audit(event: str, arguments: tuple) -> None:
                 frame = frame.f_back
         finally:
             _auditing = 0
-        if frame is not None and not frame.f_code.co_filename.startswith(INSTALLED):
+        if not is_installed(frame):
             raise RuntimeError("this exercise is checked: do not look into the interpreter here")
 
 
