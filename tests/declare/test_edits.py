@@ -114,7 +114,9 @@ def test_of_a_class_a_method_that_is_not_there_is_said():
 
 
 def test_a_slip_of_two_functions_is_made_in_both():
-    made = edits(doubled, "adds: It adds.\n    = result + 1") + edits(halved, "adds_too: So does this.\n    = result + 1")
+    made = edits(doubled, "adds: It adds.\n    = result + 1") + edits(
+        halved, "adds_too: So does this.\n    = result + 1"
+    )
     (both,) = in_both(made, adds="adds_too")
     assert (both.name, both.hint, both.codes) == ("adds_in_both", "It adds.", ("", ""))
     assert (both.replaces["doubled"](5), both.replaces["halved"](5)) == (11, 3.5)
