@@ -15,7 +15,7 @@ COPY solutions solutions
 COPY notebooks notebooks
 COPY assets assets
 COPY docs docs
-RUN sh grader/execution/install-libseccomp.sh && rm -rf /var/lib/apt/lists/*
+RUN sh grader/sandbox/install-libseccomp.sh && rm -rf /var/lib/apt/lists/*
 RUN pip install --no-cache-dir -c constraints.txt '.[widgets]'
 
 RUN useradd --create-home --uid 1000 grader

@@ -40,7 +40,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 system:
-	@sh grader/execution/install-libseccomp.sh
+	@sh grader/sandbox/install-libseccomp.sh
 
 build: setup  ## make the solution and student notebooks from solutions/*.py
 	$(RUN)/grader build
@@ -71,8 +71,8 @@ lint: setup  ## style and types
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check grader source tests corpus benchmarks examples assets
 	$(RUN)/mypy
-	@# The guest is a program of its own: its import root is grader/execution, and it runs on Linux alone.
-	cd grader/execution && $(abspath $(RUN))/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/guest --platform linux -p guest
+	@# The guest is a program of its own: its import root is grader/sandbox, and it runs on Linux alone.
+	cd grader/sandbox && $(abspath $(RUN))/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/guest --platform linux -p guest
 
 built: setup  ## are the notebooks what their scripts make?
 	$(RUN)/grader build --check

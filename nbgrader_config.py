@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grader.nbgrader_plugins.settings import settings
+from grader.classes.nbgrader_plugins.settings import settings
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 c.merge(settings(Path(__file__).resolve().parent))

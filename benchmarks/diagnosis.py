@@ -24,7 +24,7 @@ from corpus import judging as truth
 from corpus.answers import BLIND, BLIND_AGAIN, Answer, answers, judgements, told
 from corpus.judging import self_check, verdict
 from grader.course import lessons
-from grader.declaration.lesson import Lesson
+from grader.declare.lesson import Lesson
 from grader.records import Outcome, Verdict
 
 COLUMNS = (

@@ -3,7 +3,7 @@
     pip install atheris
     python -m benchmarks.fuzz [--seconds 3600]
 
-What a sandbox answers is read by `grader.execution.replies`: outputs of a cell, values of a probe, tensors, the place of an
+What a sandbox answers is read by `grader.sandbox.replies`: outputs of a cell, values of a probe, tensors, the place of an
 exception. Some of the inputs are bytes as they come, most are of the right shape with parts that are not. The program
 stops at the first exception, and leaves the input that raised it in a file `crash-…`.
 """
@@ -24,10 +24,10 @@ import torch
 
 from benchmarks import publish
 
-with atheris.instrument_imports(include=["grader.evidence", "grader.execution.replies", "grader.execution.outputs"]):
-    from grader.evidence import wire
-    from grader.execution.replies import Reply, cell_result, evidence
+with atheris.instrument_imports(include=["grader.sandbox", "grader.sandbox.replies", "grader.sandbox.outputs"]):
     from grader.records import Limits, Request
+    from grader.sandbox import wire
+    from grader.sandbox.replies import Reply, cell_result, evidence
 
 REQUEST = Request(key="1.1/values/hidden/0", source="", function="probe", inputs={}, seconds=1.0)
 LIMITS = Limits()

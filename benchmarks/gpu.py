@@ -195,9 +195,9 @@ def a_class(device: str, most: int | None) -> dict[str, Any]:
 def graded(device: str, most: int | None) -> tuple[dict[str, str], float]:
     """The outcome of each exercise of each submission, and the seconds for all, one after the other."""
     from grader.course import lessons
-    from grader.execution.server import Server
     from grader.grading.grade import grade, master_notebook
     from grader.records import GradingSettings
+    from grader.sandbox.server import Server
     from grader.submission.intake import find
 
     outcomes = {}

@@ -22,9 +22,9 @@ from benchmarks import publish
 from benchmarks.classes import grader, make_empty_course, submit
 from corpus.neighbours_script import BUFFERS, IN_FLIGHT, PRIORITIES, SPOIL, TERMINALS
 from examples.make import Example, classes
-from grader.execution import cgroup
-from grader.execution.users import COUNT, FIRST
 from grader.paths import course_root
+from grader.sandbox import cgroup
+from grader.sandbox.users import COUNT, FIRST
 
 LESSON = "1-attention"
 # Right, wrong in one place, in another style. That of lesson 3 trains for a while.

@@ -18,9 +18,9 @@ import papermill
 from nbformat.v4 import new_code_cell, new_notebook
 
 from benchmarks import publish
-from grader.execution.engine import RunPlan, execute
-from grader.execution.server import Server
 from grader.records import Limits
+from grader.sandbox.engine import RunPlan, execute
+from grader.sandbox.server import Server
 
 CELLS = (
     "device = 'cpu'",

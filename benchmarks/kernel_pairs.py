@@ -34,13 +34,13 @@ from benchmarks import publish
 from benchmarks.kernels import KERNELS, SECRET, with_kernels
 from benchmarks.verified import namespace
 from corpus.answers import variants
-from grader.checks.judge import judge_trial
-from grader.checks.plan import plan_exercise
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lessons
-from grader.declaration.lesson import Lesson
-from grader.grading.dependencies import foundations
+from grader.declare.lesson import Lesson
+from grader.judge.dependencies import foundations
+from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import ReferenceResults, run_here
+from grader.judge.verdicts import judge_trial
 from grader.records import Evidence, Outcome
 
 SHARES = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the tolerance, which is tried with

@@ -43,15 +43,15 @@ from corpus.answers import variants
 from corpus.judging import TooLong, alarm, sheet, solutions, tried
 from corpus.mutate import mutants
 from grader.build.other_kernels import KERNELS as OTHER_KERNELS
-from grader.checks.judge import judge, judge_trial
-from grader.checks.plan import plan_exercise
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lessons
 from grader.course.trainings.recorded import FOLDER
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.grading.dependencies import foundations
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.judge.dependencies import foundations
+from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import ReferenceResults, run_here
+from grader.judge.verdicts import judge, judge_trial
 from grader.records import Evidence, Outcome
 
 KERNELS: Mapping[str, Mapping[str, str]] = {**OTHER_KERNELS, "best": {}}  # "best": of this machine

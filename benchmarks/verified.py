@@ -22,16 +22,16 @@ import nbformat
 import torch
 
 from corpus.answers import variants
-from grader.checks.plan import plan_exercise
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.reference_results import run_here
 from grader.course import lessons
 from grader.course.trainings.segment import MOST_OFF, distances
-from grader.declaration.lesson import SHORT, Lesson
-from grader.grading.dependencies import foundations
-from grader.notebook.cells import Role, answer_cell, only_draws, role
+from grader.declare.lesson import SHORT, Lesson
+from grader.judge.dependencies import foundations
+from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import run_here
 from grader.paths import course_root
 from grader.records import Case, Status
+from grader.submission.cells import Role, answer_cell, only_draws, role
 
 
 def namespace(lesson: Lesson, cell: str, exercise: str, source: str, replaces: Mapping[str, Any]) -> dict[str, Any]:

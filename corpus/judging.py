@@ -23,24 +23,24 @@ import nbformat
 import torch
 from torch import Tensor
 
-from grader.checks.from_scratch import used_builtins
-from grader.checks.judge import judge
-from grader.checks.mentions import complaint
-from grader.checks.plan import plan_exercise
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.raised import NO_CELLS, NotebookCells
-from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lessons
-from grader.declaration.exercise import Check, Exercise, Mistake
-from grader.declaration.lesson import Lesson
-from grader.declaration.sampler import InputSampler
-from grader.diagnosis.diagnose import WrongAnswer, diagnose, wrong_answer
-from grader.diagnosis.repairs.repairs import Repair
-from grader.grading.built_ins import refused
+from grader.declare.exercise import Check, Exercise, Mistake
+from grader.declare.lesson import Lesson
+from grader.declare.sampler import InputSampler
+from grader.explain.diagnose import WrongAnswer, diagnose, wrong_answer
+from grader.explain.repairs.repairs import Repair
 from grader.grading.try_repairs import repair_requests
-from grader.notebook.cells import TOOLS_CELL, Role, answer_cell, role
+from grader.judge.built_ins import refused
+from grader.judge.from_scratch import used_builtins
+from grader.judge.mentions import complaint
+from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.raised import NO_CELLS, NotebookCells
+from grader.judge.reference_results import ReferenceResults, run_here
+from grader.judge.verdicts import judge
 from grader.paths import notebook_path
 from grader.records import Evidence, Place, Status, Verdict
+from grader.submission.cells import TOOLS_CELL, Role, answer_cell, role
 
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 20  # of CPU time: one answer on all its trials

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.diagnosis.mutants.mutants import changed_tree, edits
+from grader.explain.mutants.mutants import changed_tree, edits
 
 
 def mutants(source: str) -> Iterator[tuple[str, str]]:
     """Yield every mutant of a cell: what was changed, and the changed source. Docstrings and annotations are left alone.
 
-    The changes are those that explain wrong answers (grader/diagnosis), and more: also those that no sentence describes.
+    The changes are those that explain wrong answers (grader/explain), and more: also those that no sentence describes.
     """
     tree = ast.parse(source)
     seen = {ast.unparse(tree)}

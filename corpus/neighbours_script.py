@@ -13,11 +13,11 @@ import sys
 import time
 from unittest.mock import patch
 
-from grader.execution import cgroup
-from grader.execution.sandbox import Sandbox
-from grader.execution.server import Server
-from grader.execution.tiers import tier_problem
 from grader.records import Limits
+from grader.sandbox import cgroup
+from grader.sandbox.connection import Sandbox
+from grader.sandbox.server import Server
+from grader.sandbox.tiers import tier_problem
 
 # What a sandbox finds open when its first cell starts: number → what the kernel calls it.
 DESCRIPTORS = """

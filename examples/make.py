@@ -28,7 +28,7 @@ from nbformat import NotebookNode
 
 from grader.build.links import BADGE_CELL
 from grader.course import lessons
-from grader.notebook.cells import Role, answer_cell, marked_exercises, role, with_marker
+from grader.submission.cells import Role, answer_cell, marked_exercises, role, with_marker
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -5,7 +5,7 @@ holds it to that. Folders hand each other the frozen records of `records.py`. `p
 `secret.py` reads the course secret, and `cli.py` is the command line. How it all works together: docs/design.md.
 """
 
-from grader.execution.guest.library_internals import skip_iri_grammar
+from grader.sandbox.guest.library_internals import skip_iri_grammar
 
 skip_iri_grammar()
 

@@ -51,7 +51,7 @@ from grader.commands.options import (
     SubmissionsOption,
     WorksheetOption,
 )
-from grader.declaration.errors import DeclarationError
+from grader.declare.errors import DeclarationError
 from grader.paths import course_root, shipped_root
 
 

@@ -1,5 +1,6 @@
 """For all tests: they run side by side, a file on one worker, so that what its tests share is made once."""
 
+import fcntl
 import gc
 import os
 import tempfile
@@ -11,20 +12,21 @@ import pytest
 import torch
 
 from tests.halves import CASES, mark_other_cases_slow, read_case
+from tests.wheels import build_wheel
 
 # The longest begin first, so that no worker is left alone with one at the end.
 MINUTES = (
-    "tests/classes",
+    "tests/example_class",
     "tests/course/test_every_exercise",
     "tests/notebooks/test_notebooks",
     "tests/hostile",
     "tests/test_kill",
-    "tests/nbgrader_plugins",
+    "tests/classes/nbgrader_plugins",
     "tests/solutions/test_trained",
     "tests/course/test_devices",
-    "tests/gradebook",
+    "tests/classes/gradebook",
     "tests/submission/test_faults",
-    "tests/workers",
+    "tests/classes/workers",
     "tests/test_wrong_uses",
 )
 
@@ -57,3 +59,14 @@ def pytest_collection_finish() -> None:
 def rank(test: str) -> int:
     """Return the place in MINUTES of what a test belongs to."""
     return next((place for place, name in enumerate(MINUTES) if test.startswith(name)), len(MINUTES))
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, built once for all workers."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # common to the workers of this run
+    with (folder / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return next(folder.glob("*.whl"), None) or build_wheel(folder)

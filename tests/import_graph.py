@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-GUEST = "grader.execution.guest"  # runs as the package `guest`, and imports its modules under that name
+GUEST = "grader.sandbox.guest"  # runs as the package `guest`, and imports its modules under that name
 
 Graph = Mapping[str, frozenset[str]]  # module → the modules of grader that it imports
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.classes.example_class import ROOT, grade_here
+from tests.example_class.example_class import ROOT, grade_here
 
 GOOD = ROOT / "examples" / "submitted" / "untouched" / "1-attention" / "1-attention.ipynb"
 NAME = "1-attention"

@@ -53,6 +53,7 @@ def test_docker_sees_what_is_copied_and_nothing_else() -> None:
     assert {line[1:] for line in lines if line.startswith("!")} == set(COPIED)
 
 
+@pytest.mark.slow(held_by="tests/test_wheel.py::test_the_wheel_is_small_and_has_no_file_of_the_machine")
 def test_the_package_can_be_built_from_what_is_copied(tmp_path: Path) -> None:
     there = tmp_path / "copied"
     for name in COPIED:

@@ -9,6 +9,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import nbformat
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -36,7 +37,13 @@ def test_conda_users_get_the_projects_own_list() -> None:
     assert by_pip == ["-c constraints.txt", "-e .[widgets]"]
     assert {re.split(r"[<>=]", requirement)[0] for requirement in named} == {"python", "make", "pip"}
     assert f"python{PROJECT['requires-python']}" in named
-    # Conda hands these lines to pip as a requirements file; pip must be able to read them and find them here.
+
+
+@pytest.mark.slow(held_by="tests/test_environment.py::test_conda_users_get_the_projects_own_list")
+def test_pip_reads_what_conda_hands_to_it() -> None:
+    """As a requirements file, in this folder."""
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+    by_pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
     lines = ROOT / ".conda-check.tmp"
     lines.write_text("\n".join(by_pip), "utf-8")
     try:

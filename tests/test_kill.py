@@ -58,8 +58,8 @@ def grade(folder: Path, jobs: int = 1, before: Callable[[], None] | None = None,
 
     from grader.commands.console import Terminal
     from grader.commands.grade import GradeOptions, run
-    from grader.execution.process import ServerProcess
-    from grader.execution.tiers import resolve_tier
+    from grader.sandbox.process import ServerProcess
+    from grader.sandbox.tiers import resolve_tier
 
     os.environ["GRADER_SECRET"] = "test"
     if before is not None:
@@ -141,6 +141,18 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[tuple], 
     return gradebook(folder), time.monotonic() - started
 
 
+@pytest.mark.slow(
+    held_by="tests/classes/gradebook/test_gradebook.py::test_a_locked_gradebook_is_tried_again_and_then_named"
+)
+def test_two_runs_at_one_gradebook_record_what_one_records(undisturbed, tmp_path: Path) -> None:
+    folder = course(tmp_path / "two")
+    runs = [start(folder) for _ in range(2)]
+    for run in runs:
+        run.join(300)
+    assert [run.exitcode for run in runs] == [11, 11], (folder / "said.txt").read_text("utf-8")
+    assert gradebook(folder) == undisturbed[0]
+
+
 @pytest.mark.fast_cases("2")
 @pytest.mark.parametrize("kills", [2, 20])
 def test_killed_at_random_moments_and_run_again_the_gradebook_is_the_same(
@@ -196,7 +208,7 @@ def test_no_sandbox_outlives_a_killed_grader(tmp_path: Path) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.slow(held_by="tests/results/test_writer.py::test_a_worker_that_dies_costs_only_time")
+@pytest.mark.slow(held_by="tests/classes/results/test_writer.py::test_a_worker_that_dies_costs_only_time")
 @pytest.mark.parametrize("head_start", [True, False])
 def test_a_worker_process_that_is_killed_costs_nothing_but_time(
     head_start: bool, tmp_path: Path, undisturbed: tuple[list[tuple], float]
@@ -222,12 +234,12 @@ def small_files() -> None:
 
 
 def hurry() -> None:
-    from grader.gradebook import connection
+    from grader.classes.gradebook import connection
 
     connection.PAUSE, connection.LOCK_SECONDS = 0.01, 0
 
 
-@pytest.mark.slow(held_by="tests/gradebook/test_gradebook.py::test_a_full_disk_is_named")
+@pytest.mark.slow(held_by="tests/classes/gradebook/test_gradebook.py::test_a_full_disk_is_named")
 def test_a_full_disk_is_named_and_a_rerun_completes_the_class(
     tmp_path: Path, undisturbed: tuple[list[tuple], float]
 ) -> None:
@@ -240,7 +252,9 @@ def test_a_full_disk_is_named_and_a_rerun_completes_the_class(
     assert gradebook(folder) == undisturbed[0]
 
 
-@pytest.mark.slow(held_by="tests/gradebook/test_gradebook.py::test_a_locked_gradebook_is_tried_again_and_then_named")
+@pytest.mark.slow(
+    held_by="tests/classes/gradebook/test_gradebook.py::test_a_locked_gradebook_is_tried_again_and_then_named"
+)
 def test_a_gradebook_that_somebody_holds_is_named_and_a_rerun_completes_the_class(
     tmp_path: Path, undisturbed: tuple[list[tuple], float]
 ) -> None:

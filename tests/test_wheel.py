@@ -47,11 +47,9 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Installed:
     top = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(top), str(ROOT)], check=True)
-    (wheel,) = top.glob("*.whl")
     packages = top / "packages"
     subprocess.run([*pip, "install", "--no-deps", "--target", str(packages), str(wheel)], check=True)
     one = Installed(wheel, packages, top)
@@ -83,6 +81,7 @@ def test_the_wheel_is_small_and_has_no_file_of_the_machine(installed: Installed)
     ]
 
 
+@pytest.mark.slow(held_by="tests/test_wheel.py::test_the_wheel_is_small_and_has_no_file_of_the_machine")
 def test_an_editable_install_leaves_no_package_of_its_own(tmp_path: Path) -> None:
     # A folder `grader` in site-packages without code would be imported where the checkout cannot be read.
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
@@ -114,14 +113,14 @@ def test_the_other_commands_need_nothing_else(command: str, said: str, installed
     assert said in installed.run("grader", *command.split())
 
 
-@pytest.mark.slow(held_by="tests/gradebook/test_one_truth.py::test_every_export_says_what_nbgrader_says")
+@pytest.mark.slow(held_by="tests/classes/gradebook/test_one_truth.py::test_every_export_says_what_nbgrader_says")
 def test_the_scores_are_exported(installed: Installed, graded: str) -> None:
     rows = list(csv.DictReader(installed.run("grader", "export", "csv").splitlines()))
     assert [(row["student"], float(row["score"])) for row in rows] == [("solved", 100.0), ("untouched", 0.0)]
 
 
 @pytest.mark.slow(
-    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
+    held_by="tests/classes/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
 )
 def test_nbgraders_own_commands_work_and_agree(installed: Installed, graded: str) -> None:
     again = installed.course / "submitted" / "zoe" / NAME

@@ -1,6 +1,6 @@
 """Disguise an answer as somebody who copied it might: other names, another order, lines that do nothing, or all three.
 
-None of this uses the grader's own normal form (grader/normal_form), which is what is measured. A copy need not pass its checks.
+None of this uses the grader's own normal form (grader/submission/code), which is what is measured. A copy need not pass its checks.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from corpus.answers import variants
 from corpus.judging import empty_answers, mistaken, self_check, shape_only, solutions, verdict
 from corpus.mutate import mutants
 from grader.course import lessons
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
 from grader.records import Outcome, Verdict
 
 COLUMNS = (

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from os.path import exists
 from typing import Any
 
-from grader.diagnosis.exceptions.where_raised import file_of, source_of_file
-from grader.notebook.cells import CARRY_ON, MARKER
-from grader.notebook.source_names import without_magics
+from grader.explain.exceptions.where_raised import file_of, source_of_file
+from grader.submission.cells import CARRY_ON, MARKER
+from grader.submission.code.source_names import without_magics
 
 LESSON_CELL = "# @title "
 STUB = 'raise NotImplementedError("TODO '

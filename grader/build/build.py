@@ -24,9 +24,9 @@ from grader.build.pages import with_lessons, with_repository
 from grader.build.scripts import solution_notebook
 from grader.build.self_check_kept import tools_cells
 from grader.build.student import student_notebook
-from grader.checks.planned_trial import refuse_sent_answers
 from grader.course import lessons
-from grader.declaration.validate import validate_probes
+from grader.declare.validate import validate_probes
+from grader.judge.planned_trial import refuse_sent_answers
 from grader.paths import notebook_path, write_atomically
 
 

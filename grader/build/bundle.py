@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.build.provided import extract
-from grader.notebook.source_names import names_bound_by
+from grader.submission.code.source_names import names_bound_by
 
 PROJECT = ("grader", "attention")
 
@@ -19,7 +19,7 @@ PROJECT = ("grader", "attention")
 class Part(NamedTuple):
     """What a notebook needs of one module."""
 
-    module: str  # "grader.checks.compare"
+    module: str  # "grader.judge.compare"
     source: str  # without imports from this project
     imports: dict[str, tuple[str, str]]  # name in the source → (module of an earlier part, its name there)
 
@@ -29,7 +29,7 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
     """Return the parts of all modules that are needed, each after those that it imports from.
 
     Args:
-        wanted: a module each, "grader.build.self_check", or some of its names: "grader.checks.compare:flatten shape".
+        wanted: a module each, "grader.build.self_check", or some of its names: "grader.judge.compare:flatten shape".
 
     Raises:
         ValueError: a module or name does not exist, or modules import one another.

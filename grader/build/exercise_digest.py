@@ -12,9 +12,9 @@ from pathlib import Path
 
 from grader.build.built import release
 from grader.build.bundle import PROJECT
-from grader.checks.planned_trial import parameters
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.judge.planned_trial import parameters
 from grader.paths import OWN_LESSONS
 
 COMPUTING = ("grader.build.self_check_numbers", "grader.build.other_kernels")

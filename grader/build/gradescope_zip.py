@@ -45,7 +45,7 @@ if [ -z "$python" ]; then
     exit 1
 fi
 
-sh "$course/grader/execution/install-libseccomp.sh"
+sh "$course/grader/sandbox/install-libseccomp.sh"
 "$python" -m venv "$root/venv"
 # PyTorch without CUDA: an image of one gigabyte rather than five.
 export PIP_EXTRA_INDEX_URL="${PIP_EXTRA_INDEX_URL-https://download.pytorch.org/whl/cpu}"

@@ -17,10 +17,10 @@ import torch
 
 from grader.build.self_check_data import Reader
 from grader.build.self_check_trials import read_trials
-from grader.checks.reference_results import ReferenceResults
 from grader.course import lessons
-from grader.diagnosis.candidates import candidates
-from grader.diagnosis.fingerprint import Fingerprint, alike
+from grader.explain.candidates import candidates
+from grader.explain.fingerprint import Fingerprint, alike
+from grader.judge.reference_results import ReferenceResults
 
 # The plainest kernels, and those of processors without AVX-512: what the environment must say.
 KERNELS: Mapping[str, Mapping[str, str]] = {

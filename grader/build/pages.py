@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from grader.build.links import Repository, badge
-from grader.declaration.lesson import Lesson
+from grader.declare.lesson import Lesson
 
 LESSONS = re.compile(r"(<!-- lessons: [^>]*-->).*?(<!-- /lessons -->)", re.DOTALL)
 TEMPLATE = re.compile(r"^(  (?:COURSE|BRANCH): )\S+$", re.MULTILINE)  # two lines of docs/classroom/grade.yml

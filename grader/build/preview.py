@@ -23,8 +23,8 @@ from nbconvert.exporters.templateexporter import TemplateExporter
 from nbformat import NotebookNode
 
 from grader.course import lessons
-from grader.notebook.cells import Role, role
 from grader.paths import course_root, notebook_path, write_atomically
+from grader.submission.cells import Role, role
 
 TEMPLATES = Path(__file__).parent / "templates"
 SECONDS = 900  # for one cell

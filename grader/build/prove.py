@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from grader.checks.judge import judge
-from grader.checks.plan import plan_exercise
-from grader.checks.planned_trial import PlannedTrial, parameters
-from grader.checks.reference_results import ReferenceResults
-from grader.declaration.exercise import Check, Exercise, Mistake
-from grader.declaration.lesson import Lesson
-from grader.declaration.sampler import InputSampler
-from grader.diagnosis.diagnose import diagnose, wrong_answer
+from grader.declare.exercise import Check, Exercise, Mistake
+from grader.declare.lesson import Lesson
+from grader.declare.sampler import InputSampler
+from grader.explain.diagnose import diagnose, wrong_answer
+from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import PlannedTrial, parameters
+from grader.judge.reference_results import ReferenceResults
+from grader.judge.verdicts import judge
 from grader.records import Evidence, Outcome
 
 DRAWS = ("one", "two", "three")  # hidden inputs are drawn so often: a mistake may pass on one draw and not on another

@@ -10,8 +10,8 @@ from base64 import b85encode
 from pathlib import Path
 from types import ModuleType
 
-from grader.notebook.source_names import names_bound_by
 from grader.paths import OWN_LESSONS
+from grader.submission.code.source_names import names_bound_by
 
 PROJECT = ("attention", "grader", OWN_LESSONS)  # packages whose imports are left out of a notebook
 

@@ -12,8 +12,8 @@ import re
 import nbformat
 from nbformat import NotebookNode
 
-from grader.declaration.lesson import Lesson
-from grader.notebook.cells import QUESTION_TITLE, question_cell, with_question_marker, written_cell
+from grader.declare.lesson import Lesson
+from grader.submission.cells import QUESTION_TITLE, question_cell, with_question_marker, written_cell
 
 BEGIN, END = "=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ==="
 SCHEME = re.compile(rf"^[ \t]*{BEGIN}[ \t]*$\n(.*)^[ \t]*{END}[ \t]*$", re.MULTILINE | re.DOTALL)

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.reference_results import ReferenceResults
-from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import ReferenceResults
 from grader.records import Evidence, Inputs, Status, Value
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.notebook.source_names import definitions, free_names
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.submission.code.source_names import definitions, free_names
 
 # What code says to tools and not to people.
 DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?:fmt:|noqa\b|ruff:|isort:|mypy:|type:|pragma:|pylint:).*$", re.MULTILINE)

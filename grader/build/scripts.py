@@ -22,9 +22,9 @@ from grader.build.provided import inline, title_of
 from grader.build.questions import question_cells
 from grader.build.questions import title_of as question_title
 from grader.build.script_checks import check_against_script, check_what_students_read, without_directives
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.notebook.cells import (
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.submission.cells import (
     DRAWS,
     TOOLS_CELL,
     ScriptMarker,

@@ -19,20 +19,20 @@ from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cel
 from grader.build.rich_message import show_rich
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import shown_inputs, what_is_off
-from grader.checks.compare import first_difference, flatten
-from grader.checks.mentions import HINT, complaint, mentions
-from grader.diagnosis.code.read_code import searchable
-from grader.diagnosis.exceptions.where_raised import source_of_file, the_line
-from grader.diagnosis.explain import explain
-from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
-from grader.diagnosis.match import is_telling, print_of
-from grader.diagnosis.mutants.defaults import differing, with_asked
-from grader.diagnosis.repairs.find_repair import find_repair
-from grader.diagnosis.repairs.repairs import Repair
-from grader.diagnosis.repairs.run_repaired import RAISED, run_repaired, stopwatch
-from grader.diagnosis.seen import Candidate, Seen
-from grader.normal_form.traits import Traits
-from grader.notebook.cells import CARRY_ON
+from grader.explain.code.read_code import searchable
+from grader.explain.exceptions.where_raised import source_of_file, the_line
+from grader.explain.explain import explain
+from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.explain.match import is_telling, print_of
+from grader.explain.mutants.defaults import differing, with_asked
+from grader.explain.repairs.find_repair import find_repair
+from grader.explain.repairs.repairs import Repair
+from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch
+from grader.explain.seen import Candidate, Seen
+from grader.judge.compare import first_difference, flatten
+from grader.judge.mentions import HINT, complaint, mentions
+from grader.submission.cells import CARRY_ON
+from grader.submission.code.traits import Traits
 
 # Where expected numbers are rounded to 2 bytes of the largest, more is allowed than in the grade, by this factor.
 ROOM = 3.0

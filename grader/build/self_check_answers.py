@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_trials import expected_of
-from grader.checks.compare import flatten
-from grader.checks.planned_trial import PlannedTrial
-from grader.declaration.exercise import Exercise
-from grader.diagnosis.candidates import candidates
-from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
-from grader.diagnosis.match import is_telling, says_little
-from grader.diagnosis.seen import Candidate, Seen
-from grader.normal_form.traits import Traits
+from grader.declare.exercise import Exercise
+from grader.explain.candidates import candidates
+from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.explain.match import is_telling, says_little
+from grader.explain.seen import Candidate, Seen
+from grader.judge.compare import flatten
+from grader.judge.planned_trial import PlannedTrial
+from grader.submission.code.traits import Traits
 
 # So many wrong answers of a kind the notebook knows, for one exercise.
 MOST = {"argument": 200, "gradient": 60, "mutant": 600}

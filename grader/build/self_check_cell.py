@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from grader.build.bundle import Part, bundle
 from grader.build.self_check_pack import PackedExercise
-from grader.checks.planned_trial import source_of
-from grader.declaration.exercise import Check
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Check
+from grader.declare.lesson import Lesson
+from grader.judge.planned_trial import source_of
 
 LINE = 10_000  # characters of a line of the compressed text: few lines, and no editor stumbles over one
 PROBES = "probes"
@@ -143,7 +143,7 @@ def probes_part(checks: Sequence[Check]) -> Part:
     for check in checks:
         for function in filter(None, (check.probe, check.judge)):
             functions.setdefault(function.__name__, source_of(function))
-    imports = {"Finding": ("grader.build.self_check", "Finding"), "difference": ("grader.checks.compare", "difference")}
+    imports = {"Finding": ("grader.build.self_check", "Finding"), "difference": ("grader.judge.compare", "difference")}
     head = (
         "from __future__ import annotations\nimport math\nfrom collections.abc import *\nfrom typing import Any\n"
         "import torch\nfrom torch import Tensor, nn\nfrom torch.nn import functional as F"

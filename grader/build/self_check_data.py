@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from grader.checks.compare import flatten
-from grader.declaration.public_numbers import draw_numbers
-from grader.diagnosis.fingerprint import Fingerprint, alike
+from grader.declare.public_numbers import draw_numbers
+from grader.explain.fingerprint import Fingerprint, alike
+from grader.judge.compare import flatten
 
 TENSOR, SUM, STORED = "~", "~+", "stored"  # marks in packed values
 FORMS = 2**15 - 1  # so many forms of values are told apart, and so many exceptions

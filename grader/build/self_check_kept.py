@@ -20,7 +20,7 @@ from grader.build.self_check_numbers import Draft, drafted, settled
 from grader.build.self_check_pack import PackedExercise
 from grader.build.self_check_stored import decided_alike, what_is_off
 from grader.course import lessons
-from grader.notebook.cells import TOOLS_CELL
+from grader.submission.cells import TOOLS_CELL
 
 # Of an unchanged exercise's wrong answers that nobody declared, the check runs one in so many, and saves half of its time.
 # A test runs all of them.

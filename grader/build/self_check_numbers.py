@@ -10,12 +10,12 @@ from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_answers import wrong_answers
 from grader.build.self_check_pack import PackedExercise, Writer
 from grader.build.self_check_trials import PackedInputs, chosen_trials, expected_of
-from grader.checks.planned_trial import PlannedTrial
-from grader.declaration.builtin_names import banned_names
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.lesson import Lesson
-from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
-from grader.diagnosis.mutants.defaults import asked_defaults
+from grader.declare.builtin_names import banned_names
+from grader.declare.exercise import Check, Exercise
+from grader.declare.lesson import Lesson
+from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.explain.mutants.defaults import asked_defaults
+from grader.judge.planned_trial import PlannedTrial
 
 
 class Draft(NamedTuple):

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from grader.build.self_check_data import FEW, ODD, RIGHT, STEP, STORED, SUM, TENSOR, UNKNOWN, brief_form, brief_numbers
-from grader.declaration.sampler import Recipe
-from grader.diagnosis.fingerprint import Fingerprint, alike
+from grader.declare.sampler import Recipe
+from grader.explain.fingerprint import Fingerprint, alike
 from grader.records import Value
 
 # Bytes of an expected number that is rounded: with 2 it is off by at most 1.5e-5 of the largest, with 4 by 2e-10.

@@ -14,13 +14,13 @@ from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_data import RIGHT, UNKNOWN, Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import PackedExercise
 from grader.build.self_check_trials import expected_of, read_trials
-from grader.checks.compare import first_difference
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.reference_results import ReferenceResults
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.diagnosis.candidates import candidates
-from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.explain.candidates import candidates
+from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.judge.compare import first_difference
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import ReferenceResults
 
 # The part of the checks' tolerance by which a stored number may be off; more where it was rounded to 2 bytes of the largest.
 EXACT, ROUNDED = 0.1, 2.0

@@ -15,14 +15,14 @@ from torch import Tensor
 from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_data import Reader
 from grader.build.self_check_pack import Writer
-from grader.checks.compare import flatten
-from grader.checks.plan import shown
-from grader.checks.planned_trial import PlannedTrial, is_sent
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.declaration.sampler import PublicSampler
-from grader.diagnosis.candidates import candidates
-from grader.diagnosis.fingerprint import Fingerprint, alike, fingerprint
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.declare.sampler import PublicSampler
+from grader.explain.candidates import candidates
+from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.judge.compare import flatten
+from grader.judge.plan import shown
+from grader.judge.planned_trial import PlannedTrial, is_sent
 from grader.records import Status, Value
 
 Prints = Callable[[int], Fingerprint | None]

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.checks.compare import first_place, places_off
+from grader.judge.compare import first_place, places_off
 
 MOST_NUMBERS = 24  # of inputs that are shown
 NOT_SHOWN = ("weights", "grad_outputs")  # with these numbers among the inputs, nobody computes by hand

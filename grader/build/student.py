@@ -16,7 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 
-from grader.notebook.cells import marked_exercises, stub
+from grader.submission.cells import marked_exercises, stub
 
 TEXT_STUB = "*Double-click here, and write your answer in place of this line.*"
 

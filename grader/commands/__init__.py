@@ -2,6 +2,5 @@
 
 In: the options, and a Terminal to write to. Out: the exit status, and the files that the other folders write.
 A command catches the expected errors of the other folders, and prints each as one line.
-May import: build, course, declaration, execution, gradebook, grading, notebook, report, results, similarity, submission,
-workers, records, paths, secret.
+May import: build, classes, course, declare, grading, report, sandbox, submission, records, paths, secret.
 """

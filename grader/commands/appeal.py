@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from grader.classes.gradebook.config import CourseConfig, read_config
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.hear_appeals import add_appeal, decide_appeal, submission_of
+from grader.classes.gradebook.reader import read_entry
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import entries_or_complain, write_page
 from grader.commands.output_file import CannotWrite, write_lines
-from grader.gradebook.config import CourseConfig, read_config
-from grader.gradebook.errors import RecordError
-from grader.gradebook.hear_appeals import add_appeal, decide_appeal, submission_of
-from grader.gradebook.reader import read_entry
 from grader.records import Appeal, GradebookEntry
 from grader.report.text import clean, number, who
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.reader import read_whole
+from grader.classes.results.folders import autograded_notebook, write_pdf
+from grader.classes.results.pages import page_of
 from grader.commands.output_file import write_result
-from grader.gradebook.config import read_config
-from grader.gradebook.reader import read_whole
 from grader.records import GradebookEntry
 from grader.report.class_page import class_page
 from grader.report.pdf import pdf_printer
-from grader.results.folders import autograded_notebook, write_pdf
-from grader.results.pages import page_of
 
 
 def write_pdfs(

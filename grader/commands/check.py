@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from grader.classes.workers import servers
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
 from grader.course import assignment_by_exercise, lessons
-from grader.execution.device import NoDevice, resolve_device
-from grader.execution.errors import IsolationError
-from grader.execution.process import ServerProcess
-from grader.execution.tiers import resolve_tier
 from grader.grading.grade import get_ready, grade, master_notebook
 from grader.grading.graded import again_if_starved
 from grader.records import Grade, GradingSettings
@@ -21,10 +18,13 @@ from grader.report.ci import annotated, github, gitlab, junit
 from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details
 from grader.report.text import number
+from grader.sandbox.device import NoDevice, resolve_device
+from grader.sandbox.errors import IsolationError
+from grader.sandbox.process import ServerProcess
+from grader.sandbox.tiers import resolve_tier
 from grader.secret import SecretError, course_secret
 from grader.submission.file import IntakeError, NoSuchPath, SubmissionFile, Unreadable
 from grader.submission.intake import content, find
-from grader.workers import servers
 
 CODE_QUALITY = Path("gl-code-quality-report.json")  # as GitLab's documentation calls it
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.commands.console import Terminal
 from grader.commands.output_file import CannotWrite, is_standard_output, write_lines
-from grader.execution.doctor import examine, report
+from grader.sandbox.doctor import examine, report
 
 
 def run(terminal: Terminal, json: Path | None = None) -> int:

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.build.gradescope_zip import autograder
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.reader import read_whole
+from grader.classes.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.from_gradebook import entries_or_complain
 from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
 from grader.commands.own_file import read_own_file
 from grader.course import assignment_by_exercise, lessons
-from grader.gradebook.config import read_config
-from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import read_whole
 from grader.records import GradebookEntry
 from grader.report.export import CannotExport, WrongOwnFile, export
 from grader.report.jsonl import entry_to_json
 from grader.report.text import some
-from grader.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
 from grader.secret import SecretError, course_secret
 from grader.submission.file import NoSuchPath
 from grader.submission.intake import DuplicateSubmission, find_all

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from grader.classes.gradebook.config import CourseConfig, read_config
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.reader import read_class, read_entry, read_whole_grades
+from grader.classes.results.folders import autograded_notebook, write_feedback
+from grader.classes.results.pages import page_of
 from grader.commands.console import Terminal
-from grader.gradebook.config import CourseConfig, read_config
-from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import read_class, read_entry, read_whole_grades
 from grader.records import GradebookEntry
-from grader.results.folders import autograded_notebook, write_feedback
-from grader.results.pages import page_of
 
 
 def entries_or_complain(

@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.workers import worker
+from grader.classes.workers.cluster import NoCluster, cluster_workers
+from grader.classes.workers.grade_class import grade_class
+from grader.classes.workers.job import Course
+from grader.classes.workers.local import default_jobs, local_workers
+from grader.classes.workers.workers import Workers, WorkersLost
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.head_start import is_new
 from grader.commands.output_file import CannotWrite, write_result, writing
 from grader.commands.own_file import read_own_file
 from grader.course import assignment_by_exercise, lessons
 from grader.course.trainings.recorded import read_kept
-from grader.execution.device import NoDevice, jobs_on, usable_device
-from grader.execution.errors import IsolationError
-from grader.execution.process import ServerProcess
-from grader.execution.tiers import resolve_tier
-from grader.gradebook.errors import RecordError, StudentNameError
 from grader.grading.grade import master_notebook, run_trainings
 from grader.grading.withheld import withheld
 from grader.records import Grade, GradebookEntry, GradingSettings
@@ -28,18 +30,16 @@ from grader.report.jsonl import to_json
 from grader.report.services.moodle import drafts
 from grader.report.terminal import progress, table
 from grader.report.text import clean
+from grader.sandbox.device import NoDevice, jobs_on, usable_device
+from grader.sandbox.errors import IsolationError
+from grader.sandbox.process import ServerProcess
+from grader.sandbox.tiers import resolve_tier
 from grader.secret import SecretError, course_secret
 from grader.submission.file import NoSuchPath, SubmissionFile
 from grader.submission.intake import DuplicateSubmission, find_all
-from grader.workers import worker
-from grader.workers.cluster import NoCluster, cluster_workers
-from grader.workers.grade_class import grade_class
-from grader.workers.job import Course
-from grader.workers.local import default_jobs, local_workers
-from grader.workers.workers import Workers, WorkersLost
 
 if TYPE_CHECKING:
-    from grader.results.writer import ResultsWriter
+    from grader.classes.results.writer import ResultsWriter
 
 GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2  # exit statuses
 # The class page shows each check up to so many submissions: to read the checks of one takes 1.3 ms and some 30 KB.
@@ -218,9 +218,9 @@ def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
         CannotStart: one of them cannot be opened.
     """
     # These modules import nbgrader, which takes a second: meanwhile the workers start.
-    from grader.gradebook.config import read_config
-    from grader.gradebook.writer import open_gradebook
-    from grader.results.writer import ResultsWriter
+    from grader.classes.gradebook.config import read_config
+    from grader.classes.gradebook.writer import open_gradebook
+    from grader.classes.results.writer import ResultsWriter
 
     root, html = options.root, options.html
     masters = {name: master_notebook(root, name) for name in lessons()}
@@ -295,8 +295,8 @@ def _results(
         done: student and assignment of those that are in the gradebook.
         others: what to show of those that are not.
     """
+    from grader.classes.gradebook.reader import read_class
     from grader.commands.from_gradebook import with_checks
-    from grader.gradebook.reader import read_class
 
     everybody = read_class(outputs.gradebook, outputs.course)
     ours = [entry for entry in everybody if (entry.student.id, entry.assignment) in done]

@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 
 from grader.course import max_score
-from grader.execution.device import resolve_device
-from grader.execution.server import Server
 from grader.grading.grade import grade, master_notebook
 from grader.grading.graded import again_if_starved
 from grader.grading.withheld import withheld
 from grader.paths import course_root, write_atomically
 from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.export import export
+from grader.sandbox.device import resolve_device
+from grader.sandbox.server import Server
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable, assignment_in
 
 STUDENT = "submission"  # the student's name in the grade; Gradescope itself knows who handed it in

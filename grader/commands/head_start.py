@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.execution.errors import IsolationError
-from grader.execution.process import ServerProcess
-from grader.execution.tiers import likely_tier
-from grader.execution.visible_gpu import visible_gpu
+from grader.sandbox.errors import IsolationError
+from grader.sandbox.process import ServerProcess
+from grader.sandbox.tiers import likely_tier
+from grader.sandbox.visible_gpu import visible_gpu
 
 
 @contextmanager

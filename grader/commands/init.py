@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 from grader.build.links import linked_pages
 from grader.build.pages import with_lessons
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
 from grader.commands.console import Terminal, wrong_assignment
 from grader.course import shipped_lessons, shipped_packages
-from grader.declaration.lesson import Lesson
-from grader.gradebook.config import read_config
-from grader.gradebook.errors import RecordError
-from grader.gradebook.writer import add_students
+from grader.declare.lesson import Lesson
 from grader.paths import OWN_LESSONS, notebook_path, shipped_root
 from grader.secret import SecretError, kept_secret
 
@@ -25,14 +25,14 @@ CONFIG = '''\
 
 from pathlib import Path
 
-from grader.nbgrader_plugins.settings import settings
+from grader.classes.nbgrader_plugins.settings import settings
 
 c = get_config()  # noqa: F821  (nbgrader defines it)
 c.merge(settings(Path(__file__).resolve().parent))
 c.CourseDirectory.course_id = "{course}"
 
 # What each day after the due date costs: nbgrader db assignment add ASSIGNMENT --duedate='2030-01-31 18:00:00 UTC'
-c.AssignLatePenalties.plugin_class = "grader.nbgrader_plugins.late.PointsPerDay"
+c.AssignLatePenalties.plugin_class = "grader.classes.nbgrader_plugins.late.PointsPerDay"
 c.PointsPerDay.points = {points}
 '''
 IGNORED = """\

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.lateness import set_lateness
+from grader.classes.gradebook.reader import read_class
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import write_page
-from grader.gradebook.config import read_config
-from grader.gradebook.errors import RecordError
-from grader.gradebook.lateness import set_lateness
-from grader.gradebook.reader import read_class
 from grader.records import GradebookEntry
 from grader.report.text import clean, number, who
 
@@ -46,7 +46,7 @@ def run(options: LateOptions, terminal: Terminal) -> int:
     if options.hours and not after.penalty:
         terminal.complain(
             "no points are taken off: nbgrader_config.py sets no penalty. One by the day is set there with "
-            "c.AssignLatePenalties.plugin_class = 'grader.nbgrader_plugins.late.PointsPerDay' and c.PointsPerDay.points"
+            "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and c.PointsPerDay.points"
         )
     terminal.say(f"page  {page}")
     return 0

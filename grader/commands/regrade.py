@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.reader import read_class
 from grader.commands.console import Terminal
-from grader.gradebook.config import read_config
-from grader.gradebook.errors import RecordError
-from grader.gradebook.reader import read_class
 from grader.records import GradebookEntry
 from grader.report.text import clean, number
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.classes.gradebook.errors import RecordError
 from grader.commands.archive import write_pdfs
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import entries_or_complain, with_checks
 from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
-from grader.gradebook.errors import RecordError
 from grader.report.class_page import class_page
 from grader.report.items import items_csv
 from grader.report.jsonl import entry_to_json

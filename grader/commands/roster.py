@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.students import write_students
 from grader.commands.console import Terminal
 from grader.commands.own_file import read_own_file
-from grader.gradebook.config import read_config
-from grader.gradebook.errors import RecordError
-from grader.gradebook.students import write_students
 from grader.records import Student
 from grader.report.export import WrongOwnFile
 from grader.report.services.roster import Listed, read_roster

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from grader.classes.gradebook.config import read_config
+from grader.classes.results.recorded_answers import RecordedAnswers, recorded_answers
+from grader.classes.results.worked_solutions import worked
 from grader.commands.console import Terminal, wrong_assignment
 from grader.commands.from_gradebook import entries_or_complain
 from grader.commands.output_file import CannotWrite, write_result
 from grader.course import lessons
-from grader.gradebook.config import read_config
 from grader.grading.grade import master_notebook
-from grader.notebook.cells import Role, role
 from grader.records import GradebookEntry
 from grader.report.similar import as_lines, similar_table
 from grader.report.similar_page import similar_page
+from grader.report.similarity.exercise import ComparedExercise, compare_exercise, given_fragments
+from grader.report.similarity.fragments import Fragments
+from grader.report.similarity.whole_answer import whole_answer
 from grader.report.text import assignments, clean
-from grader.results.recorded_answers import RecordedAnswers, recorded_answers
-from grader.results.worked_solutions import worked
-from grader.similarity.exercise import ComparedExercise, compare_exercise, given_fragments
-from grader.similarity.fragments import Fragments
-from grader.similarity.whole_answer import whole_answer
+from grader.submission.cells import Role, role
 
 NOT_GIVEN = (Role.TOOLS, Role.CHECK)  # machinery that nobody copies from, and long
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from grader.build.errors import BuildError
 from grader.build.student_zip import handed_out
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.errors import RecordError
 from grader.commands.console import Terminal
 from grader.commands.output_file import CannotWrite, write_result
-from grader.gradebook.config import read_config
-from grader.gradebook.errors import RecordError
 from grader.paths import own_lessons
 
 

@@ -1,7 +1,7 @@
 """The lessons of the course: those of its folder lessons/, or else the three that come with the grader, one package each.
 
-In: the reference modules of `attention`, and the records of `declaration`. Out: `lessons()`, every lesson validated.
-May import: attention, declaration, checks.compare (for judges of their own), records, paths (for trainings that are kept,
+In: the reference modules of `attention`, and the records of `declare`. Out: `lessons()`, every lesson validated.
+May import: attention, declare, judge.compare (for judges of their own), records, paths (for trainings that are kept,
 and for the course's own lessons).
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-from grader.declaration.errors import DeclarationError
-from grader.declaration.lesson import Lesson
-from grader.declaration.validate import validate
+from grader.declare.errors import DeclarationError
+from grader.declare.lesson import Lesson
+from grader.declare.validate import validate
 from grader.paths import OWN_LESSONS, own_lessons
 
 

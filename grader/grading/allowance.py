@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from grader.diagnosis.repairs.run_repaired import stopped_by_another_thread
+from grader.explain.repairs.run_repaired import stopped_by_another_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from grader.declaration.lesson import Lesson
-from grader.execution.engine import Execution
-from grader.grading.dependencies import foundations
-from grader.notebook.cells import answer_cell
-from grader.notebook.keeps_state import may_remember
-from grader.notebook.source_names import bound_names, mentioned_names
-from grader.notebook.told_names import told_names
+from grader.declare.lesson import Lesson
+from grader.judge.dependencies import foundations
 from grader.records import Outcome, Verdict
+from grader.sandbox.engine import Execution
+from grader.submission.cells import answer_cell
+from grader.submission.code.keeps_state import may_remember
+from grader.submission.code.source_names import bound_names, mentioned_names
+from grader.submission.code.told_names import told_names
 from grader.submission.rebuild import Rebuilt
 
 SEED = 0  # written into every notebook, whose own default is 0, too, where trainings are verified
@@ -90,7 +90,10 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     trains = [given.pop(id) for id in lesson.training_cells if id in given]
     first = {"seed", *lesson.verified.parameters}.union(*(bound_names(source) or () for source in trains))
     told = told_names(given.values(), (*answers, *own), first - asked)
-    return may_remember((*answers, *own), asked, told)
+    called = frozenset().union(*map(mentioned_names, answers))
+    used = [source for source in own if (bound_names(source) or frozenset()) & called]
+    others = [source for source in own if source not in used]
+    return may_remember((*answers, *used), asked, told, others, (*given.values(), *trains))
 
 
 def that_training_reaches(lesson: Lesson, rebuilt: Rebuilt, below: Collection[str]) -> list[str]:

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from grader.declaration.lesson import Lesson
+from grader.declare.lesson import Lesson
 from grader.grading.decide import only_training_failed
-from grader.grading.dependencies import foundations, may_use
 from grader.grading.stand_ins import stand_ins, with_stand_ins
+from grader.judge.dependencies import foundations, may_use
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 

@@ -13,18 +13,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.checks.from_scratch import same_definitions
-from grader.checks.plan import draw_ahead, plan_exercise
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.raised import SYNTAX_ERRORS
-from grader.checks.reference_results import ReferenceResults, Results
 from grader.course import lessons, max_score
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.execution.engine import Execution, RunPlan, execute
-from grader.execution.interpreter import InterpreterServer
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
 from grader.grading.allowance import Allowance, TookTooLong
-from grader.grading.built_ins import refuse_built_ins
 from grader.grading.decide import SEED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded
@@ -33,9 +25,17 @@ from grader.grading.schedule import schedule
 from grader.grading.shortened import say_shortened
 from grader.grading.stand_ins import carried_on
 from grader.grading.withheld import withheld
-from grader.notebook.cells import answer_cell, check_cell
+from grader.judge.built_ins import refuse_built_ins
+from grader.judge.from_scratch import same_definitions
+from grader.judge.plan import draw_ahead, plan_exercise
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.raised import SYNTAX_ERRORS
+from grader.judge.reference_results import ReferenceResults, Results
 from grader.paths import notebook_path
 from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Verdict
+from grader.sandbox.engine import Execution, RunPlan, execute
+from grader.sandbox.interpreter import InterpreterServer
+from grader.submission.cells import answer_cell, check_cell
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild

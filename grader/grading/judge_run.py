@@ -9,20 +9,20 @@ from operator import is_
 
 from nbformat import NotebookNode
 
-from grader.checks.judge import judge
-from grader.checks.planned_trial import PlannedTrial
-from grader.checks.raised import NotebookCells
-from grader.checks.reference_results import ReferenceResults
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.diagnosis.diagnose import WrongAnswer, diagnose, wrong_answer
-from grader.diagnosis.repairs.repairs import Repair
-from grader.execution.engine import Execution
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.explain.diagnose import WrongAnswer, diagnose, wrong_answer
+from grader.explain.repairs.repairs import Repair
 from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.shortened import not_run
 from grader.grading.try_repairs import repair_requests
 from grader.grading.undefined import cells_that_ran, where_it_stopped
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.raised import NotebookCells
+from grader.judge.reference_results import ReferenceResults
+from grader.judge.verdicts import judge
 from grader.records import CellResult, Evidence, Outcome, Request, Verdict
+from grader.sandbox.engine import Execution
 from grader.submission.rebuild import Rebuilt
 
 # CPU seconds for which the grader may look for what explains the wrong answers of one submission.

@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 from nbformat import NotebookNode
 
-from grader.checks.planned_trial import PlannedTrial
-from grader.declaration.lesson import Lesson
-from grader.notebook.cells import Role, is_off, only_draws, role
-from grader.notebook.source_names import bound_names, free_names, imported_names, mentioned_names
-from grader.notebook.student_code import student_looks_names_up
+from grader.declare.lesson import Lesson
+from grader.judge.planned_trial import PlannedTrial
+from grader.submission.cells import Role, is_off, only_draws, role
+from grader.submission.code.source_names import bound_names, free_names, imported_names, mentioned_names
+from grader.submission.code.student_code import student_looks_names_up
 
 
 def unneeded_cells(

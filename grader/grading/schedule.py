@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from grader.checks.planned_trial import PlannedTrial
-from grader.declaration.lesson import Lesson
-from grader.execution.engine import RunPlan, TimeoutPolicy
+from grader.declare.lesson import Lesson
 from grader.grading.batching import batch_probes
-from grader.grading.dependencies import foundations, mentioned_exercises
 from grader.grading.pruning import unneeded_cells
 from grader.grading.stand_ins import stand_ins
-from grader.notebook.cells import Role, answer_cell, role
-from grader.notebook.source_names import definitions
+from grader.judge.dependencies import foundations, mentioned_exercises
+from grader.judge.planned_trial import PlannedTrial
 from grader.records import GIVEN, GradingSettings, Origin, Request
+from grader.sandbox.engine import RunPlan, TimeoutPolicy
+from grader.submission.cells import Role, answer_cell, role
+from grader.submission.code.source_names import definitions
 from grader.submission.rebuild import Rebuilt
 
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 import nbformat
 from nbformat import NotebookNode
 
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import SHORT, Lesson
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import SHORT, Lesson
 
 NOTE = (
     f"[Shortened for grading: {SHORT} steps. The rest of this training was verified from secret states in its middle and near "

@@ -13,8 +13,8 @@ from copy import deepcopy
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from grader.declaration.lesson import Lesson
-from grader.notebook.cells import answer_cell, carry_on_cell, is_off, switched_on
+from grader.declare.lesson import Lesson
+from grader.submission.cells import answer_cell, carry_on_cell, is_off, switched_on
 
 
 def stand_ins(lesson: Lesson, notebook: NotebookNode) -> frozenset[str]:

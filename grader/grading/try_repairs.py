@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Generator, Mapping, Sequence
 
-from grader.checks.judge import judge_trial
-from grader.checks.planned_trial import PlannedTrial, source_of
-from grader.checks.reference_results import ReferenceResults
-from grader.diagnosis.repairs import run_repaired
-from grader.diagnosis.repairs.find_repair import Attempt, Search
-from grader.diagnosis.repairs.repairs import Repair
+from grader.explain.repairs import run_repaired
+from grader.explain.repairs.find_repair import Attempt, Search
+from grader.explain.repairs.repairs import Repair
+from grader.judge.planned_trial import PlannedTrial, source_of
+from grader.judge.reference_results import ReferenceResults
+from grader.judge.verdicts import judge_trial
 from grader.records import Evidence, Outcome, Request, Status
 
 FUTURE = "from __future__ import annotations"

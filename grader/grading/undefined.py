@@ -8,14 +8,14 @@ from difflib import get_close_matches
 
 from nbformat import NotebookNode
 
-from grader.checks.excerpt import excerpt
-from grader.checks.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.evidence.text import one_line
-from grader.notebook.cells import answer_cell, is_stubs_own
-from grader.notebook.source_names import binding_lines, bound_names, without_magics
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.judge.excerpt import excerpt
+from grader.judge.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
 from grader.records import CellResult, Outcome, Status, Verdict
+from grader.sandbox.text import one_line
+from grader.submission.cells import answer_cell, is_stubs_own
+from grader.submission.code.source_names import binding_lines, bound_names, without_magics
 from grader.submission.rebuild import Rebuilt
 
 IMPORTS = re.compile(r"^(?:from[ \t]+\S+[ \t]+)?import[ \t]+(.+)$", re.MULTILINE)

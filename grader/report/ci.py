@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from grader.notebook.cells import with_marker
 from grader.records import Grade, Outcome, Verdict
 from grader.report.text import SYMBOLS, clean, clean_lines, kind, number
+from grader.submission.cells import with_marker
 
 
 @dataclass(frozen=True, kw_only=True)

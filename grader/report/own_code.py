@@ -12,7 +12,7 @@ from grader.records import Verdict
 from grader.report.text import clean_lines
 
 MOST_LINES, MOST_WIDTH = 200, 160  # that are shown of an answer
-MARKED = re.compile(r"^→ *(\d+) │ ?(.*)(?:\n +│ ( *)\^)?", re.MULTILINE)  # as checks/excerpt.py writes it
+MARKED = re.compile(r"^→ *(\d+) │ ?(.*)(?:\n +│ ( *)\^)?", re.MULTILINE)  # as judge/excerpt.py writes it
 UNSURE = re.compile("[\\s⇥\N{REPLACEMENT CHARACTER}]")  # spaces, tabs and what cannot be shown
 
 

@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from grader.report.similarity.exercise import ComparedExercise
+from grader.report.similarity.pairs import LEAST_ANSWERS, Pair
 from grader.report.text import clean
-from grader.similarity.exercise import ComparedExercise
-from grader.similarity.pairs import LEAST_ANSWERS, Pair
 
 MOST_ROWS = 20  # pairs of students on the terminal
 

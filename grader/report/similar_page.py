@@ -9,8 +9,8 @@ from grader import __version__
 from grader.records import Student
 from grader.report.page import templates
 from grader.report.similar import Both, by_students, remark
+from grader.report.similarity.exercise import ComparedExercise
 from grader.report.text import clean_lines
-from grader.similarity.exercise import ComparedExercise
 
 MOST_PAIRS = 100  # of students, on one page
 MOST_OPEN = 3  # pairs of students whose code is unfolded at first

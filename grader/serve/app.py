@@ -14,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from grader.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import RecordError
 from grader.serve import class_pages, hub, lti_pages, student_pages, web
 from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError

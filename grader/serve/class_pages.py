@@ -8,7 +8,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from grader.gradebook.hear_appeals import decide_appeal
+from grader.classes.gradebook.hear_appeals import decide_appeal
 from grader.records import Appeal, GradebookEntry, Student
 from grader.report.class_page import class_page
 from grader.report.text import who

@@ -15,9 +15,9 @@ from typing import Any
 
 import uvicorn
 
+from grader.classes.gradebook.errors import RecordError
 from grader.commands.console import Terminal
 from grader.commands.grade import GradeOptions
-from grader.gradebook.errors import RecordError
 from grader.secret import SecretError, course_secret
 from grader.serve.app import make_app
 from grader.serve.lti_scores import Sender

@@ -22,25 +22,25 @@ from pathlib import Path
 
 from rich.console import Console
 
+from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.gradebook.writer import open_gradebook
+from grader.classes.results.folders import write_autograded
+from grader.classes.results.pages import page_of
+from grader.classes.results.writer import ResultsWriter
+from grader.classes.workers.grade_class import grade_class
+from grader.classes.workers.job import Job
 from grader.commands.console import Terminal
 from grader.commands.grade import GradeOptions, prepare
 from grader.course import lessons
-from grader.gradebook.errors import RecordError, StudentNameError
-from grader.gradebook.writer import open_gradebook
 from grader.grading.grade import master_notebook
 from grader.grading.graded import Graded
 from grader.paths import write_atomically
 from grader.records import Grade, GradebookEntry
-from grader.results.folders import write_autograded
-from grader.results.pages import page_of
-from grader.results.writer import ResultsWriter
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
 from grader.serve.settings import BEST, SettingsError
 from grader.serve.site import Site, open_site
 from grader.submission.file import SubmissionFile
-from grader.workers.grade_class import grade_class
-from grader.workers.job import Job
 
 LOOK_SECONDS = 0.2  # between two looks at the queue
 MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault

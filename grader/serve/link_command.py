@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from grader.classes.gradebook.errors import RecordError
 from grader.commands.console import Terminal
-from grader.gradebook.errors import RecordError
 from grader.paths import write_atomically
 from grader.report.services.csv_table import table
 from grader.secret import SecretError

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from grader.gradebook.errors import RecordError
-from grader.gradebook.writer import add_students
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
 from grader.records import Student
 from grader.serve import web
 from grader.serve.guard import CSP

@@ -17,8 +17,8 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from grader.gradebook.errors import RecordError
-from grader.gradebook.writer import add_students
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
 from grader.records import GradebookEntry, Student
 from grader.report.text import number
 from grader.serve.lti import LEARNER

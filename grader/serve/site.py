@@ -8,14 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from grader.classes.gradebook.config import CourseConfig, read_config
+from grader.classes.gradebook.connection import sqlite_file
+from grader.classes.gradebook.reader import read_class, read_due_dates, read_entry, read_students
+from grader.classes.results.folders import autograded_notebook
+from grader.classes.results.pages import is_current, page_of
 from grader.course import lessons
-from grader.gradebook.config import CourseConfig, read_config
-from grader.gradebook.connection import sqlite_file
-from grader.gradebook.reader import read_class, read_due_dates, read_entry, read_students
 from grader.paths import notebook_path, write_atomically
 from grader.records import GradebookEntry, Student
-from grader.results.folders import autograded_notebook
-from grader.results.pages import is_current, page_of
 from grader.serve.settings import AFTER_DUE, BY_HAND, Policy, Settings, current_settings
 from grader.serve.sign_in import serve_key
 from grader.serve.store import Store, now, text_of

@@ -2,6 +2,7 @@
 
 In: paths, folders and zips; bytes of a notebook. Out: `SubmissionFile` records, one for each person and assignment;
 the code of a submission, and the rebuilt notebook; or `Unreadable` with the reason, or `Unavailable` where the
-machine or the operator is at fault. No code is run, no archive is unpacked, no link is followed.
-May import: declaration, notebook, records.
+machine or the operator is at fault. `cells` alone spells which cell is what. `code/` reads source text. No code is run, no
+archive is unpacked, no link is followed.
+May import: declare, records.
 """

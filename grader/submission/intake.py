@@ -7,8 +7,8 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from grader.notebook.cells import answer_cell, marked_exercises
 from grader.submission.archive import list_zip, read_member
+from grader.submission.cells import answer_cell, marked_exercises
 from grader.submission.choose import ReadAssignment, Wanted, choose, renamed
 from grader.submission.file import (
     IntakeError,

@@ -12,7 +12,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.notebook.source_names import binding_lines, bound_names, mentioned_names, parse_statements, without_magics
+from grader.submission.code.source_names import (
+    binding_lines,
+    bound_names,
+    mentioned_names,
+    parse_statements,
+    without_magics,
+)
 
 # Halves are searched for among at most so many characters, times the square of the number of cells: every few cells
 # that stand together may be one, and each try reads their text. That is 10 cells of 10,000 characters, or 50 of 80.

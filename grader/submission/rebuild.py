@@ -15,9 +15,10 @@ from difflib import SequenceMatcher
 import nbformat
 from nbformat import NotebookNode
 
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.notebook.cells import (
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.records import Written
+from grader.submission.cells import (
     Role,
     answer_cell,
     marked_exercises,
@@ -27,7 +28,6 @@ from grader.notebook.cells import (
     role,
     written_cell,
 )
-from grader.records import Written
 from grader.submission.file import Cell, Submission, Unreadable
 from grader.submission.limits import refuse_much_code
 from grader.submission.parts import defined, is_rest, join

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 
 from nbformat import NotebookNode
 
-from grader.notebook.cells import (
+from grader.records import Written
+from grader.submission.cells import (
     Role,
     marked_questions,
     question_of,
@@ -15,7 +16,6 @@ from grader.notebook.cells import (
     with_question_marker,
     without_question_marker,
 )
-from grader.records import Written
 from grader.submission.file import Cell
 
 MAX_TEXT = 20_000  # characters of one text; the rest is left out

@@ -5,7 +5,7 @@ import torch
 from attention.diagnostics import FINDINGS, alignment_accuracy, convergence, diagnose, gradient_reach, sharpness
 
 from grader.course.lesson_3.diagnose import draw_patient, patient
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
 
 
 @pytest.mark.parametrize("illness", ["none", *FINDINGS])

@@ -296,7 +296,7 @@ def test_lesson_3_solved_in_the_browser_and_a_head_is_picked(page: Page, lab: st
     notebook.close()
 
 
-@pytest.mark.slow(held_by="tests/gradebook/test_formgrader.py::test_a_comment_goes_round")
+@pytest.mark.slow(held_by="tests/classes/gradebook/test_formgrader.py::test_a_comment_goes_round")
 def test_formgrader_generates_autogrades_and_shows_a_score(page: Page, lab: str) -> None:
     page.goto(f"{lab}formgrader?token=test")
     row = page.locator("tr", has_text="1-attention")

@@ -18,7 +18,7 @@ from grader.records import Student
 from grader.serve.lti_calls import own_key
 from grader.serve.settings import read_settings
 from tests.browser.chromium import chromium_or_skip
-from tests.gradebook.small_course import COURSE, NAME, SmallCourse
+from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.serve.running import course_on_free_port, running
 from tests.serve.school import open_school
 

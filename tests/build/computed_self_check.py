@@ -3,8 +3,8 @@
 from grader.build.self_check_cell import SelfChecks, self_checks
 from grader.build.self_check_numbers import drafted, settled
 from grader.build.self_check_pack import PackedExercise
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
 
 
 def packed_exercise(lesson: Lesson, exercise: Exercise) -> PackedExercise:

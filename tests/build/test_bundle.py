@@ -14,14 +14,10 @@ def run(parts) -> dict[str, dict]:
 
 
 def test_parts_run_without_the_project_in_their_order() -> None:
-    parts = bundle("grader.checks.compare:difference", "grader.diagnosis.fingerprint")
-    assert [part.module for part in parts] == [
-        "grader.records",
-        "grader.checks.compare",
-        "grader.diagnosis.fingerprint",
-    ]
+    parts = bundle("grader.judge.compare:difference", "grader.explain.fingerprint")
+    assert [part.module for part in parts] == ["grader.records", "grader.judge.compare", "grader.explain.fingerprint"]
     assert "grader" not in "".join(part.source for part in parts)
-    compare = run(parts)["grader.checks.compare"]
+    compare = run(parts)["grader.judge.compare"]
     assert compare["difference"]("x", 2, 3) == "x: 2, expected 3"
     assert "equals_reference" not in compare
 
@@ -35,7 +31,7 @@ def test_a_name_that_is_only_handed_on_comes_from_its_home() -> None:
 
 def test_a_missing_name_is_told() -> None:
     with pytest.raises(ValueError, match="does not define nothing_like_it"):
-        bundle("grader.checks.compare:nothing_like_it")
+        bundle("grader.judge.compare:nothing_like_it")
 
 
 def test_nothing_is_carried_that_a_notebook_lacks() -> None:

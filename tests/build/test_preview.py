@@ -11,7 +11,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 from grader.build.preview import executed, page, with_alternative_texts, with_outputs_of
-from grader.notebook.cells import answer_cell, check_cell
+from grader.submission.cells import answer_cell, check_cell
 
 FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()"
 CAPTION = '*A line over d_k, from `1` to "2".* It rises.'

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from grader.build.prove import Proof, prove
 from grader.cli import app
 from grader.course import lessons
-from grader.declaration.exercise import Mistake
+from grader.declare.exercise import Mistake
 
 LESSON = lessons()["1-attention"]
 SCALED = LESSON.exercise("1.2")

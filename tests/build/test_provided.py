@@ -6,7 +6,7 @@ import pytest
 
 from grader.build.provided import extract, inline
 from grader.build.scripts import without_directives
-from grader.notebook.source_names import bound_names, imported_names
+from grader.submission.code.source_names import bound_names, imported_names
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,8 +11,8 @@ from grader.build.questions import question_cells
 from grader.build.scripts import _cells
 from grader.build.student import TEXT_STUB, student_notebook
 from grader.course.lesson_1 import LESSON
-from grader.declaration.errors import DeclarationError
-from grader.notebook.cells import question_title, without_marks
+from grader.declare.errors import DeclarationError
+from grader.submission.cells import question_title, without_marks
 
 ASKED = "### Why three?\n\nOne matrix for both, and what is lost?"
 SCHEME = "- two jobs (1)\n- an example (1)"

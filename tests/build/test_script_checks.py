@@ -13,8 +13,8 @@ from grader.build.errors import BuildError
 from grader.build.script_checks import check_against_script
 from grader.build.scripts import solution_notebook
 from grader.course import lessons
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """# %% [markdown]

@@ -7,10 +7,10 @@ import torch
 from grader.build.reproducible import ReproducibleResults, is_rounding
 from grader.build.self_check_data import FARTHEST, Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import Writer
-from grader.checks.plan import shown
 from grader.course.lesson_1 import LESSON
-from grader.declaration.sampler import PublicSampler
-from grader.diagnosis.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
+from grader.declare.sampler import PublicSampler
+from grader.explain.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
+from grader.judge.plan import shown
 
 
 def there_and_back(value, how: str = "expected"):

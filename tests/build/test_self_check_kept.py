@@ -27,9 +27,9 @@ from grader.build.self_check_pack import PackedExercise
 from grader.build.self_check_stored import decided_alike, what_is_off
 from grader.course import lessons
 from grader.course.lesson_1 import LESSON
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
-from grader.notebook.cells import TOOLS_CELL
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.submission.cells import TOOLS_CELL
 from tests.build.computed_self_check import computed_self_checks
 from tests.import_graph import ROOT
 
@@ -254,7 +254,7 @@ def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 
 def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callable[[str], list[str]]) -> None:
     everything = [one.id for one in LESSON.exercises]
-    assert changing("grader.diagnosis.mutants.operators") == everything
+    assert changing("grader.explain.mutants.operators") == everything
     assert changing("grader.build.reproducible") == everything
     assert changing("grader.build.other_kernels") == everything
     assert changing("grader.course.lesson_1.softmax") == ["1.3"]

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from grader.commands.check import CheckOptions, run
 from grader.commands.console import Terminal
-from tests.gradebook.small_course import NAME, SmallCourse
+from tests.classes.gradebook.small_course import NAME, SmallCourse
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "1-attention" / "1-attention.ipynb"
 FILE = f"submitted/s1/{NAME}/{NAME}.ipynb"

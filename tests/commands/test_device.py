@@ -6,7 +6,7 @@ import torch
 from typer.testing import CliRunner
 
 from grader.cli import app
-from grader.execution.device import JOB_BYTES, NoDevice, jobs_on, resolve_device
+from grader.sandbox.device import JOB_BYTES, NoDevice, jobs_on, resolve_device
 
 without_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 

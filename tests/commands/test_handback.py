@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.commands.platforms import CANVAS, MOODLE, MOODLE_WITHOUT_FOLDERS, canvas_takes, download, moodle_takes
-from tests.gradebook.small_course import COURSE, NAME, SmallCourse
 
 CANVAS_EXPORT = '''\
 Student,ID,SIS User ID,SIS Login ID,Section,Lab 1 (87568490),Final Score

@@ -10,8 +10,8 @@ import pytest
 
 from grader.commands import head_start as module
 from grader.commands.head_start import head_start
-from grader.execution.errors import IsolationError
-from grader.execution.visible_gpu import VisibleGpu
+from grader.sandbox.errors import IsolationError
+from grader.sandbox.visible_gpu import VisibleGpu
 
 
 @pytest.mark.parametrize("name", ["grader.cli", "grader.commands.head_start", "papermill"])

@@ -17,11 +17,11 @@ import pytest
 from nbgrader.api import Course, Gradebook
 from typer.testing import CliRunner
 
+from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.errors import RecordError
 from grader.cli import app
 from grader.commands import init as command
 from grader.course import shipped_lessons
-from grader.gradebook.config import read_config
-from grader.gradebook.errors import RecordError
 from tests.warm_python import run_python
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.classes.gradebook.small_course import NAME, SmallCourse
 from tests.commands.platforms import download, moodle_takes
-from tests.gradebook.small_course import NAME, SmallCourse
 
 ZIP = {
     "4711": "Ada Lovelace_4711_assignsubmission_file/1-attention.ipynb",
@@ -26,7 +26,7 @@ WORKSHEET = """\
 "Participant 4714","Emmy Noether","emmy@example.org","No submission","","100.00","Yes","-","-",""
 """
 PENALTY = """
-c.AssignLatePenalties.plugin_class = "grader.nbgrader_plugins.late.PointsPerDay"
+c.AssignLatePenalties.plugin_class = "grader.classes.nbgrader_plugins.late.PointsPerDay"
 c.PointsPerDay.points = 2
 """
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.execution.tiers import TIERS
-from tests.gradebook.small_course import COURSE, NAME, SmallCourse
+from grader.sandbox.tiers import TIERS
+from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.warm_python import run_python
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse, cells
 from tests.commands.platforms import CANVAS, download
-from tests.gradebook.small_course import COURSE, NAME, SmallCourse, cells
 
 
 @pytest.fixture(scope="module")

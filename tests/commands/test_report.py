@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from grader.classes.gradebook.writer import Handover, open_gradebook
 from grader.cli import app
 from grader.course import lessons
-from grader.gradebook.writer import Handover, open_gradebook
 from grader.records import Student
 from tests.report.test_items import graded_class
 from tests.report.test_pages import Page

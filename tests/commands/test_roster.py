@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.gradebook.writer import add_students
+from grader.classes.gradebook.writer import add_students
 from grader.records import Student
 from grader.report.export import WrongOwnFile
 from grader.report.services.roster import Listed, read_roster
+from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.commands.platforms import CANVAS, download
 from tests.commands.test_handback import CANVAS_EXPORT
-from tests.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.report.test_moodle import OWN as WORKSHEET
 
 TWO_COLUMNS = 'LastName,FirstName,ID,SIS Login ID,Section\n"=""=1+1""",Özge,12,oez,Mon\n'

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus.answers import answers
+from grader.classes.gradebook.reader import read_class
 from grader.cli import app
-from grader.gradebook.reader import read_class
-from tests.similarity.recorded_class import record_class
+from tests.report.recorded_class import record_class
 
 SAME = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1)\n"
 ORIGINAL = """

@@ -19,12 +19,12 @@ from benchmarks.truth import measure as measuring
 from benchmarks.truth.measure import measure
 from corpus.answers import variants
 from corpus.judging import mistaken, sheet, solutions, verdict
-from grader.checks.compare import compare
-from grader.checks.planned_trial import source_of
-from grader.checks.reference_results import run_here
 from grader.course import lessons
-from grader.declaration.exercise import Exercise, Mistake
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise, Mistake
+from grader.declare.lesson import Lesson
+from grader.judge.compare import compare
+from grader.judge.planned_trial import source_of
+from grader.judge.reference_results import run_here
 from grader.records import Outcome, Verdict
 from tests.scripts import cells_of
 

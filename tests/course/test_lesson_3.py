@@ -14,11 +14,11 @@ from torch.nn import functional as F
 
 from corpus.answers import variants
 from corpus.judging import mistaken, sheet, verdict
-from grader.checks.reference_results import run_here
 from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3 import trained_model as trained_vlm
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
+from grader.judge.reference_results import run_here
 from grader.records import Case, Outcome
 
 HERE = Path(__file__).parent

@@ -10,10 +10,10 @@ import torch
 from attention.open_vlm import OpenVLM
 from attention.recipe import MODEL
 
-from grader.checks.judge import judge
-from grader.checks.plan import plan_exercise
-from grader.checks.reference_results import ReferenceResults, run_here
 from grader.course import lessons
+from grader.judge.plan import plan_exercise
+from grader.judge.reference_results import ReferenceResults, run_here
+from grader.judge.verdicts import judge
 from grader.records import Evidence, Outcome, Verdict
 
 LESSON = lessons()["4-lab"]

@@ -14,9 +14,9 @@ from benchmarks.lab_repairs import BROKEN, LAB, TRAININGS
 from benchmarks.repair import broken_pieces
 from grader.course.lesson_4 import LESSON
 from grader.course.lesson_4.short_training import mended_answers, mended_began
-from grader.declaration.exercise import Check
-from grader.declaration.lesson import SHORT
-from grader.declaration.sampler import InputSampler
+from grader.declare.exercise import Check
+from grader.declare.lesson import SHORT
+from grader.declare.sampler import InputSampler
 from grader.records import Case, Finding
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "lab_repairs.txt"

@@ -10,19 +10,19 @@ import pytest
 from grader.build.built import digest
 from grader.build.provided import inline
 from grader.build.self_check_trials import runs_there
-from grader.checks.plan import shown
-from grader.checks.planned_trial import refuse_sent_answers, source_of
+from grader.classes.workers.grade_key import code_digest
 from grader.course import lessons, shipped_lessons
 from grader.course.trainings import recorded
-from grader.declaration.errors import DeclarationError
-from grader.workers.grade_key import code_digest
+from grader.declare.errors import DeclarationError
+from grader.judge.plan import shown
+from grader.judge.planned_trial import refuse_sent_answers, source_of
 
 LESSON = """
 import torch
 
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.lesson import Lesson
-from grader.declaration.trial import trials
+from grader.declare.exercise import Check, Exercise
+from grader.declare.lesson import Lesson
+from grader.declare.trial import trials
 from lessons.shared import draw, scaled
 
 

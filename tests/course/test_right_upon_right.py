@@ -9,11 +9,11 @@ import pytest
 
 from corpus.answers import Variant, variants
 from corpus.judging import notebook_names, sheet, solutions
-from grader.checks.judge import judge
-from grader.checks.reference_results import run_here
 from grader.course import lessons
-from grader.declaration.lesson import Lesson
-from grader.grading.dependencies import foundations
+from grader.declare.lesson import Lesson
+from grader.judge.dependencies import foundations
+from grader.judge.reference_results import run_here
+from grader.judge.verdicts import judge
 from grader.records import Outcome
 
 BELOW_OTHERS = [

@@ -12,14 +12,14 @@ from attention.pointing import Pointer
 from torch import nn
 from torch.nn import functional as F
 
-from grader.checks.plan import plan_exercise
-from grader.checks.reference_results import run_here
 from grader.course import lessons
 from grader.course.lesson_3 import verified_model
 from grader.course.trainings import recorded
 from grader.course.trainings.recorded import State, Training, evenly
 from grader.course.trainings.segment import compare_training, draw_state, go_on, judge_segment
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
+from grader.judge.plan import plan_exercise
+from grader.judge.reference_results import run_here
 from grader.records import Case, Finding
 
 LINE = {"weight": torch.tensor([[1.0, 2.0]]), "bias": torch.tensor([3.0])}

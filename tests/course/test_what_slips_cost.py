@@ -12,8 +12,8 @@ from torch import Tensor
 
 from corpus.judging import mistaken, sheet
 from grader.course import lessons
-from grader.declaration.exercise import Exercise, Mistake
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise, Mistake
+from grader.declare.lesson import Lesson
 from grader.records import Outcome, Verdict
 
 GRADED = [

@@ -9,8 +9,8 @@ import pytest
 
 from corpus.judging import verdict
 from grader.course import lessons
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
 from grader.records import Outcome
 
 WRITINGS = [

@@ -6,9 +6,9 @@ import re
 import shlex
 from pathlib import Path
 
-from grader.gradebook.reader import read_class
-from tests.gradebook.read_exports import score_on
-from tests.gradebook.small_course import COURSE, SmallCourse
+from grader.classes.gradebook.reader import read_class
+from tests.classes.gradebook.read_exports import score_on
+from tests.classes.gradebook.small_course import COURSE, SmallCourse
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "instructors.md"
 BLOCK = re.compile(r"^<!-- not run: tests/docs/test_appeal_commands.py [^\n]*-->\n```sh\n(.*?)^```", re.M | re.S)

@@ -170,7 +170,7 @@ def test_the_sandbox_shows_nothing_of_the_course(grades: dict[str, dict]) -> Non
 
 
 @pytest.mark.slow(
-    held_by="tests/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
+    held_by="tests/classes/nbgrader_plugins/test_nbgrader.py::test_autograde_gives_the_same_marks_as_grader_grade"
 )
 def test_nbgrader_collects_and_grades_it_from_another_folder(
     reader: Reader, grades: dict[str, dict], tmp_path: Path
@@ -198,7 +198,7 @@ def test_the_student_gets_no_answer(reader: Reader) -> None:
     assert "unfold(-2, rows" not in check
 
 
-@pytest.mark.slow(held_by="tests/workers/test_grade_key.py::test_what_a_grade_depends_on_is_in_its_key")
+@pytest.mark.slow(held_by="tests/classes/workers/test_grade_key.py::test_what_a_grade_depends_on_is_in_its_key")
 def test_a_changed_lesson_is_graded_anew(reader: Reader, grades: dict[str, dict]) -> None:
     again = "grader grade submitted --jobs 1 --json again.jsonl"
     unchanged = reader.run(again)

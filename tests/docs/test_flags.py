@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from grader.course import lessons
-from grader.grading.built_ins import refuse_built_ins
+from grader.judge.built_ins import refuse_built_ins
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.execution.tiers import LINUX, TIERS
+from grader.sandbox.tiers import LINUX, TIERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -12,10 +12,10 @@ for needed in ("papermill", "nbgrader", "safetensors", "pyseccomp", "matplotlib"
     pytest.importorskip(needed)
 
 from grader.course import lessons
-from grader.execution.server import Server
-from grader.execution.tiers import tier_problem
 from grader.grading.grade import grade, master_notebook
 from grader.records import GradingSettings, Limits, Request, Status
+from grader.sandbox.server import Server
+from grader.sandbox.tiers import tier_problem
 from grader.submission.intake import find
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.execution.server import Server
 from grader.grading import grade as grading
 from grader.grading import judge_run
 from grader.grading.allowance import Allowance, TookTooLong
-from grader.notebook.keeps_state import may_remember
-from tests.gradebook.warm_server import shared_server
+from grader.sandbox.server import Server
+from grader.submission.code.keeps_state import may_remember
+from tests.classes.gradebook.warm_server import shared_server
 from tests.grading.test_grade import UNSCALED, grade_answers, grade_solution
 
 

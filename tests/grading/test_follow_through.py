@@ -5,9 +5,9 @@ from typing import Any
 
 import nbformat
 
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.lesson import Lesson
-from grader.declaration.trial import trials
+from grader.declare.exercise import Check, Exercise
+from grader.declare.lesson import Lesson
+from grader.declare.trial import trials
 from grader.grading.follow_through import choose_verdict, follow_through
 from grader.grading.stand_ins import stand_ins, with_stand_ins
 from grader.records import CheckResult, Outcome, Verdict

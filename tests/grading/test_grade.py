@@ -8,19 +8,19 @@ import pytest
 from corpus.answers import answers
 from examples.make import ROOT, Example, content
 from grader.course import lessons
-from grader.declaration.lesson import SHORT
-from grader.diagnosis.diagnose import diagnose
-from grader.execution.engine import Execution, execute
-from grader.execution.server import Server
+from grader.declare.lesson import SHORT
+from grader.explain.diagnose import diagnose
 from grader.grading import grade as grading
 from grader.grading.decide import WHOLE
 from grader.grading.grade import grade, master_notebook
 from grader.grading.graded import Graded
 from grader.grading.shortened import NOTE
-from grader.notebook.cells import check_cell
 from grader.records import GradingSettings, Outcome, Status
+from grader.sandbox.engine import Execution, execute
+from grader.sandbox.server import Server
+from grader.submission.cells import check_cell
 from grader.submission.file import SubmissionFile
-from tests.gradebook.warm_server import shared_server
+from tests.classes.gradebook.warm_server import shared_server
 
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
@@ -170,7 +170,7 @@ def test_all_runs_together_have_the_time_of_one(server: Server, tmp_path: Path, 
 
 
 def test_an_error_in_the_explanation_costs_nothing(server: Server, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("grader.diagnosis.diagnose.explain_as_it_is", lambda *_: 1 / 0)
+    monkeypatch.setattr("grader.explain.diagnose.explain_as_it_is", lambda *_: 1 / 0)
     wrong = {"1.3": "def stable_softmax(scores, dim=-1):\n    return scores"}
     graded = grade_answers(server, tmp_path, wrong).grade
     assert graded.status == "graded"
@@ -201,7 +201,9 @@ def test_what_a_stand_in_is_there_for_is_explained_once(server: Server, tmp_path
     assert all(verdict.hint for verdict in failed.values())
 
 
-@pytest.mark.fast_cases("3.6-no_zero_grad-10")
+@pytest.mark.slow(
+    held_by="tests/grading/test_follow_through.py::test_trained_weights_stand_in_where_nothing_can_for_what_takes_the_steps"
+)
 @pytest.mark.parametrize(
     ("exercise", "name", "points"), [("3.6", "no_zero_grad", 10), ("3.6", "not_flattened", 10), ("3.4", None, 4)]
 )

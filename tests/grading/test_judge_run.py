@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from examples.make import ROOT, Example, content
-from grader.execution import engine
-from grader.execution.engine import Execution
-from grader.execution.server import Server
 from grader.grading import grade as grading
 from grader.grading.grade import grade, master_notebook
 from grader.grading.judge_run import RunJudge
 from grader.records import Grade, GradingSettings, Outcome, Verdict
+from grader.sandbox import engine
+from grader.sandbox.engine import Execution
+from grader.sandbox.server import Server
 from grader.submission.file import SubmissionFile
-from tests.gradebook.warm_server import shared_server
+from tests.classes.gradebook.warm_server import shared_server
 
 LESSON = "1-attention"
 # The name that 1.4 needs is defined below it: its first probes fail, and those at the end do not.

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import nbformat
 
-from grader.checks.plan import plan
-from grader.checks.planned_trial import PlannedTrial
 from grader.course import lessons
 from grader.grading.pruning import unneeded_cells
+from grader.judge.plan import plan
+from grader.judge.planned_trial import PlannedTrial
 
 LESSON = lessons()["1-attention"]
 PLAN = plan(LESSON, "secret", "0" * 64)

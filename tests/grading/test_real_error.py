@@ -17,19 +17,19 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from examples.make import ROOT, Example, content
+from grader.classes.gradebook.writer import open_gradebook
 from grader.course import lessons
-from grader.execution.server import Server
-from grader.gradebook.writer import open_gradebook
 from grader.grading import grade as grading
 from grader.grading.grade import grade, master_notebook
 from grader.grading.graded import Graded
-from grader.notebook.cells import answer_cell, check_cell
 from grader.records import Grade, GradebookEntry, GradingSettings, Outcome, Verdict
 from grader.report.jsonl import to_record
 from grader.report.page import feedback_page
 from grader.report.terminal import details
+from grader.sandbox.server import Server
+from grader.submission.cells import answer_cell, check_cell
 from grader.submission.file import SubmissionFile
-from tests.gradebook.warm_server import shared_server
+from tests.classes.gradebook.warm_server import shared_server
 
 ASSIGNMENT = "1-attention"
 LESSON = lessons()[ASSIGNMENT]

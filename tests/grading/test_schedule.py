@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from examples.make import ROOT, Example, content
-from grader.checks.plan import plan
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.grading.schedule import schedule
+from grader.judge.plan import plan
 from grader.records import GradingSettings
 from grader.submission.file import SubmissionFile
 from grader.submission.intake import read

@@ -13,7 +13,7 @@ from grader.grading import grade as grading
 from grader.grading.grade import grade, master_notebook
 from grader.records import GradingSettings, Outcome, Verdict
 from grader.submission.file import SubmissionFile
-from tests.gradebook.warm_server import shared_server
+from tests.classes.gradebook.warm_server import shared_server
 
 ASSIGNMENT = "1-attention"
 LESSON = lessons()[ASSIGNMENT]

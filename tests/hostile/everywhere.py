@@ -15,8 +15,9 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from tests.execution.as_user import USER, command_as
-from tests.execution.environments import with_wheel, without_course
+from tests.sandbox.as_user import USER, command_as
+from tests.sandbox.environments import with_wheel, without_course
+from tests.wheels import build_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ("grader", "source")
@@ -30,7 +31,7 @@ def main(arguments: list[str]) -> None:
         for install in ("checkout", "wheel"):
             folder = Path(top) / install
             folder.mkdir()
-            environment = with_wheel(folder) if install == "wheel" else without_course(folder)
+            environment = with_wheel(folder, build_wheel(folder)) if install == "wheel" else without_course(folder)
             course = folder / "course"
             shutil.copytree(ROOT, course, ignore=NOT_COPIED)
             if install == "wheel":

@@ -21,12 +21,12 @@ from borrowed import FIND, GIVEN_CELLS, REACHES_INSIDE, borrowed
 from submissions import ASSIGNMENT, CORPUS, DESERVED, LOST, Hostile, code, content, place
 
 from grader.course import lessons
-from grader.declaration.builtin_names import operators
-from grader.execution.server import Server
-from grader.execution.tiers import tier_problem
+from grader.declare.builtin_names import operators
 from grader.grading import grade as grading
 from grader.grading import judge_run
 from grader.records import GIVEN, Grade, GradingSettings, Limits, Request
+from grader.sandbox.server import Server
+from grader.sandbox.tiers import tier_problem
 from grader.submission.file import Unreadable
 from grader.submission.intake import find
 
@@ -266,7 +266,7 @@ import sys
 from pathlib import Path
 from grader.grading import grade as grading
 from grader.course import lessons
-from grader.execution.server import Server
+from grader.sandbox.server import Server
 from grader.records import GradingSettings
 from grader.submission.intake import find
 with Server() as server:
@@ -279,7 +279,7 @@ print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM"
 """
 
 
-@pytest.mark.slow(held_by="tests/execution/test_limits.py::test_the_grader_itself_stays_small")
+@pytest.mark.slow(held_by="tests/sandbox/test_limits.py::test_the_grader_itself_stays_small")
 def test_the_grader_stays_under_500_megabytes(master, tmp_path):
     """What would fill its memory, if anything did: floods, a file just small enough to be read, large answers."""
     large = "def attention(query, key, value):\n    return torch.ones(3 << 20), torch.ones(1 << 10)"

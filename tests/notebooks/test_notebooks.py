@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from grader.course import lessons
-from grader.notebook.cells import check_cell
+from grader.submission.cells import check_cell
 from tests.answers_as_code import made_by_an_edit
 from tests.asking import ask
 from tests.few_steps import shorten

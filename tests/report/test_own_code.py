@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.checks.excerpt import excerpt
+from grader.judge.excerpt import excerpt
 from grader.records import GradebookEntry, Outcome
 from grader.report.own_code import MOST_LINES, own_code
 from grader.report.page import feedback_page

@@ -25,11 +25,11 @@ from statistics import median
 import httpx2
 
 from benchmarks import publish
-from grader.gradebook.reader import read_class
+from grader.classes.gradebook.reader import read_class
 from grader.records import Student
 from grader.serve.sign_in import STUDENT, links_for
 from grader.serve.site import open_site
-from tests.gradebook.small_course import COURSE, NAME
+from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import solved, token_in
 from tests.serve.running import course_on_free_port, running
 

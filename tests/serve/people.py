@@ -13,16 +13,16 @@ from httpx2 import Response
 from nbgrader.api import Gradebook
 from starlette.testclient import TestClient
 
+from grader.classes.gradebook.writer import add_students
 from grader.commands.grade import GradeOptions
-from grader.gradebook.writer import add_students
-from grader.notebook.cells import answer_cell
 from grader.records import Student
 from grader.serve.app import make_app
 from grader.serve.grading import grade_queue
 from grader.serve.sign_in import INSTRUCTOR, STUDENT, links_for
 from grader.serve.site import Site, open_site
-from tests.gradebook.small_course import COURSE, NAME, SmallCourse, answers
-from tests.gradebook.warm_server import warm_server
+from grader.submission.cells import answer_cell
+from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse, answers
+from tests.classes.gradebook.warm_server import warm_server
 
 URL = "http://127.0.0.1:8000"
 ADA, BOB = Student(id="ada", first_name="Ada", last_name="Lovelace"), Student(id="bob")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.writer import add_students
+from grader.classes.gradebook.writer import add_students
 from grader.records import Student
-from tests.gradebook.small_course import COURSE, SmallCourse
+from tests.classes.gradebook.small_course import COURSE, SmallCourse
 
 PATIENCE = 120.0  # seconds
 

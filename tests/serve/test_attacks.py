@@ -23,7 +23,7 @@ from grader.serve.settings import SettingsError, read_settings
 from grader.serve.sign_in import STUDENT, Ticket, begin_session, digest_of, form_token, links_for, make_ticket, revoke
 from grader.serve.site import Site
 from grader.serve.store import now, text_of
-from tests.gradebook.small_course import NAME
+from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import Person, grade, instructor, open_course, solved, student, token_in
 
 SCRIPT = "<script>alert(1)</script>"

@@ -12,7 +12,7 @@ import pytest
 from grader.serve import attempts
 from grader.serve.settings import Platform, Policy, read_settings
 from grader.serve.site import Site, open_site
-from tests.gradebook.small_course import NAME
+from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import Person, grade, solved, student
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "serve.md").read_text("utf-8")

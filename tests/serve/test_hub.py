@@ -24,7 +24,7 @@ import pytest
 from grader.serve import attempts
 from grader.serve.sign_in import STATE, issue
 from grader.serve.site import Site
-from tests.gradebook.small_course import COURSE, NAME
+from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import URL, Person, grade, solved, student, token_in
 from tests.serve.running import PATIENCE, wait_for
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from grader.classes.gradebook.reader import read_class
 from grader.commands.grade import GradeOptions
-from grader.gradebook.reader import read_class
 from grader.serve import attempts, grading
 from grader.serve.attempts import Attempt
 from grader.serve.site import Site, open_site
-from tests.gradebook.small_course import COURSE, NAME
+from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import grade, open_course, solved
 
 FORK = get_context("forkserver")
@@ -93,7 +93,7 @@ def test_killed_at_30_moments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow(
-    held_by="tests/workers/test_grade_class.py::test_what_comes_while_others_are_graded_is_graded_beside_them"
+    held_by="tests/classes/workers/test_grade_class.py::test_what_comes_while_others_are_graded_is_graded_beside_them"
 )
 def test_graded_two_at_a_time_each_has_its_own_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SECRET", "test")

@@ -20,7 +20,7 @@ from grader.serve.lti_calls import LtiError
 from grader.serve.lti_scores import Sender
 from grader.serve.settings import SettingsError, read_settings
 from grader.serve.site import Site
-from tests.gradebook.small_course import NAME
+from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import URL, Person, grade, instructor, solved
 from tests.serve.school import CLAIM, CLIENT, MEMBERSHIP, School, asked, sent, signed_in
 

@@ -16,7 +16,7 @@ from grader.serve.lti_scores import Sender
 from grader.serve.settings import read_settings
 from grader.serve.sign_in import PLATFORM_ROLE, links_for, revoke
 from grader.serve.site import Site, open_site
-from tests.gradebook.small_course import NAME, SmallCourse
+from tests.classes.gradebook.small_course import NAME, SmallCourse
 from tests.serve.people import URL, Person, grade, instructor, open_course, solved, student
 from tests.serve.school import (
     CLAIM,

@@ -14,19 +14,19 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from grader.classes.gradebook.connection import sqlite_file
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
 from grader.commands.console import Terminal
 from grader.commands.grade import GradeOptions
 from grader.commands.serve_part import NotInstalled, serve_part
-from grader.gradebook.connection import sqlite_file
-from grader.gradebook.errors import RecordError
-from grader.gradebook.writer import add_students
 from grader.records import Student
 from grader.serve import attempts, command, grading
 from grader.serve.command import Kept
 from grader.serve.site import open_site
-from tests.gradebook.small_course import COURSE, SmallCourse
+from tests.classes.gradebook.small_course import COURSE, SmallCourse
+from tests.classes.workers.test_cluster import Cluster
 from tests.serve.people import Person, open_course, solved, student
-from tests.workers.test_cluster import Cluster
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.gradebook.reader import read_entry
+from grader.classes.gradebook.reader import read_entry
 from grader.records import Grade
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
 from grader.serve.grading import replaces
 from grader.serve.settings import BEST, LAST, Policy, SettingsError, current_settings, read_settings
 from grader.serve.site import Site, open_site
-from tests.gradebook.small_course import COURSE, NAME
+from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import Person, grade, instructor, open_course, set_due, solved, student
 
 FIRST = Attempt(
@@ -55,7 +55,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Site:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("GRADER_SECRET", "test")
         site = open_course(tmp_path_factory.mktemp("policy") / "course")
-        penalty = "c.AssignLatePenalties.plugin_class = 'grader.nbgrader_plugins.late.PointsPerDay'\nc.PointsPerDay.points = 4.0\n"
+        penalty = "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay'\nc.PointsPerDay.points = 4.0\n"
         with (site.root / "nbgrader_config.py").open("a") as file:
             file.write(penalty)
         (site.root / "serve.toml").write_text(f'[every]\ncounts = "best"\n[assignment.{NAME}]\nattempts_an_hour = 5\n')

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from grader.classes.gradebook.reader import read_entry
 from grader.course import lessons
-from grader.gradebook.reader import read_entry
 from grader.serve import attempts
 from grader.serve.site import Site
-from tests.gradebook.small_course import COURSE, NAME
+from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import grade, instructor, set_due, solved, student
 
 

@@ -221,7 +221,7 @@ def test_each_broken_training_fails_and_is_named_at_every_seed(name, named, left
     assert run["on the patch"][1] < ON_PATCH_GATE / 2
 
 
-@pytest.mark.slow(held_by="tests/solutions/test_numbers_3_practice.py::test_the_second_patient")
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_3_practice.py::test_the_repaired_trainings_over_the_seeds")
 def test_the_first_patient(trained):
     model, losses = trained["collapse"]
     assert findings(model) == ["no gradient", "one patch"]
@@ -236,6 +236,7 @@ def test_the_first_patient(trained):
     assert model.cross_attn.W_V.weight.grad.any()
 
 
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_3_practice.py::test_the_repaired_trainings_over_the_seeds")
 def test_the_second_patient(trained):
     model, losses = trained["stands still"]
     assert findings(model) == ["frozen", "uniform", "misaligned"]  # "three findings"
@@ -248,6 +249,7 @@ def test_the_second_patient(trained):
     assert max(falling[int(steps) :]) < GUESS
 
 
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_3_practice.py::test_the_repaired_trainings_over_the_seeds")
 def test_the_third_patient(trained):
     model, losses = trained["misaligned"]
     assert findings(model) == ["misaligned"]  # "only the question 'does the image matter?' finds it"
@@ -259,6 +261,7 @@ def test_the_third_patient(trained):
     assert digits.min() > 0.95  # "has learned that a digit comes"
 
 
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_3_practice.py::test_the_repaired_trainings_over_the_seeds")
 def test_the_mended_training_at_the_shipped_seed(trained):
     model, losses = trained["mended"]
     scores = pocket_scores(model)

@@ -184,6 +184,7 @@ def test_one_head_less() -> None:
     agree([written[2], written[5]], [one.min().item() for one in left])
 
 
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_4_real.py::test_the_areas_under_deletion")
 def test_the_benchmark_is_what_comes_out_today() -> None:
     """Of the recorded numbers one of each kind."""
     eyes, picture = load_real_eyes(), sample_pictures()["flower"].unsqueeze(0)

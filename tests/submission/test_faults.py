@@ -134,7 +134,7 @@ runpy.run_module("grader", run_name="__main__")
 
 
 @pytest.mark.slow(
-    held_by="tests/gradebook/test_gradebook.py::test_a_fault_leaves_the_earlier_score_and_marks_it_as_earlier"
+    held_by="tests/classes/gradebook/test_gradebook.py::test_a_fault_leaves_the_earlier_score_and_marks_it_as_earlier"
 )
 def test_no_recorded_score_changes_in_a_run_whose_files_cannot_be_read(tmp_path: Path) -> None:
     example = next(one for one in classes() if (one.assignment, one.student) == (NAME, "full-marks"))

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from grader.notebook import source_names
+from grader.submission.code import source_names
 from grader.submission.parts import join
 
 LINES = "1,\n" * 2_000

@@ -8,8 +8,8 @@ from itertools import pairwise
 import nbformat
 import pytest
 
-from grader.declaration.exercise import Exercise
-from grader.declaration.lesson import Lesson
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
 from grader.submission.file import Unreadable
 from grader.submission.notebook import Cell, Submission
 from grader.submission.rebuild import Rebuilt, rebuild

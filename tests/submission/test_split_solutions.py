@@ -11,7 +11,7 @@ import pytest
 
 from grader.course import lessons
 from grader.grading.grade import master_notebook
-from grader.notebook.cells import answer_cell
+from grader.submission.cells import answer_cell
 from grader.submission.file import Cell, Submission
 from grader.submission.notebook import parse
 from grader.submission.rebuild import rebuild

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbconvert.filters import markdown2html
 
-from grader.notebook.cells import with_prediction_marker, with_question_marker, written_cell
+from grader.submission.cells import with_prediction_marker, with_question_marker, written_cell
 from grader.submission.notebook import parse
 from grader.submission.rebuild import Rebuilt, rebuild
 from grader.submission.written import CUT, MAX_TEXT

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
 
 Layer = TypeVar("Layer", bound=nn.Module)
 

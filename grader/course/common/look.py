@@ -10,8 +10,8 @@ from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.declaration.probes import load, pair, purity_and_gradients
-from grader.declaration.sampler import InputSampler
+from grader.declare.probes import load, pair, purity_and_gradients
+from grader.declare.sampler import InputSampler
 from grader.records import Inputs, Value
 
 

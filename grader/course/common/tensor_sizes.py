@@ -40,23 +40,28 @@ def watch_peak(call: Callable, *arguments: Any) -> tuple[Any, int]:
     given = {value.untyped_storage().data_ptr() for value in arguments if isinstance(value, Tensor)}
     seen: set[int] = set()
     alive: dict[int, list[int]] = {}  # address → how many tensors show this memory, how many numbers it holds
-    peak = [0]
+    held = peak = 0
 
     def forget(identity: int, address: int) -> None:
+        nonlocal held
         seen.discard(identity)
         alive[address][0] -= 1
         if not alive[address][0]:
-            del alive[address]
+            held -= alive.pop(address)[1]
 
     def note(value: Tensor) -> None:
+        nonlocal held, peak
         memory = value.untyped_storage()
         address, numbers = memory.data_ptr(), memory.nbytes() // value.element_size()
         if id(value) in seen or address in given or not numbers:
             return
         seen.add(id(value))
-        alive.setdefault(address, [0, numbers])[0] += 1
+        if address not in alive:
+            alive[address] = [0, numbers]
+            held += numbers
+            peak = max(peak, held)
+        alive[address][0] += 1
         weakref.finalize(value, forget, id(value), address)
-        peak[0] = max(peak[0], sum(size for _, size in alive.values()))
 
     class Watching(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -68,4 +73,4 @@ def watch_peak(call: Callable, *arguments: Any) -> tuple[Any, int]:
 
     with torch.no_grad(), Watching():
         returned = call(*arguments)
-    return returned, peak[0]
+    return returned, peak

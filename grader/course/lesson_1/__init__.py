@@ -14,7 +14,7 @@ from grader.course.lesson_1.scores import SCALED, SCORES
 from grader.course.lesson_1.self_attention import SELF_ATTENTION
 from grader.course.lesson_1.softmax import SOFTMAX
 from grader.course.lesson_1.verified_pointer import POINTER_TRAINING
-from grader.declaration.lesson import Lesson
+from grader.declare.lesson import Lesson
 from grader.records import Limits
 
 LESSON = Lesson(

@@ -7,9 +7,9 @@ from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
 from grader.course.lesson_1.shared import draw_attention
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.standard_checks import StandardChecks
 
 
 def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:

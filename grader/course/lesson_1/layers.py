@@ -9,7 +9,7 @@ import torch
 from attention.dot_product import scaled_scores
 from torch import Tensor
 
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
 from grader.records import Inputs, Value
 
 NOWHERE = "a token that may look nowhere gets zeros"

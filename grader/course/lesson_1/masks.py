@@ -11,12 +11,12 @@ from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
 from grader.course.lesson_1.shared import draw_attention, draw_mask
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import function_gradients, side_effects
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT, StandardChecks, draw_directions
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import function_gradients, side_effects
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT, StandardChecks, draw_directions
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 1.5 causal_mask, padding_mask

@@ -6,9 +6,9 @@ import torch
 from attention.dot_product import attention_scores, scaled_scores
 
 from grader.course.lesson_1.shared import draw_attention
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.standard_checks import StandardChecks
 
 # ---------------------------------------------------------------- 1.1 attention_scores
 

@@ -14,10 +14,10 @@ from grader.course.lesson_1.layers import (
     layer_parameters,
 )
 from grader.course.lesson_1.shared import draw_mask
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

@@ -6,7 +6,7 @@ import torch
 from attention.masks import causal_mask
 from torch import Tensor
 
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
 from grader.records import Inputs
 
 

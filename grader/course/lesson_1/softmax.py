@@ -9,10 +9,10 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

@@ -16,7 +16,7 @@ from grader.course.lesson_2.multi_head import MULTI_HEAD
 from grader.course.lesson_2.pattern import PATTERN
 from grader.course.lesson_2.practice import ENTROPY, FUSION
 from grader.course.lesson_2.verified_trainings import ALIGNER_TRAINING, READER_TRAINING
-from grader.declaration.lesson import Lesson
+from grader.declare.lesson import Lesson
 
 LESSON = Lesson(
     assignment="2-heads",

@@ -11,10 +11,10 @@ from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.probes import effects_of, load, pair, strided, zero_others
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.probes import effects_of, load, pair, strided, zero_others
+from grader.declare.standard_checks import StandardChecks
 
 
 def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:

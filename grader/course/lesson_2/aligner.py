@@ -10,12 +10,12 @@ from attention.alignment import TokenAligner
 from torch import Tensor
 
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_projection, gradients_and_size
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import as_module, load, raised
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import as_module, load, raised
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs
 
 

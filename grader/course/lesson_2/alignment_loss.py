@@ -11,11 +11,11 @@ from torch import Tensor
 
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.probes import purity_and_gradients
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT, StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.probes import purity_and_gradients
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT, StandardChecks
 from grader.records import Inputs
 
 

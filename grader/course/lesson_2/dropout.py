@@ -10,13 +10,13 @@ from attention.heads import split_heads
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.checks.compare import difference
 from grader.course.lesson_2.layers import draw_head_projections
 from grader.course.lesson_2.trained_aligner import unusable
-from grader.declaration.exercise import Check
-from grader.declaration.probes import as_tensor, load, pair, zero_others
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.exercise import Check
+from grader.declare.probes import as_tensor, load, pair, zero_others
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
+from grader.judge.compare import difference
 from grader.records import Case, Finding, Inputs
 
 

@@ -14,11 +14,11 @@ from attention.alignment import explained_variance
 from torch import Tensor
 
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.probes import as_number, effects_of, strided
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.probes import as_number, effects_of, strided
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Case, Finding, Inputs
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from attention.heads import merge_heads, split_heads
 
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 ANY_HEAD_BATCH = "no batch, or several batch dimensions"

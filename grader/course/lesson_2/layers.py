@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grader.declaration.probes import zeroed_layer_gradients
-from grader.declaration.sampler import InputSampler
+from grader.declare.probes import zeroed_layer_gradients
+from grader.declare.sampler import InputSampler
 
 # Title of each check whose probe is `gradients_and_size`.
 EVERYTHING_LEARNS = "everything learns, nothing else is there, float64 stays float64"

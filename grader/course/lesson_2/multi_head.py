@@ -12,11 +12,11 @@ from grader.course.lesson_2.dropout import DROPOUT
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.probes import load, named, pair, raised, zero_others
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.probes import load, named, pair, raised, zero_others
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

@@ -10,11 +10,11 @@ from attention.patterns import classify_pattern
 from torch import Tensor
 
 from grader.course.lesson_2.writings import pattern_by_shares
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.probes import side_effects
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.probes import side_effects
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

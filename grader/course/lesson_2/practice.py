@@ -18,11 +18,11 @@ from grader.course.lesson_2.layers import (
     list_parameters,
 )
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.probes import effects_of, load, named, strided, zero_others
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.probes import effects_of, load, named, strided, zero_others
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 # ---------------------------------------------------------------- 2.P1 attention_entropy

@@ -12,9 +12,9 @@ import torch
 from attention.reader import TwoCellReader, draw_reading
 from torch import Tensor
 
-from grader.checks.compare import difference
 from grader.course.lesson_2.trained_aligner import labels_of, unusable
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
+from grader.judge.compare import difference
 from grader.records import Case, Finding, Inputs
 
 # The least share of unseen scenes on which the reader names both digits rightly; four heads reach 0.94 to

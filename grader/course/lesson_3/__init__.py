@@ -25,7 +25,7 @@ from grader.course.lesson_3.targets import TARGETS
 from grader.course.lesson_3.train_step import STEP
 from grader.course.lesson_3.value_weighted import GROUNDING
 from grader.course.lesson_3.verified_model import MODEL_TRAINING
-from grader.declaration.lesson import Lesson
+from grader.declare.lesson import Lesson
 
 LESSON = Lesson(
     assignment="3-vlm",

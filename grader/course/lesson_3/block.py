@@ -10,12 +10,12 @@ from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import load, named
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import load, named
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

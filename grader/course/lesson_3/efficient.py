@@ -11,11 +11,11 @@ from torch import Tensor
 
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -149,6 +149,13 @@ LINEAR_MISTAKES = edits(linear_attention, """
         / total  →
     without_the_one: The feature map is elu(x) + 1; without the 1 the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
+    raw_query: The queries go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
+        F.elu(query) + 1, F.elu(key) + 1  →  query, F.elu(key) + 1
+    raw_key: The keys go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
+        F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query) + 1, key
+    divided_by_features: It is divided by sums over the features. The denominator sums φ(k) over all keys, axis −2, and
+        multiplies that with φ(q).
+        query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)
     softmax_attention: This is softmax attention. Linear attention replaces exp(q·k) by φ(q)·φ(k).

@@ -11,12 +11,12 @@ from attention.efficient import fused_forward
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import load, purity_and_gradients
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import load, purity_and_gradients
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

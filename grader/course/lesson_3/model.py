@@ -9,12 +9,12 @@ import torch
 from attention.vlm import MiniVLM
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import load, pair, purity_and_gradients
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT, StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import load, pair, purity_and_gradients
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT, StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -162,6 +162,8 @@ MODEL_MISTAKES = edits(MiniVLM, """
         mask = causal_mask  →  mask = ~causal_mask
     causal_mask_strict: A word may not see itself here: the causal mask includes the diagonal.
         token_ids.device)  →  token_ids.device).tril(-1)
+    mask_of_the_longest_text: The mask is made for max_tokens. Make it for as many tokens as this text has.
+        causal_mask(token_ids.shape[-1], token_ids.device)  →  causal_mask(len(self.text_positions.embedding), token_ids.device)
     text_without_positions: The words have no positions: text_positions is not used.
         self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
     image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say

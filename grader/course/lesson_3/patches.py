@@ -10,12 +10,12 @@ from attention.patches import patchify, swap_patches
 from torch import Tensor
 
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import purity_and_gradients
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT, StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import purity_and_gradients
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT, StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 3.1 patchify
@@ -54,6 +54,13 @@ PATCHIFY_MISTAKES = edits(patchify, """
     wrong_axes: The two axes that change places are the wrong ones: a patch mixes pixels from the whole image.
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, patch_size, rows, patch_size, columns)
         grid.transpose(-3, -2)  →  grid.permute(0, 2, 4, 1, 3)
+    height_and_width_exchanged: Height and width are taken for each other: the shape is (B, H, W), the height first.
+        *lead, height, width = images.shape  →  *lead, width, height = images.shape
+    size_taken_for_a_count: patch_size is taken for the number of patches along a side. It is the side of one patch, in
+        pixels.
+        rows, columns = height // patch_size, width // patch_size  →  rows, columns = patch_size, patch_size
+        (*lead, rows, patch_size, columns, patch_size)  →  (*lead, rows, height // rows, columns, width // columns)
+        rows * columns, patch_size**2)  →  rows * columns, -1)
 """)  # fmt: skip
 
 
@@ -154,6 +161,8 @@ SWAP_MISTAKES = edits(swap_by_index, """
     all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
         swapped[scene, first] = image_patches[scene, second]  →  swapped[:, first] = image_patches[:, second]
         swapped[scene, second] = image_patches[scene, first]  →  swapped[:, second] = image_patches[:, first]
+    first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and second[b].
+        + first, second = (one[0] if isinstance(one, Tensor) else one for one in (first, second))
     copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
         the original.
         swapped[scene, second] = image_patches[scene, first]  →  pass

@@ -10,11 +10,11 @@ from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
 from grader.course.lesson_3.repaired_model import gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import WrongForm
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import WrongForm
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

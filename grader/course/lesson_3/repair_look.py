@@ -8,10 +8,10 @@ from torch import Tensor
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_3.repaired_model import gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.standard_checks import CONDUCT
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.standard_checks import CONDUCT
+from grader.declare.trial import trials
 
 
 def _everywhere(words: Tensor, patches: Tensor) -> Tensor:

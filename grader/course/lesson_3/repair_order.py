@@ -9,11 +9,11 @@ from attention.repairs import shuffle_questions
 from torch import Tensor
 
 from grader.course.lesson_3.repaired_model import gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import as_tensor, pair, side_effects
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import as_tensor, pair, side_effects
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -30,13 +30,14 @@ def draw_questions_and_images(
 
 def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: int) -> Mapping[str, Value]:
     """Report what a shuffle keeps, whether it shuffles, and whether its order comes from the generator."""
-    given = {"token_ids": token_ids.clone(), "image_patches": image_patches.clone()}
     generator = torch.Generator().manual_seed(seed)
     orders = []
     unmoved = torch.eye(len(token_ids), dtype=torch.bool, device=token_ids.device)
     for index in range(3):
         if index == 2:
             generator.manual_seed(seed)
+        # Anew each time: who writes into them has shuffled them once, and not twice.
+        given = {"token_ids": token_ids.clone(), "image_patches": image_patches.clone()}
         returned = shuffle_questions(given["token_ids"], given["image_patches"], generator)
         words, images = pair(returned, ("token_ids", "image_patches"))
         words, images = as_tensor(words, "token_ids"), as_tensor(images, "image_patches")
@@ -72,6 +73,8 @@ ORDER_MISTAKES = edits(shuffle_questions, """
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
     images_stay: The questions are shuffled, and the images stay: they have to go along.
         image_patches[order]  →  image_patches
+    patches_shuffled: The patches of each image change places, too. Only the questions get a new order, each with its image.
+        image_patches[order]  →  image_patches[order][:, torch.randperm(image_patches.shape[1], generator=generator)]
     images_go_back: The images move the other way: argsort gives the way back. Use the same order for both.
         image_patches[order]  →  image_patches[order.argsort()]
     not_shuffled: The pairs are right now, and nothing is shuffled any more.

@@ -12,11 +12,11 @@ import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.checks.compare import compare
 from grader.course.common.layer_weights import build_quietly
-from grader.declaration.exercise import Check
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.exercise import Check
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
+from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 
 # The least shares on full scenes of unseen images. A healthy training is far above both, a broken one near 0.1.

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from grader.declaration.probes import load
-from grader.declaration.sampler import InputSampler
+from grader.declare.probes import load
+from grader.declare.sampler import InputSampler
 
 
 def small_model(weights: Mapping, dropout: float = 0.0) -> nn.Module:

@@ -11,11 +11,11 @@ from torch import Tensor
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import side_effects
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import side_effects
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -22,9 +22,9 @@ from attention.tokens import ANSWER_LENGTHS, PROMPT_LENGTHS, TASKS, draw_questio
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
-from grader.checks.compare import compare
 from grader.course.common.layer_weights import build_quietly
-from grader.declaration.sampler import InputSampler
+from grader.declare.sampler import InputSampler
+from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 
 # The least share of right answers to each kind of question, on full scenes of held-out digits.

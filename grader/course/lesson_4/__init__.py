@@ -26,7 +26,7 @@ from grader.course.lesson_4.rotary import ROTATE, ROTATE_2D
 from grader.course.lesson_4.short_training import TRAINED_IN_NOTEBOOK
 from grader.course.lesson_4.tiled import TILED
 from grader.course.lesson_4.ways import WAYS
-from grader.declaration.lesson import Lesson
+from grader.declare.lesson import Lesson
 
 LESSON = Lesson(
     assignment="4-lab",

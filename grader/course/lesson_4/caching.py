@@ -10,11 +10,11 @@ from attention.caching import attend_with_cache
 from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import cached_by_steps
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import as_tensor, effects_of, load, pair
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import as_tensor, effects_of, load, pair
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -9,11 +9,11 @@ from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
 from grader.course.lesson_4.ranking import RANKING
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import side_effects, strided
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits, in_both
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import side_effects, strided
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -113,11 +113,25 @@ INSERTION_MISTAKES = edits(insertion_curve, """
         + return deletion_curve(score, image_patches, order, blank)
     shows_one_patch: Each point shows one patch alone. What was put in stays in.
         turn < step  →  turn == step - 1
+    puts_in_by_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is put in first.
+        order.argsort(1)  →  order
+    one_order_for_insertion: The first scene's order is used for all scenes. Scene b has order[b].
+        + order = order[:1].expand_as(order)
     begins_with_zeros: It begins with zeros. An empty scene is made of `blank`.
         + blank = torch.zeros_like(blank)
     without_the_empty_scene: The score of the empty scene is missing: n patches give n + 1 points.
         = result[:, 1:]
 """)  # fmt: skip
+
+# Who takes the order for something else does so in both curves.
+IN_BOTH = in_both(
+    DELETION_MISTAKES + INSERTION_MISTAKES,
+    least_important_first="flipped_deletion",
+    one_patch_at_a_time="shows_one_patch",
+    zeros_for_blank="begins_with_zeros",
+    one_order_for_all="one_order_for_insertion",
+    order_as_turns="puts_in_by_turns",
+)
 
 AREA_MISTAKES = edits(area_under, """
     mean_of_points: This is the mean of all points. By trapezoids the first and the last point count half.
@@ -169,6 +183,6 @@ DELETION = Exercise(
     difficulty=2,
     minutes=15,
     checks=(CURVE_VALUES, AREA, CURVE_CONDUCT, RANKING),
-    mistakes=DELETION_MISTAKES + INSERTION_MISTAKES + AREA_MISTAKES,
+    mistakes=DELETION_MISTAKES + INSERTION_MISTAKES + IN_BOTH + AREA_MISTAKES,
     review="Which one is right? Take away, and see",
 )

@@ -9,12 +9,12 @@ from attention.grouped import grouped_attention
 from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import raised
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import raised
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -17,12 +17,12 @@ from attention.recipe import MODEL
 from attention.tokens import PROMPT_LENGTHS, TASKS, draw_questions
 from torch import Tensor
 
-from grader.checks.compare import compare
 from grader.course.common.layer_weights import build_quietly
 from grader.course.lesson_4.short_training import copy_weights
-from grader.declaration.exercise import Check
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.exercise import Check
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
+from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 
 

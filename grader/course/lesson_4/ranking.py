@@ -16,10 +16,10 @@ from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.declaration.exercise import Check
-from grader.declaration.probes import load
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.exercise import Check
+from grader.declare.probes import load
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 RANKED_SIZES = {

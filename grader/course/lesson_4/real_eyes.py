@@ -12,12 +12,12 @@ from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import learned, load, named, purity_and_gradients
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT, StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import learned, load, named, purity_and_gradients
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT, StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -10,11 +10,11 @@ from attention.short_trainings import ALIGNER
 from torch import Tensor, nn
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import along, as_tensor, effects_of
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import along, as_tensor, effects_of
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

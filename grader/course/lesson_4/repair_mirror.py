@@ -10,11 +10,11 @@ from attention.short_trainings import MIRROR
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import effects_of, pair
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import effects_of, pair
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

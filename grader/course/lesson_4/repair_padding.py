@@ -10,11 +10,11 @@ from attention.short_trainings import PADDING
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT
+from grader.declare.trial import trials
 from grader.records import Inputs
 
 

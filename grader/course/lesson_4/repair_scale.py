@@ -8,10 +8,10 @@ from attention.short_trainings import SCALE
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Exercise
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
+from grader.declare.edits import edits
+from grader.declare.exercise import Exercise
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

@@ -11,12 +11,12 @@ from torch import Tensor
 
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import purity_and_gradients
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import CONDUCT
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import purity_and_gradients
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import CONDUCT
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

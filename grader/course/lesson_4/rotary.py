@@ -9,12 +9,12 @@ from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import raised
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import raised
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here
@@ -155,6 +155,9 @@ ROTATE_MISTAKES = edits(rotate, """
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  vectors + torch.stack([sin, cos], dim=-1).flatten(-2)
     places_counted: The places are counted 0, 1, 2 … here. Use the argument positions.
         + positions = torch.arange(vectors.shape[-2])
+    places_without_an_axis: The positions meet the speeds one by one. Each position turns every pair: give the positions
+        an axis for the pairs, .unsqueeze(-1).
+        positions.unsqueeze(-1)  →  positions
     last_dimension_left_alone: With an odd width the last dimension has no partner: raise a ValueError.
         + whole, vectors = vectors, vectors[..., : vectors.shape[-1] // 2 * 2]
         = torch.cat([result, whole[..., vectors.shape[-1] :]], dim=-1)
@@ -211,6 +214,13 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
         + return rotate(rotate(vectors, rows, base), columns, base)
     numbered_row_by_row: The patches are numbered row by row, as on a line. Give `rotate` the row, then the column.
         + return rotate(vectors, rows * (columns.max() + 1) + columns, base)
+    one_number_for_both: Both halves are turned by one number that is made of row and column. The first half belongs to
+        the row alone, the last to the column alone.
+        + rows = columns = rows * (columns.max() + 1) + columns
+    patches_halved: The patches are cut in two here, not the width: dimensions are the last axis.
+        + upper, lower = vectors.chunk(2, dim=-2)
+        + above = upper.shape[-2]
+        + return torch.cat([rotate(upper, rows[..., :above], base), rotate(lower, columns[..., above:], base)], dim=-2)
     pairs_alternate: Rows and columns have every second pair. Here the whole first half belongs to the row.
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)

@@ -15,15 +15,15 @@ import torch
 from attention.short_trainings import GATE, ShortTraining, answers_and_maps, train_short
 from torch import Tensor, nn
 
-from grader.checks.compare import compare
 from grader.course.common.layer_weights import build_quietly
 from grader.course.trainings.checks import begins
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of
-from grader.declaration.exercise import Check
-from grader.declaration.lesson import SHORT
-from grader.declaration.sampler import InputSampler
-from grader.declaration.trial import Trial
+from grader.declare.exercise import Check
+from grader.declare.lesson import SHORT
+from grader.declare.sampler import InputSampler
+from grader.declare.trial import Trial
+from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 
 # Names that the cells of the notebook define, for `Lesson.given`: models, and the losses of their trainings.

@@ -10,12 +10,12 @@ from attention.masks import causal_mask
 from torch import Tensor
 
 from grader.course.common.layer_weights import build_quietly, draw_layer_weights
-from grader.declaration.edits import edits
-from grader.declaration.exercise import Check, Exercise
-from grader.declaration.probes import as_module, as_tensor, learned, pair
-from grader.declaration.sampler import InputSampler
-from grader.declaration.standard_checks import StandardChecks
-from grader.declaration.trial import trials
+from grader.declare.edits import edits
+from grader.declare.exercise import Check, Exercise
+from grader.declare.probes import as_module, as_tensor, learned, pair
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
+from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -173,6 +173,12 @@ JOINED_CONDUCT = JOINED.conduct(
 JOINED_MISTAKES = edits(ConcatenatedAttention, """
     words_first: The words stand in front here. Put the image's tokens first, then the words.
         = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
+    words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens first.
+        [image_tokens, text_tokens], -2  →  [text_tokens, image_tokens], -2
+    mask_over_the_image: The mask of the words lies at the front, where the image is. The words come last: allowed[S:, S:].
+        allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
+    closed_only_with_a_mask: The image sees the words where no mask is given. Their columns are closed to it in any case.
+        allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
     image_sees_words: The image sees the words here: their columns are closed to the image's rows.
         allowed[:S, S:] = False  →  pass
     causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. All

@@ -1,0 +1,12 @@
+"""nbgrader's database, the one truth about points: written by the grader and by people, and read for all that leaves.
+
+In: a `Grade`, the declared lessons and the student notebooks, from which assignments and cells are declared.
+Out: `GradebookEntry` records, of which pages, reports and exports are made; scores and comments that nbgrader
+and formgrader show. A manual score is never overwritten; one grade is one transaction.
+
+To write: `cells` declares a lesson, `scores_and_comments` says what a grade sets, `rows` sets single rows, and `writer`
+puts them together; `hear_appeals` writes what students ask for, and what is decided; `students` a list of the class. To
+read: `stored` loads rows, `entries` makes records of them, and `reader` reads a class. Both use `connection`, and this
+grader's own tables, `details` and `appeals`. `config` reads nbgrader_config.py, `timestamp` timestamp.txt.
+May import: declare, submission.cells, report, records.
+"""

@@ -1,0 +1,158 @@
+"""Declares a lesson in the gradebook: its assignment, notebook and cells, stored as nbgrader stores them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from nbformat import NotebookNode
+from nbgrader import api, utils
+from sqlalchemy import insert, select
+
+from grader.classes.gradebook.errors import RecordError
+from grader.declare.lesson import Lesson
+from grader.submission.cells import Role, answer_cell, check_cell, question_of, role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question that a student answers in words."""
+
+    row: str  # of the text in the table of cells
+    points: float  # that a person can give for it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """One assignment's rows in the gradebook: every text below is the id of a row."""
+
+    assignment: str
+    notebook: str
+    duedate: datetime | None  # of the assignment
+    grades: Mapping[str, str]  # exercise id → row of its self-check, which gets the points
+    comments: Mapping[str, str]  # exercise id → row of its answer, which gets the comment
+    questions: Mapping[str, Question]  # by id
+    other_grades: tuple[str, ...]  # rows of the cells that the instructor added, to grade by hand
+    other_comments: tuple[str, ...]  # rows of the cells that the instructor added, to comment by hand
+
+
+def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> Cells:
+    """Add the lesson, its notebook and every cell to the gradebook, or update them, as nbgrader does.
+
+    Args:
+        url: the gradebook's address, for messages only.
+        master: the student notebook; without it only the exercises' cells are declared, without sources.
+
+    Raises:
+        RecordError: the gradebook holds exercises that the lesson no longer has.
+    """
+    name = lesson.assignment
+    gradebook.update_or_create_assignment(name)
+    kernel = {} if master is None else {"kernelspec": json.dumps(master.metadata.get("kernelspec", {}))}
+    notebook = gradebook.update_or_create_notebook(name, name, **kernel)
+    _refuse_vanished(url, notebook, lesson, master)
+    _declare_source_cells(gradebook, name, master)
+    _declare_graded_cells(gradebook, lesson, master)
+    gradebook.db.refresh(notebook)
+    return _rows_of_cells(gradebook, notebook, lesson)
+
+
+def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: NotebookNode | None) -> None:
+    """Raise RecordError for an exercise that the lesson no longer declares: its points would count."""
+    declared = {check_cell(exercise.id) for exercise in lesson.exercises}
+    declared |= {grade_id for grade_id, _ in _nbgrader_cells(master)}
+    stored = {cell.name for cell in notebook.grade_cells if role(cell.name) is Role.CHECK}
+    if vanished := sorted(stored - declared):
+        raise RecordError(
+            f"{url}: {lesson.assignment} has exercises there that the lesson no longer declares "
+            f"({', '.join(vanished)}), and they would count. No grade was written. Give --gradebook a new file, "
+            "or declare them again."
+        )
+
+
+def _declare_source_cells(gradebook: api.Gradebook, name: str, master: NotebookNode | None) -> None:
+    """Store the source of every cell that nbgrader would store, so that nbgrader finds nothing changed."""
+    for grade_id, cell in _nbgrader_cells(master):
+        locked = utils.is_locked(cell)
+        if locked or utils.is_grade(cell) or utils.is_solution(cell) or utils.is_task(cell):
+            gradebook.update_or_create_source_cell(
+                grade_id,
+                name,
+                name,
+                cell_type=cell.cell_type,
+                locked=locked,
+                source=cell.source,
+                checksum=cell.metadata.nbgrader.get("checksum"),
+            )
+
+
+def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> None:
+    """Store the cells of the exercises, and those that the instructor added to grade them by hand."""
+    name = lesson.assignment
+    graded = [exercise for exercise in lesson.exercises if exercise.points]
+    points = {check_cell(exercise.id): float(exercise.points) for exercise in graded}
+    types = dict.fromkeys(points, "code")
+    solutions = {answer_cell(exercise.id) for exercise in graded}
+    for grade_id, cell in _nbgrader_cells(master):
+        if utils.is_grade(cell):
+            types[grade_id] = cell.cell_type
+            points.setdefault(grade_id, float(cell.metadata.nbgrader["points"]))
+        if utils.is_solution(cell):
+            solutions.add(grade_id)
+        if utils.is_task(cell):
+            worth = float(cell.metadata.nbgrader["points"])
+            gradebook.update_or_create_task_cell(grade_id, name, name, max_score=worth, cell_type=cell.cell_type)
+    for grade_id, cell_type in types.items():
+        gradebook.update_or_create_grade_cell(grade_id, name, name, max_score=points[grade_id], cell_type=cell_type)
+    for grade_id in solutions:
+        gradebook.update_or_create_solution_cell(grade_id, name, name)
+
+
+def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Lesson) -> Cells:
+    """Return the ids of all cells' rows, and give earlier submissions the rows that they lack."""
+    grades = {cell.name: cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    worth = {cell.name: cell.max_score for cell in notebook.grade_cells}
+    comments = {cell.name: cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)}
+    _complete_submissions(gradebook, notebook.id, grades.values(), comments.values())
+    checks = {exercise.id: check_cell(exercise.id) for exercise in lesson.exercises}
+    answers = {exercise.id: answer_cell(exercise.id) for exercise in lesson.exercises}
+    return Cells(
+        assignment=notebook.assignment_id,
+        notebook=notebook.id,
+        duedate=notebook.assignment.duedate,
+        grades={id: grades.pop(cell) for id, cell in checks.items() if cell in grades},
+        comments={id: comments.pop(cell) for id, cell in answers.items() if cell in comments},
+        questions={
+            question: Question(row=grades.pop(cell), points=worth[cell])
+            for cell in tuple(grades)
+            if role(cell) is Role.WRITTEN and (question := question_of(cell))
+        },
+        # The cells that the lines above did not pop: those that the instructor added.
+        other_grades=tuple(grades.values()),
+        other_comments=tuple(comments.values()),
+    )
+
+
+def _nbgrader_cells(master: NotebookNode | None) -> Iterator[tuple[str, NotebookNode]]:
+    """Yield grade id and cell for each cell with nbgrader's metadata; nothing without a notebook."""
+    for cell in () if master is None else master.cells:
+        if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
+            yield grade_id, cell
+
+
+def _complete_submissions(
+    gradebook: api.Gradebook, notebook: str, grades: Iterable[str], comments: Iterable[str]
+) -> None:
+    """Insert for every submission of the notebook the rows of those cells that were declared after it."""
+    submitted = api.SubmittedNotebook.__table__
+    submissions = select(submitted.c.id).where(submitted.c.notebook_id == notebook)
+    for table, cells in ((api.Grade.__table__, grades), (api.Comment.__table__, comments)):
+        for cell in cells:
+            complete = select(table.c.notebook_id).where(table.c.cell_id == cell)
+            incomplete = gradebook.db.execute(submissions.where(submitted.c.id.not_in(complete)))
+            for submission in incomplete.scalars().all():
+                row = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": submission}
+                gradebook.db.execute(insert(table).values(**row))
+    gradebook.db.commit()

@@ -1,0 +1,80 @@
+"""Reads nbgrader_config.py: the course's name and gradebook, and the penalty for a late submission."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.preprocessors import AssignLatePenalties
+from traitlets.config import Config, PyFileConfigLoader
+from traitlets.config.loader import ConfigFileNotFound
+
+from grader.classes.gradebook.connection import sqlite_file
+from grader.classes.gradebook.errors import RecordError
+
+# Takes (student, score, seconds late), as nbgrader's plugins do; returns the penalty, or None for none.
+LatePenalty = Callable[[str, float, float], float | None]
+
+
+@dataclass(frozen=True)
+class CourseConfig:
+    """What nbgrader_config.py says of a course; `read_config` reads it."""
+
+    root: Path  # the course's folder
+    config: Config  # empty without such a file
+
+    @property
+    def course_id(self) -> str:
+        """The course's name; without one nbgrader's default."""
+        return self.config.CourseDirectory.get("course_id", "default_course")
+
+    @property
+    def gradebook(self) -> str:
+        """The URL of the course's own gradebook; without one that of gradebook.db in the course."""
+        return self.config.CourseDirectory.get("db_url") or f"sqlite:///{self.root / 'gradebook.db'}"
+
+    @property
+    def late_penalty(self) -> LatePenalty:
+        """The penalty function of the late-submission plugin; without one nbgrader's, which takes no points off."""
+        # nbgrader does the same, so that a plugin may lie beside nbgrader_config.py.
+        if str(self.root) not in sys.path:
+            sys.path.append(str(self.root))
+        return penalty_plugin(self.config)
+
+    def results_folder(self, url: str) -> Path:
+        """Return the folder in which autograded/ and feedback/ of a gradebook lie.
+
+        Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files
+        must not be mixed with the course's: they lie beside its file; those of a database server in the course.
+
+        Raises:
+            RecordError: this is no database URL.
+        """
+        file, own = sqlite_file(url), sqlite_file(self.gradebook)
+        if file is None or (own is not None and file.resolve() == own.resolve()):
+            return self.root
+        return file.parent
+
+
+def penalty_plugin(config: Config) -> LatePenalty:
+    """Return the penalty function of the late-submission plugin that a configuration names."""
+    assign = AssignLatePenalties(config=config)
+    assign.init_plugin()
+    return assign.plugin_inst.late_submission_penalty
+
+
+def read_config(root: Path) -> CourseConfig:
+    """Read the nbgrader_config.py of a course.
+
+    Raises:
+        RecordError: the file, which is a program, raises an error.
+    """
+    try:
+        return CourseConfig(root, PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
+    except ConfigFileNotFound:
+        return CourseConfig(root, Config())
+    except Exception as error:
+        path = root / "nbgrader_config.py"
+        raise RecordError(f"{path} cannot be read: {type(error).__name__}: {error}. Mend that file.") from error

@@ -1,0 +1,163 @@
+"""Opens the gradebook, retries while it is locked, and puts its errors into words."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from nbgrader import api
+from nbgrader.dbutil import _temp_alembic_ini
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.orm import Session
+from tornado.log import app_log
+
+from grader.classes.gradebook.errors import RecordError, StudentNameError
+
+ATTEMPTS = 3
+PAUSE = 0.5  # seconds between attempts
+# What a database says where another program holds it, or has just made the same table or row.
+BUSY = ("locked", "already exists", "UNIQUE constraint", "duplicate key")
+LOCK_SECONDS = 3  # how long SQLite itself waits for a lock, in each attempt
+
+Result = TypeVar("Result")
+
+
+def connect(url: str, course: str) -> api.Gradebook:
+    """Open nbgrader's gradebook at this URL; create it if it does not exist.
+
+    Raises:
+        RecordError: it cannot be opened.
+    """
+    parsed = _parse(url)
+    return attempt(url, lambda: _open(parsed, course))
+
+
+@contextmanager
+def existing(url: str, course: str) -> Iterator[Session]:
+    """Open a gradebook that exists, and close it at the end; create nothing.
+
+    Raises:
+        RecordError: it does not exist, or cannot be opened.
+    """
+    file = sqlite_file(url)
+    if file is not None and not file.is_file():
+        raise RecordError(f"{file}: there is no gradebook yet. Run: grader grade PATH")
+    gradebook = connect(url, course)
+    try:
+        yield gradebook.db
+    finally:
+        gradebook.close()
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of an SQLite gradebook; None for a database server.
+
+    Raises:
+        RecordError: this is no database URL.
+    """
+    parsed = _parse(url)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database.startswith("file:"):
+        return None
+    return Path(parsed.database)
+
+
+def _parse(url: str) -> URL:
+    """Parse a database URL, or raise RecordError; add to an SQLite URL how long SQLite waits for a lock."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise RecordError(
+            f"--gradebook {url}: this is no database URL. Write sqlite:///gradebook.db, "
+            "or sqlite:////absolute/path/gradebook.db with four slashes."
+        ) from error
+    if parsed.get_backend_name() == "sqlite" and "timeout" not in parsed.query:
+        parsed = parsed.update_query_dict({"timeout": str(LOCK_SECONDS)})
+    return parsed
+
+
+def _open(url: URL, course: str) -> api.Gradebook:
+    """Open the gradebook, with `newest_revision` in the place of nbgrader's own function."""
+    original, api.get_alembic_version = api.get_alembic_version, newest_revision
+    try:
+        return api.Gradebook(url.render_as_string(hide_password=False), course_id=course)
+    finally:
+        api.get_alembic_version = original
+
+
+@cache
+def newest_revision() -> str | None:
+    """Return the newest version of nbgrader's database schema, with which it marks a new gradebook.
+
+    nbgrader's own function starts the program `alembic`, which takes seconds, and which is not on PATH unless
+    the environment is activated. This function calls alembic as a library.
+    """
+    from alembic.config import Config  # slow to import, and only a new gradebook needs it
+    from alembic.script import ScriptDirectory
+
+    with _temp_alembic_ini("sqlite://") as file:
+        return ScriptDirectory.from_config(Config(file)).get_current_head()
+
+
+def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
+    """Call `work` and return its result; retry while another program locks or creates the database.
+
+    Args:
+        undo: a function that is called after each failure, for instance a rollback.
+
+    Raises:
+        StudentNameError: a student's name cannot be encoded.
+        RecordError: the work failed for any other reason; the message says why and what to do.
+    """
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            with _quiet(app_log):
+                return work()
+        # InvalidEntry is nbgrader's wrapper of a database error; ImportError is a missing driver;
+        # UnicodeEncodeError is a student id that cannot be encoded.
+        except (SQLAlchemyError, api.InvalidEntry, OSError, ImportError, UnicodeEncodeError) as error:
+            undo()
+            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+            busy = any(word in reason for word in BUSY)
+            if busy and tries < ATTEMPTS:
+                time.sleep(PAUSE)
+                continue
+            kind = StudentNameError if isinstance(error, UnicodeEncodeError) else RecordError
+            raise kind(f"{url}: {_explain(reason, error)}") from error
+
+
+def _explain(reason: str, error: Exception) -> str:
+    """Return the message for the instructor: why the gradebook cannot be used, and what to do."""
+    if isinstance(error, UnicodeEncodeError):
+        return "a student id holds bytes that are no text. Its grade was not recorded. Rename the folder."
+    advice = {
+        "locked": "Another program is writing to it. Close formgrader or the other run, then grade again: "
+        "what was graded is kept.",
+        "readonly": "Make the file and its folder writable, or give --gradebook another path.",
+        "unable to open": "Make the folder that it lies in, or give --gradebook another path.",
+        "is full": "Make room on its disk, then grade again: what was graded is kept.",
+        "not a database": "It is another kind of file. Give --gradebook another path.",
+        "no column named": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
+        "no such column": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
+    }
+    otherwise = "Give --gradebook another path to go on."
+    hint = next((text for word, text in advice.items() if word in reason), otherwise)
+    return f"the gradebook cannot be used ({reason}). {hint}"
+
+
+@contextmanager
+def _quiet(log: logging.Logger) -> Iterator[None]:
+    """Disable a log in a `with` block: `attempt` reports each error, so nbgrader need not log a traceback."""
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before

@@ -1,0 +1,172 @@
+"""Writes appeals into the gradebook, and what an instructor decides about them.
+
+A decision is one transaction: points and comment in nbgrader's columns, where formgrader writes them too, and in the
+table of appeals that it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+from nbgrader import api
+from sqlalchemy import CursorResult, Row, insert, update
+from sqlalchemy.orm import Session
+
+from grader.classes.gradebook.appeals import APPEALS
+from grader.classes.gradebook.connection import attempt, existing
+from grader.classes.gradebook.details import make_tables
+from grader.classes.gradebook.entries import cell_name
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.rows import begin_to_write, set_columns
+from grader.classes.gradebook.stored import Stored, load_one
+from grader.records import MOST_TEXT, Appeal, GradebookEntry
+
+SHORTEST_PREFIX = 6  # digits of a submission's digest that are enough to name it
+KEPT, CHANGED = "keep", "points"  # what was decided
+
+
+def submission_of(entries: list[GradebookEntry], prefix: str, student: str = "") -> GradebookEntry:
+    """Return the submission whose digest begins with `prefix`, as the last lines of a feedback page show it.
+
+    Args:
+        entries: those of the class.
+        student: whose it is, where two students handed in the same bytes.
+
+    Raises:
+        RecordError: it names no submission of the class, or several.
+    """
+    start = prefix.strip().lower()
+    if len(start) < SHORTEST_PREFIX or not set(start) <= set("0123456789abcdef"):
+        raise RecordError(
+            f"{prefix!r} names no submission. Give the first {SHORTEST_PREFIX} digits or more of what the student's "
+            "page says at its end, behind “submission”."
+        )
+    found = [
+        entry
+        for entry in entries
+        if entry.grade.submission_sha256.startswith(start) and student in ("", entry.student.id)
+    ]
+    if not found:
+        raise RecordError(
+            f"no submission in the gradebook begins with {start}. The page of an earlier version has another number: "
+            "look at the page that stands in feedback/ now."
+        )
+    if len(found) > 1:
+        names = ", ".join(sorted(entry.student.id for entry in found))
+        raise RecordError(f"{start} names several submissions: {names}. Pass more digits, or --student.")
+    return found[0]
+
+
+def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text: str) -> Appeal:
+    """Record a student's request.
+
+    Args:
+        entry: the submission that it is about.
+
+    Raises:
+        RecordError: there are no such points to decide about, the same request waits already, or the gradebook
+            cannot be written.
+    """
+    if not (cell := entry.cells.get(exercise)) or not cell.max_points:
+        known = ", ".join(name for name, each in entry.cells.items() if each.max_points)
+        raise RecordError(f"{exercise!r} has no points in {entry.assignment}; known are {known}")
+    if not text.strip():
+        raise RecordError("what does the student ask for? The text is empty.")
+    waiting = [each for each in entry.appeals if each.exercise == exercise and not each.outcome]
+    if waiting:
+        raise RecordError(f"appeal {waiting[0].number} of {entry.student.id} about {exercise} waits already")
+    values = {
+        "exercise": exercise,
+        "text": text.strip()[:MOST_TEXT],
+        "submission_sha256": entry.grade.submission_sha256,
+        "made": _today(),
+        "outcome": "",
+        "decided": "",
+    }
+    with existing(url, course) as db:
+
+        def add() -> int:
+            make_tables(db)
+            stored = _load(db, entry)
+            row = {**values, "notebook_id": stored.submission.submitted_notebook}
+            added = cast(CursorResult, db.execute(insert(APPEALS).values(**row)))
+            number = int(added.inserted_primary_key[0]) if added.inserted_primary_key else 0
+            db.commit()
+            return number
+
+        return Appeal(number=attempt(url, add, undo=db.rollback), **values)
+
+
+def decide_appeal(
+    url: str, course: str, entry: GradebookEntry, appeal: Appeal, points: float | None, comment: str
+) -> None:
+    """Record what an instructor decides.
+
+    Args:
+        points: those that the exercise has from now on; None keeps what it has.
+        comment: what the student reads; it is added to what a person wrote before.
+
+    Raises:
+        RecordError: it was decided already, the exercise is not worth so many points, or the gradebook cannot be
+            written.
+    """
+    if not comment.strip():
+        raise RecordError("pass --comment: the student reads on the page why")
+    if appeal.outcome:
+        raise RecordError(
+            f"appeal {appeal.number} was decided on {appeal.decided}. To change the points again, use formgrader."
+        )
+    worth = entry.cells[appeal.exercise].max_points
+    if points is not None and not 0 <= points <= worth:
+        raise RecordError(
+            f"{appeal.exercise} is worth {worth:g} points, so {points:g} cannot be given. "
+            "For extra credit use formgrader."
+        )
+    with existing(url, course) as db:
+        attempt(url, lambda: _decide(db, entry, appeal, points, comment), undo=db.rollback)
+
+
+def _decide(db: Session, entry: GradebookEntry, appeal: Appeal, points: float | None, comment: str) -> None:
+    """Write a decision in one transaction."""
+    begin_to_write(db)
+    stored = _load(db, entry)
+    if points is not None:
+        grade = _row(stored.grades, appeal.exercise)
+        set_columns(db, api.Grade.__table__, grade.id, manual_score=float(points), needs_manual_grade=False)
+    said = _row(stored.comments, appeal.exercise)
+    words = "\n".join(filter(None, (said.manual_comment, f"On your appeal: {comment.strip()}")))
+    set_columns(db, api.Comment.__table__, said.id, manual_comment=words)
+    decision = {"outcome": KEPT if points is None else CHANGED, "decided": _today()}
+    undecided = (APPEALS.c.number == appeal.number) & (APPEALS.c.outcome == "")
+    db.execute(update(APPEALS).where(undecided).values(**decision))
+    db.commit()
+
+
+def _load(db: Session, entry: GradebookEntry) -> Stored:
+    """Load the rows of a submission.
+
+    Raises:
+        RecordError: they are gone.
+    """
+    stored = load_one(db, entry.student.id, entry.assignment)
+    if stored is None:
+        raise RecordError(f"the gradebook no longer holds {entry.student.id}'s {entry.assignment}")
+    return stored
+
+
+def _row(rows: Sequence[Row], exercise: str) -> Row:
+    """Return the row of the cell of an exercise or question.
+
+    Raises:
+        RecordError: there is none, as below a cell of the instructor's own that takes no comment.
+    """
+    row = next((row for row in rows if cell_name(row.cell) == exercise), None)
+    if row is None:
+        raise RecordError(f"nbgrader keeps no comment for {exercise}. Decide about it in formgrader.")
+    return row
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

@@ -1,0 +1,108 @@
+"""Writes how late a submission is, and the points that lateness costs.
+
+Lateness is nbgrader's: the time of submission, less the due date and the student's extension. Where a person says how
+late a submission was, that is stored in these columns, too, so that nbgrader and formgrader agree.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from nbgrader import api
+from sqlalchemy.orm import Session
+
+from grader.classes.gradebook.config import LatePenalty
+from grader.classes.gradebook.connection import attempt, existing
+from grader.classes.gradebook.details import has_table
+from grader.classes.gradebook.entries import entry_of, seconds_late
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.rows import begin_to_write, set_columns
+from grader.classes.gradebook.stored import Stored, load_one
+from grader.records import GradebookEntry
+
+MARKED = timedelta(seconds=1)  # how late a submission counts that a platform marks as late, and not how late
+
+
+def time_to_store(
+    submitted: datetime | None, *, marked_late: bool, duedate: datetime | None, stored: datetime | None
+) -> datetime | None:
+    """Return the time of submission to store, in UTC without a zone; None if nobody knows it.
+
+    A time that the gradebook has stays where the submission comes without one, as from a platform's zip: a person may
+    have said it. A platform that marks a submission as late does not say how late; with a due date that counts as one
+    second, unless the gradebook knows of more.
+
+    Args:
+        submitted: when the student submitted, if the submission says so.
+        marked_late: whether the platform marked it as late.
+        stored: the time that the gradebook has.
+    """
+    if submitted is not None:
+        return in_utc(submitted)
+    if marked_late and duedate is not None and (stored is None or stored <= duedate):
+        return duedate + MARKED
+    return stored
+
+
+def in_utc(moment: datetime | None) -> datetime | None:
+    """Convert a time to UTC without a zone, as nbgrader stores it; a time without a zone is UTC already."""
+    return moment if moment is None or moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def set_penalty(db: Session, stored: Stored, late_penalty: LatePenalty) -> None:
+    """Set the penalty as nbgrader's AssignLatePenalties does; the caller commits.
+
+    A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
+    and at most the score. Any other submission gets no penalty.
+    """
+    entry = entry_of([stored])
+    penalty = None
+    if entry.seconds_late:
+        penalty = late_penalty(entry.student.id, entry.raw_score, entry.seconds_late)
+        penalty = None if penalty is None else min(max(penalty, 0.0), entry.raw_score)
+    table, row = api.SubmittedNotebook.__table__, stored.submission.submitted_notebook
+    set_columns(db, table, row, late_submission_penalty=penalty)
+
+
+def set_lateness(
+    url: str, course: str, student: str, assignment: str, hours: float, late_penalty: LatePenalty
+) -> GradebookEntry:
+    """Store that a submission came so many hours after it was due; return what the gradebook says then.
+
+    With 0 hours it counts as in time from now on: the student gets an extension, which no mark of a platform undoes.
+
+    Raises:
+        RecordError: there is no such submission or no due date, or the gradebook cannot be written.
+    """
+    with existing(url, course) as db:
+
+        def write() -> GradebookEntry:
+            begin_to_write(db)
+            _write(db, _load(db, student, assignment), timedelta(hours=hours))
+            set_penalty(db, _load(db, student, assignment), late_penalty)
+            entry = entry_of([_load(db, student, assignment)])
+            db.commit()
+            return entry
+
+        return attempt(url, write, undo=db.rollback)
+
+
+def _write(db: Session, stored: Stored, late: timedelta) -> None:
+    row, table = stored.submission, api.SubmittedAssignment.__table__
+    if row.duedate is None:
+        raise RecordError(
+            f"the gradebook has no due date for {row.assignment}. To set one: nbgrader db assignment add "
+            f"{row.assignment} --duedate='2030-01-31 18:00:00 UTC'"
+        )
+    extension = row.extension or timedelta()
+    if late:
+        set_columns(db, table, row.submission, timestamp=row.duedate + extension + late)
+    elif more := seconds_late(row):
+        set_columns(db, table, row.submission, extension=extension + timedelta(seconds=more))
+
+
+def _load(db: Session, student: str, assignment: str) -> Stored:
+    stored = load_one(db, student, assignment, details=has_table(db))
+    if stored is None:
+        raise RecordError(f"the gradebook holds no submission of {assignment} by {student!r}")
+    return stored

@@ -1,0 +1,176 @@
+"""Loads the rows that the gradebook stores of submissions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from nbgrader import api
+from sqlalchemy import Row, Select, Table, and_, bindparam, func, literal, select
+from sqlalchemy.orm import Session
+
+from grader.classes.gradebook.appeals import appeals_of, appeals_of_class
+from grader.classes.gradebook.details import DETAILS, line_of
+from grader.records import Appeal
+
+_students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades, _comments = (
+    mapped.__table__
+    for mapped in (
+        api.Student,
+        api.Assignment,
+        api.Notebook,
+        api.SubmittedAssignment,
+        api.SubmittedNotebook,
+        api.Grade,
+        api.Comment,
+    )
+)
+_cells, _grade_cells, _task_cells = (mapped.__table__ for mapped in (api.BaseCell, api.GradeCell, api.TaskCell))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """The rows of one submission: itself, its graded cells, its cells that may have a comment, its appeals."""
+
+    submission: Row
+    grades: Sequence[Row]
+    comments: Sequence[Row]
+    appeals: Sequence[Appeal] = ()
+
+
+def load_one(db: Session, student: str, assignment: str, *, details: bool = True) -> Stored | None:
+    """Load a student's submission of an assignment; None if the gradebook has none.
+
+    Args:
+        details: whether the gradebook has this grader's own table.
+    """
+    keys = {"student": student, "assignment": assignment}
+    submission = db.execute(_submission_query(one=True, details=details), keys).first()
+    if submission is None:
+        return None
+    grades, comments = (
+        db.execute(query, {"notebook": submission.notebook, "submitted": submission.submitted_notebook}).all()
+        for query in (_grade_query(one=True), _comment_query(one=True))
+    )
+    appeals = appeals_of(db, submission.submitted_notebook)
+    return Stored(submission=submission, grades=grades, comments=comments, appeals=appeals)
+
+
+def load_class(db: Session, assignment: str | None, *, details: bool) -> Iterator[Stored]:
+    """Load all submissions of an assignment, or with None of all assignments, in any order.
+
+    Args:
+        details: whether the gradebook has this grader's own table.
+    """
+    submissions = _submission_query(one=False, details=details)
+    grades, comments = _grade_query(one=False), _comment_query(one=False)
+    if assignment is not None:
+        submissions = submissions.where(_assignments.c.name == assignment)
+    by_notebook: list[dict[str, list[Row]]] = []
+    for query in (grades, comments):
+        groups: dict[str, list[Row]] = {}
+        for row in db.execute(query):
+            groups.setdefault(row.submitted_notebook, []).append(row)
+        by_notebook.append(groups)
+    appeals = appeals_of_class(db)
+    for row in db.execute(submissions):
+        own = row.submitted_notebook
+        graded, commented = (groups.get(own, []) for groups in by_notebook)
+        yield Stored(submission=row, grades=graded, comments=commented, appeals=appeals.get(own, ()))
+
+
+def load_line(db: Session, stored: Stored) -> str | None:
+    """Load the JSON line of a submission's whole grade; None if this grader did not record it."""
+    if stored.submission.summary is None:
+        return None
+    own = DETAILS.c.notebook_id == stored.submission.submitted_notebook
+    compressed = db.execute(select(DETAILS.c.line).where(own)).scalar()
+    return None if compressed is None else line_of(compressed)
+
+
+# SQLAlchemy takes longer to build a query than SQLite to answer it, so each is built once. Each query for one
+# submission selects by the first columns of its tables' indices: the cost of a query that reads a whole table
+# grows with the class.
+
+
+@cache
+def _submission_query(*, one: bool, details: bool) -> Select:
+    """Build the query for submitted notebooks, with student, assignment and this grader's own row."""
+    rows = (
+        _assignments.join(_notebooks, _notebooks.c.assignment_id == _assignments.c.id)
+        .join(_submissions, _submissions.c.assignment_id == _assignments.c.id)
+        .join(_students, _students.c.id == _submissions.c.student_id)
+        .join(
+            _submitted_notebooks,
+            and_(
+                _submitted_notebooks.c.notebook_id == _notebooks.c.id,
+                _submitted_notebooks.c.assignment_id == _submissions.c.id,
+            ),
+        )
+    )
+    if details:
+        rows = rows.outerjoin(DETAILS, DETAILS.c.notebook_id == _submitted_notebooks.c.id)
+    own = ("key", "notebook_sha256", "summary", "fault")
+    query = select(
+        _students.c.id.label("student"),
+        *(_students.c[name] for name in ("first_name", "last_name", "email", "lms_user_id")),
+        _assignments.c.name.label("assignment"),
+        _assignments.c.duedate,
+        _notebooks.c.id.label("notebook"),
+        _submissions.c.id.label("submission"),
+        _submissions.c.timestamp,
+        _submissions.c.extension,
+        _submitted_notebooks.c.id.label("submitted_notebook"),
+        _submitted_notebooks.c.late_submission_penalty.label("penalty"),
+        *(DETAILS.c[name] if details else literal(None).label(name) for name in own),
+    ).select_from(rows)
+    if one:
+        query = query.where(
+            _assignments.c.name == bindparam("assignment"),
+            _notebooks.c.name == bindparam("assignment"),
+            _submissions.c.student_id == bindparam("student"),
+        )
+    return query
+
+
+@cache
+def _grade_query(*, one: bool) -> Select:
+    """Build the query for graded cells."""
+    rows = (
+        _cells.join(_grades, _grades.c.cell_id == _cells.c.id)
+        .outerjoin(_grade_cells, _grade_cells.c.id == _cells.c.id)
+        .outerjoin(_task_cells, _task_cells.c.id == _cells.c.id)
+    )
+    query = select(
+        _grades.c.id,
+        _grades.c.notebook_id.label("submitted_notebook"),
+        _grades.c.cell_id,
+        _cells.c.name.label("cell"),
+        *(_grades.c[name] for name in ("auto_score", "manual_score", "extra_credit", "needs_manual_grade")),
+        func.coalesce(_grade_cells.c.max_score, _task_cells.c.max_score, 0.0).label("max_score"),
+    ).select_from(rows)
+    return _of_submission(query, _grades) if one else query
+
+
+@cache
+def _comment_query(*, one: bool) -> Select:
+    """Build the query for cells that may have a comment; for a class, only those that have one by a person."""
+    query = select(
+        _comments.c.id,
+        _comments.c.notebook_id.label("submitted_notebook"),
+        _comments.c.cell_id,
+        _cells.c.name.label("cell"),
+        _comments.c.auto_comment,
+        _comments.c.manual_comment,
+    ).select_from(_cells.join(_comments, _comments.c.cell_id == _cells.c.id))
+    return _of_submission(query, _comments) if one else query.where(_comments.c.manual_comment.is_not(None))
+
+
+def _of_submission(query: Select, table: Table) -> Select:
+    """Restrict a query for cells to those of one submitted notebook.
+
+    The list of all cells makes SQLite use the index over cell and submitted notebook.
+    """
+    of_notebook = select(_cells.c.id).where(_cells.c.notebook_id == bindparam("notebook"))
+    return query.where(table.c.cell_id.in_(of_notebook), table.c.notebook_id == bindparam("submitted"))

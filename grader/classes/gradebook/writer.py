@@ -1,0 +1,353 @@
+"""Writes grades into nbgrader's gradebook, so that its export and formgrader show them.
+
+One process writes, with one transaction for each grade: nbgrader's scores and comments, and in this grader's
+own table everything else that it found.
+
+How a grade changes the scores in the gradebook:
+
+    graded      sets the automatic scores. A manual score stays, and nbgrader prefers it. If submission or
+                automatic score are no longer those for which a person gave it, the cell is marked "needs
+                manual grade", as nbgrader does.
+    unreadable  sets the automatic scores to 0: the file is at fault. If not its bytes prove that (it is a link,
+                say), a score that is recorded already stays, as after a fault.
+    fault       changes no score and keeps the submission's timestamp. The automatic scores are those of an
+                earlier version, so they are marked "needs manual grade" and the comment says why. formgrader
+                sees by the timestamp that the newer version is not graded yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, cast
+
+from nbformat import NotebookNode
+from nbgrader import api
+from sqlalchemy import insert, select, update
+
+from grader.classes.gradebook.cells import Cells, declare
+from grader.classes.gradebook.config import LatePenalty
+from grader.classes.gradebook.connection import attempt, connect
+from grader.classes.gradebook.details import DETAILS, grade_in, make_tables, row_of
+from grader.classes.gradebook.entries import entry_of, seconds_late, whole_entry
+from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.gradebook.lateness import in_utc, set_penalty, time_to_store
+from grader.classes.gradebook.rows import begin_to_write, fill, insert_once, is_filled, set_columns, set_if_empty
+from grader.classes.gradebook.scores_and_comments import scores_and_comments
+from grader.classes.gradebook.stored import Stored, load_line, load_one
+from grader.declare.lesson import Lesson
+from grader.records import Grade, GradebookEntry, Student
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What the gradebook holds of an earlier run."""
+
+    grade: Grade  # without checks
+    notebook_sha256: str  # of the executed notebook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handover:
+    """How a submission came in."""
+
+    student: Student
+    submitted: datetime | None = None  # None if that is not known; UTC if it has no time zone
+    late: bool = False  # the learning platform marked it as late
+
+
+@contextmanager
+def open_gradebook(
+    url: str,
+    lessons: Mapping[str, Lesson],
+    masters: Mapping[str, NotebookNode] | None = None,
+    course: str = "default_course",
+    late_penalty: LatePenalty | None = None,
+) -> Iterator[GradeWriter]:
+    """Open a writer for the gradebook at `url`; create the gradebook if it does not exist.
+
+    Args:
+        url: a database URL, e.g. sqlite:///gradebook.db
+        lessons: by assignment.
+        masters: the student notebooks, by assignment. Their cells are declared as nbgrader declares them, so
+            that `nbgrader generate_assignment` on the same gradebook finds nothing changed.
+        course: nbgrader's course_id.
+        late_penalty: the penalty function of nbgrader's late-submission plugin; None leaves penalties as they
+            are.
+
+    Raises:
+        RecordError: the gradebook cannot be opened.
+    """
+    gradebook = connect(url, course)
+    try:
+        attempt(url, lambda: make_tables(gradebook.db), undo=gradebook.db.rollback)
+        yield GradeWriter(url, gradebook, lessons, masters or {}, late_penalty)
+    finally:
+        gradebook.close()
+
+
+class GradeWriter:
+    """Writes grades into an open gradebook, and finds those of earlier runs. `open_gradebook` makes it."""
+
+    def __init__(
+        self,
+        url: str,
+        gradebook: api.Gradebook,
+        lessons: Mapping[str, Lesson],
+        masters: Mapping[str, NotebookNode],
+        late_penalty: LatePenalty | None,
+    ) -> None:
+        self.url = url
+        self.gradebook = gradebook
+        self.lessons = lessons
+        self.masters = masters
+        self.late_penalty = late_penalty
+        self._cells: dict[str, Cells] = {}
+
+    # ------------------------------------------------------------ what is there already
+
+    def recorded(self, student: str, assignment: str, key: str) -> Recorded | None:
+        """Return the grade that was recorded under this key; None if another or none was."""
+        try:
+            stored = self._load(student, assignment)
+        except StudentNameError:  # who has no name in a database is in none; `record` says so
+            return None
+        if stored is None or not key or stored.submission.key != key:
+            return None
+        if (grade := grade_in(stored.submission.summary)) is None:
+            return None
+        return Recorded(grade=grade, notebook_sha256=stored.submission.notebook_sha256)
+
+    def whole(self, student: str, assignment: str) -> GradebookEntry | None:
+        """Return what the gradebook says of a submission, with checks and heatmaps; None if it has none."""
+        return self._attempt(lambda: whole_entry(self.gradebook.db, student, assignment))
+
+    def line(self, student: str, assignment: str) -> str | None:
+        """Return the JSON line of the recorded grade; None if there is none."""
+        stored = self._load(student, assignment)
+        return None if stored is None else self._attempt(lambda: load_line(self.gradebook.db, stored))
+
+    # ------------------------------------------------------------ writing
+
+    def record(
+        self, grade: Grade, came_in: Handover | None = None, *, key: str = "", notebook_sha256: str = ""
+    ) -> GradebookEntry:
+        """Record one grade, and return what the gradebook says then; that has no checks.
+
+        Args:
+            came_in: who handed it in, and when.
+            key: the digest of all that the grade depends on, under which `recorded` finds it; "" if it must
+                not be found.
+            notebook_sha256: digest of the executed notebook that was written with the grade.
+
+        Raises:
+            StudentNameError: the student's name cannot be encoded; the next grade can be recorded.
+            RecordError: the gradebook is locked, read-only, or does not fit the lesson.
+        """
+        if grade.assignment not in self.lessons:
+            assignments = ", ".join(self.lessons) or "none"
+            raise RecordError(
+                f"{self.url}: {grade.student}'s grade is for {grade.assignment!r}, which is no lesson; "
+                f"known are {assignments}. It was not recorded."
+            )
+        came_in = came_in or Handover(student=Student(id=grade.student))
+        details = row_of(grade, key, notebook_sha256)
+        return self._attempt(lambda: self._write(grade, came_in, details))
+
+    def confirm(self, recorded: Recorded, came_in: Handover) -> GradebookEntry:
+        """Bring nbgrader's scores up to date with a grade that `recorded` returned, if they are not."""
+        return self._attempt(lambda: self._write(recorded.grade, came_in, details=None))
+
+    def add_student(self, student: Student) -> None:
+        """Add a student, or complete what the gradebook knows of one."""
+
+        def add() -> None:
+            self._insert_student(student)
+            self.gradebook.db.commit()
+
+        self._attempt(add)
+
+    def set_notebook(self, student: str, assignment: str, notebook_sha256: str) -> None:
+        """Set the digest of the executed notebook, where that is written after the grade was recorded."""
+        stored = self._load(student, assignment)
+        if stored is None:
+            return
+        of_notebook = DETAILS.c.notebook_id == stored.submission.submitted_notebook
+        change = update(DETAILS).where(of_notebook).values(notebook_sha256=notebook_sha256)
+        self._attempt(lambda: (self.gradebook.db.execute(change), self.gradebook.db.commit()))
+
+    def set_timestamp(self, student: str, assignment: str, timestamp: datetime | None) -> None:
+        """Set the time of submission that the gradebook stores for a student's scores.
+
+        Raises:
+            RecordError: the gradebook is locked or read-only.
+        """
+        stored = self._load(student, assignment)
+        if stored is not None:
+            self._attempt(lambda: self._set_timestamp(stored.submission.submission, timestamp))
+
+    def _set_timestamp(self, submission: str, timestamp: datetime | None) -> None:
+        set_columns(self.gradebook.db, api.SubmittedAssignment.__table__, submission, timestamp=in_utc(timestamp))
+        self.gradebook.db.commit()
+
+    def _attempt(self, work: Callable[[], Any]) -> Any:
+        return attempt(self.url, work, undo=self.gradebook.db.rollback)
+
+    def _load(self, student: str, assignment: str) -> Stored | None:
+        return self._attempt(lambda: load_one(self.gradebook.db, student, assignment))
+
+    def _write(self, grade: Grade, came_in: Handover, details: Mapping[str, Any] | None) -> GradebookEntry:
+        """Write one grade in one transaction; declare its lesson before the first grade of an assignment.
+
+        Args:
+            details: the columns of this grader's own table; None if it has the grade already.
+        """
+        db = self.gradebook.db
+        if grade.assignment not in self._cells:
+            self._cells[grade.assignment] = declare(
+                self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
+            )
+        cells = self._cells[grade.assignment]
+        if details is None:
+            known = load_one(db, grade.student, grade.assignment)
+            if known is not None and self._is_up_to_date(grade, came_in, known, cells):
+                return entry_of([known])
+        begin_to_write(db)
+        before = load_one(db, grade.student, grade.assignment)
+        if not grade.proven and _has_grade(before):
+            grade = replace(grade, status="fault", score=None)
+        fault = grade.status == "fault"
+        submission, notebook, new = self._insert_submission(came_in.student, cells)
+        if new or not fault:
+            time = _time_to_store(came_in, cells, before.submission.timestamp if before else None)
+            set_columns(db, api.SubmittedAssignment.__table__, submission, timestamp=time)
+        self._write_cells(grade, cells, notebook, before, same=details is None)
+        self._write_details(notebook, before, details, grade.fault)
+        if self.late_penalty and not fault:
+            set_penalty(db, self._written(came_in.student.id, grade.assignment), self.late_penalty)
+        entry = entry_of([self._written(grade.student, grade.assignment)])
+        db.commit()
+        return entry
+
+    def _written(self, student: str, assignment: str) -> Stored:
+        """Load a submission whose rows the open transaction has just written."""
+        return cast(Stored, load_one(self.gradebook.db, student, assignment))
+
+    def _insert_student(self, student: Student) -> None:
+        insert_once(self.gradebook.db, api.Student.__table__, id=student.id)
+        set_if_empty(self.gradebook.db, api.Student.__table__, student.id, **_columns_of(student))
+
+    def _insert_submission(self, student: Student, cells: Cells) -> tuple[str, str, bool]:
+        """Find or insert a submission's rows, and complete the student's.
+
+        Return the ids of submission and submitted notebook, and whether the submission is new.
+        """
+        db = self.gradebook.db
+        self._insert_student(student)
+        keys = {"assignment_id": cells.assignment, "student_id": student.id}
+        submission, new = insert_once(db, api.SubmittedAssignment.__table__, **keys)
+        keys = {"notebook_id": cells.notebook, "assignment_id": submission}
+        notebook, _ = insert_once(db, api.SubmittedNotebook.__table__, **keys)
+        return submission, notebook, new
+
+    def _write_cells(self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool) -> None:
+        """Write scores and comments of all cells.
+
+        Args:
+            notebook: the id of the submitted notebook.
+            before: what the gradebook held of the submission before.
+            same: whether the grade is the recorded one, and with it the submission.
+        """
+        grades, comments = (before.grades, before.comments) if before else ((), ())
+        same = same or _is_same_submission(grade, before)
+        scores, texts = scores_and_comments(grade, cells, {row.cell_id: row for row in grades}, same=same)
+        fill(self.gradebook.db, api.Grade.__table__, notebook, grades, scores)
+        fill(self.gradebook.db, api.Comment.__table__, notebook, comments, texts)
+
+    def _write_details(
+        self, notebook: str, before: Stored | None, details: Mapping[str, Any] | None, fault: str
+    ) -> None:
+        """Write this grader's own row.
+
+        Of a submission that was graded before, a fault replaces nothing but the message: the earlier
+        version's scores stand, and so does what was found.
+        """
+        values = {"fault": fault} if details is None or (fault and _has_grade(before)) else dict(details)
+        db = self.gradebook.db
+        if before is not None and before.submission.key is not None:
+            db.execute(update(DETAILS).where(DETAILS.c.notebook_id == notebook).values(**values))
+        elif details is not None:
+            db.execute(insert(DETAILS).values(notebook_id=notebook, **values))
+
+    def _is_up_to_date(self, grade: Grade, came_in: Handover, before: Stored, cells: Cells) -> bool:
+        """Tell whether the gradebook has all of a recorded grade, as in most reruns.
+
+        The answer is no for a submission that is late or has a penalty, which may have changed.
+        """
+        row = before.submission
+        if row.fault or row.timestamp != _time_to_store(came_in, cells, row.timestamp):
+            return False
+        if seconds_late(row) or row.penalty is not None:
+            return False
+        if any(value and not row._mapping[name] for name, value in _columns_of(came_in.student).items()):
+            return False
+        grades = {each.cell_id: each for each in before.grades}
+        scores, texts = scores_and_comments(grade, cells, grades, same=True)
+        return is_filled(before.grades, scores) and is_filled(before.comments, texts)
+
+
+def add_students(url: str, course: str, students: Iterable[Student]) -> None:
+    """Add students to the gradebook, or complete what it knows of them; create it if it does not exist.
+
+    Raises:
+        RecordError: the gradebook cannot be written.
+    """
+    with open_gradebook(url, {}, course=course) as writer:
+        for student in students:
+            writer.add_student(student)
+
+
+def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | None]:
+    """Return when each submission in the gradebook was submitted, by student and assignment.
+
+    Raises:
+        RecordError: the gradebook cannot be read.
+    """
+    gradebook = connect(url, course)
+    submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
+    query = select(submissions.c.student_id, assignments.c.name, submissions.c.timestamp).join(
+        assignments, assignments.c.id == submissions.c.assignment_id
+    )
+    try:
+        rows = attempt(url, lambda: gradebook.db.execute(query).all())
+    finally:
+        gradebook.close()
+    return {(student, name): timestamp for student, name, timestamp in rows}
+
+
+def _time_to_store(came_in: Handover, cells: Cells, stored: datetime | None) -> datetime | None:
+    return time_to_store(came_in.submitted, marked_late=came_in.late, duedate=cells.duedate, stored=stored)
+
+
+def _columns_of(student: Student) -> dict[str, str]:
+    """Return the columns of nbgrader's table for what is known of a student beside the id."""
+    return {
+        "first_name": student.first_name,
+        "last_name": student.last_name,
+        "email": student.email,
+        "lms_user_id": student.lms_id,
+    }
+
+
+def _has_grade(before: Stored | None) -> bool:
+    """Tell whether an earlier version was graded."""
+    grade = grade_in(before.submission.summary) if before else None
+    return grade is not None and grade.status != "fault"
+
+
+def _is_same_submission(grade: Grade, before: Stored | None) -> bool:
+    """Tell whether the recorded grade is one of the same file."""
+    earlier = grade_in(before.submission.summary) if before else None
+    return earlier is not None and earlier.submission_sha256 == grade.submission_sha256

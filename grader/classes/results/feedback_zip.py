@@ -1,0 +1,129 @@
+"""Packs the feedback on a downloaded class into the zip that the learning platform takes back, under its own names.
+
+Moodle, "Upload multiple feedback files in a zip": it goes by the number in the folder's name, as
+mod/assign/feedback/file/importziplib.php reads it, so each page lies where the platform's download has the submission.
+Canvas, "Upload Submissions": it goes by the numbers in the file's name, and shows the student the file under the name
+of what was handed in (infer_comment_context_from_filename of canvas-lms). So there each file is a notebook, under
+exactly the name of the download. The names are read from the download itself: nothing else has them all.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from grader.classes.results.folders import autograded_notebook
+from grader.classes.results.pages import page_of
+from grader.records import GradebookEntry
+from grader.report.markdown import feedback_notebook
+from grader.submission.file import IntakeError, SubmissionFile
+from grader.submission.intake import content
+from grader.submission.people import service_name
+
+OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same feedback gives the same bytes
+
+
+class WrongDownload(Exception):
+    """What was given is no download of the platform; the message says what it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedbackZip:
+    """The zip, and who is not in it, or is in it with feedback on another version."""
+
+    content: bytes
+    names: tuple[str, ...]
+    not_graded: tuple[str, ...] = ()  # students of the download of whom the gradebook holds nothing
+    no_file: tuple[str, ...] = ()  # Canvas: students who handed in no notebook, under whose name feedback could go back
+    newer: tuple[str, ...] = ()  # students whose file in the download is not the one that was graded
+
+
+@dataclass
+class _Left:
+    """Who is left out, collected while the zip is written."""
+
+    not_graded: list[str] = field(default_factory=list)
+    no_file: list[str] = field(default_factory=list)
+    newer: list[str] = field(default_factory=list)
+
+
+def feedback_zip(
+    service: str, files: Sequence[SubmissionFile], entries: Iterable[GradebookEntry | None], autograded: Path
+) -> FeedbackZip:
+    """Pack the feedback on all submissions of a download.
+
+    Args:
+        service: canvas or moodle.
+        files: the submissions of the download.
+        entries: what the gradebook says of each, with its whole grade; None for nothing.
+        autograded: the folder with the executed notebooks.
+
+    Raises:
+        WrongDownload: a name in the download is none of the service's.
+    """
+    written: dict[str, str] = {}
+    left = _Left()
+    for file, entry in zip(files, entries, strict=True):
+        parts = file.member.split("/") if file.member else list(file.parts)
+        said, place = service_name(parts)
+        if said != service:
+            by = f"a name of {said.capitalize()}" if said else f"no name of {service.capitalize()}"
+            raise WrongDownload(f"{'/'.join(parts)!r} is {by}. Pass the zip as {service.capitalize()} wrote it.")
+        if entry is None or entry.status == "recorded":
+            left.not_graded.append(file.student)
+            continue
+        name = _moodle_name(parts[place:], file.assignment) if service == "moodle" else _canvas_name(parts[-1])
+        if not name:
+            left.no_file.append(file.student)
+            continue
+        if _is_newer(file, entry):
+            left.newer.append(file.student)
+        notebook = autograded_notebook(autograded, entry.student.id, entry.assignment)
+        written[name] = page_of(entry, notebook) if service == "moodle" else feedback_notebook(entry)
+    return FeedbackZip(
+        content=_packed(written),
+        names=tuple(written),
+        not_graded=tuple(left.not_graded),
+        no_file=tuple(left.no_file),
+        newer=tuple(left.newer),
+    )
+
+
+def _moodle_name(parts: Sequence[str], assignment: str) -> str:
+    """Return the page's name: in the student's folder, or in a download without folders after what names the student."""
+    page = f"{assignment}.html"
+    if len(parts) > 1:
+        return f"{parts[0]}/{page}"
+    kind = parts[0].index("_assignsubmission_") + len("_assignsubmission_")
+    plugin = parts[0][kind:].partition("_")[0]
+    return f"{parts[0][:kind]}{plugin}_{page}"
+
+
+def _canvas_name(name: str) -> str:
+    """Return the name of the download; "" if it is no notebook's, as the feedback would not open under it."""
+    return name if name.lower().endswith(".ipynb") else ""
+
+
+def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:
+    """Tell whether a file is not the one that the feedback is about; False where it cannot be read."""
+    try:
+        digest = sha256(content(file)).hexdigest()
+    except IntakeError:
+        return False
+    return bool(entry.grade.submission_sha256) and digest != entry.grade.submission_sha256
+
+
+def _packed(written: dict[str, str]) -> bytes:
+    """Return a zip of these files; names that are not ASCII are marked as UTF-8."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in written.items():
+            member = zipfile.ZipInfo(name, OLDEST)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            member.external_attr = 0o644 << 16
+            archive.writestr(member, text.encode("utf-8", "replace"))
+    return buffer.getvalue()

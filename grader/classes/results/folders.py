@@ -1,0 +1,190 @@
+"""Writes the autograded/ and feedback/ folders in nbgrader's layout, each file in one atomic step."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tempfile
+import unicodedata
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.paths import is_stale_partial, write_atomically
+
+MOST_NAME_BYTES = 255  # that a file system keeps
+MOST_SHOWN = 60  # characters of a name in a message
+EXCHANGE_SECRET = "submission_secret.txt"  # by which nbgrader's exchange names the page that a student fetches
+
+
+def autograded_notebook(root: Path, student: str, assignment: str) -> Path:
+    """Return the path of an executed notebook in the autograded folder."""
+    return root / student / assignment / f"{assignment}.ipynb"
+
+
+def write_autograded(
+    root: Path, student: str, assignment: str, notebook: NotebookNode, timestamp: datetime | None = None
+) -> Path:
+    """Write autograded/<student>/<assignment>/<assignment>.ipynb, and nbgrader's timestamp.txt beside it.
+
+    Args:
+        root: the autograded folder.
+        notebook: the executed notebook, with the grader's verdicts among its outputs.
+        timestamp: when the student submitted; read as UTC if it has no time zone.
+
+    Returns:
+        The notebook's path.
+
+    Raises:
+        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
+        RecordError: the folder cannot be written.
+    """
+    folder = _make_folder(root, student, assignment)
+    # On one line: with indentation json takes twenty times as long, and nobody reads the file.
+    path = _write(folder / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False) + "\n")
+    write_timestamp(folder, timestamp)
+    return path
+
+
+def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
+    """Write nbgrader's timestamp.txt beside a notebook, or delete it where the time is not known.
+
+    Raises:
+        RecordError: the folder cannot be written.
+    """
+    stamp = folder / "timestamp.txt"
+    if timestamp is None:
+        stamp.unlink(missing_ok=True)
+        return
+    aware = timestamp.replace(tzinfo=UTC) if timestamp.tzinfo is None else timestamp.astimezone(UTC)
+    text = f"{aware:%Y-%m-%d %H:%M:%S.%f UTC}\n"
+    if not stamp.is_file() or stamp.read_text("utf-8", "replace") != text:
+        _write(stamp, text)
+
+
+def write_exchange_secret(root: Path, student: str, assignment: str, secret: bytes) -> None:
+    """Write nbgrader's submission_secret.txt beside a notebook or a page: `nbgrader release_feedback` asks for it.
+
+    Raises:
+        RecordError: the folder cannot be written.
+    """
+    path = root / student / assignment / EXCHANGE_SECRET
+    if file_content(path) != secret:
+        _write(path, secret)
+
+
+def file_content(path: Path) -> bytes | None:
+    """Return what a file of ours holds; None if it is not there."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _remove_stale_partials(folder: Path) -> None:
+    """Delete the half-written files that killed runs left in a folder."""
+    for entry in os.scandir(folder):
+        with suppress(OSError):  # another run may delete it at the same time
+            if is_stale_partial(entry):
+                os.unlink(entry.path)
+
+
+def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path:
+    """Write feedback/<student>/<assignment>/<assignment>.html.
+
+    Returns:
+        The page's path.
+
+    Raises:
+        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
+        RecordError: the folder cannot be written.
+    """
+    folder = _make_folder(root, student, assignment)
+    return _write(folder / f"{assignment}.html", page)
+
+
+def write_pdf(root: Path, student: str, assignment: str, content: bytes) -> Path:
+    """Write <student>/<assignment>/<assignment>.pdf, and return its path; errors are those of `write_feedback`."""
+    return _write(_make_folder(root, student, assignment) / f"{assignment}.pdf", content)
+
+
+def unreadable_notebook(message: str) -> NotebookNode:
+    """Make a notebook that shows why a submission could not be read.
+
+    It goes into autograded/ in the place of the executed notebook: formgrader lists only submissions with a
+    notebook.
+    """
+    # The message is an output: it may quote the submitted file, and formgrader escapes outputs, not Markdown.
+    output = nbformat.v4.new_output("stream", name="stdout", text=f"{message}\n")
+    source = "# This submission could not be read."
+    cell = nbformat.v4.new_code_cell(source, outputs=[output], id="unreadable")
+    return nbformat.v4.new_notebook(cells=[cell])
+
+
+def _make_folder(root: Path, student: str, assignment: str) -> Path:
+    """Make the folder <root>/<student>/<assignment>, and delete half-written files of killed runs in it.
+
+    Raises:
+        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
+        RecordError: the folder cannot be written.
+    """
+    for name in (student, assignment):
+        too_long = len(name.encode("utf-8", "surrogatepass")) > MOST_NAME_BYTES
+        if too_long or name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
+            raise StudentNameError(
+                f"{name[:MOST_SHOWN]!r} cannot be a folder in {root}"
+                f"{', its name is too long' if too_long else ''}. Rename the submission's folder."
+            )
+    folder = root / student / assignment
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove_stale_partials(folder)
+        if not _tells_names_apart(root) and student not in os.listdir(root):
+            raise StudentNameError(
+                f"{root}: this file system makes one folder of {student!r} and another student's name, whose "
+                "files would be overwritten. Keep the course on a case-sensitive file system."
+            )
+    except (OSError, UnicodeEncodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        advice = _advice(error, f"Make {root} a writable folder")
+        raise RecordError(f"{folder}: {reason}. {advice}.") from error
+    return folder
+
+
+def _advice(error: Exception, otherwise: str) -> str:
+    """Return what to do where a file cannot be written."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "Make room on its disk" if full else otherwise
+
+
+@cache
+def _tells_names_apart(root: Path) -> bool:
+    """Tell whether the file system keeps two names apart that differ only in case or Unicode normalisation.
+
+    macOS and Windows usually take them for one name.
+    """
+    with tempfile.TemporaryDirectory(prefix=".Probé", dir=root) as probe:
+        name = Path(probe).name
+        composed, decomposed = unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)
+        alike = {name.swapcase(), composed, decomposed} - {name}
+        return not any((root / other).exists() for other in alike)
+
+
+def _write(path: Path, content: str | bytes) -> Path:
+    """Write a file in one atomic step, readable for everybody; return its path, or raise RecordError."""
+    try:
+        # A lone surrogate in a student's output cannot be encoded.
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        write_atomically(path, data)
+        path.chmod(0o644)  # whatever the umask is: other users copy the students' pages
+    except OSError as error:
+        reason = error.strerror or error
+        advice = _advice(error, "Make its folder writable")
+        raise RecordError(f"{path}: {reason}. {advice}, then grade again.") from error
+    return path

@@ -1,0 +1,49 @@
+"""Reads the answers of a class from autograded/, where each graded submission lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classes.results.folders import autograded_notebook
+from grader.records import GradebookEntry
+from grader.submission.cells import Role, exercise_of, role
+from grader.submission.file import MAX_BYTES, Unreadable
+from grader.submission.notebook import parse
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedAnswers:
+    """The code of one submission: its answers by exercise, and the cells that the student added, in their order."""
+
+    student: str
+    answers: dict[str, str]
+    own: tuple[str, ...]
+
+
+def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Iterator[RecordedAnswers | str]:
+    """Yield the code of each graded submission, or the student's id where its notebook cannot be read.
+
+    Args:
+        autograded: the folder beside the gradebook.
+        entries: what the gradebook says of an assignment.
+    """
+    for entry in entries:
+        if entry.grade.status == "graded":
+            student = entry.student.id
+            yield read_answers(student, autograded_notebook(autograded, student, entry.assignment)) or student
+
+
+def read_answers(student: str, path: Path) -> RecordedAnswers | None:
+    """Read the code of an executed notebook; None if it is missing or no notebook."""
+    try:
+        if path.stat().st_size > 2 * MAX_BYTES:
+            return None
+        cells = parse(path.read_bytes()).cells
+    except (OSError, Unreadable):
+        return None
+    answers = {str(exercise_of(cell.id)): cell.source for cell in cells if role(cell.id) is Role.ANSWER}
+    return RecordedAnswers(
+        student=student, answers=answers, own=tuple(cell.source for cell in cells if role(cell.id) is Role.OWN)
+    )

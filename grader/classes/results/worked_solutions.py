@@ -1,0 +1,64 @@
+"""Reads from the solution notebooks what people see after grading: worked solutions, and mark schemes.
+
+A student reads the worked solution of an exercise on the feedback page, once it has full points. An instructor reads
+the mark scheme of a question in formgrader, below the student's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.paths import course_root
+from grader.submission.cells import Role, exercise_of, question_of, role, without_marks
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What the solution notebook of a lesson says."""
+
+    answers: Mapping[str, str] = field(default_factory=dict)  # by exercise
+    schemes: Mapping[str, str] = field(default_factory=dict)  # Markdown, by question
+
+
+def worked(assignment: str) -> Worked:
+    """Return what the solution notebook says; nothing where the course has none, as on a learning platform."""
+    try:
+        path = course_root() / "solutions" / assignment / f"{assignment}.ipynb"
+        return _read(path, path.stat().st_mtime_ns)
+    except OSError:
+        return Worked()
+
+
+def with_mark_schemes(notebook: NotebookNode, assignment: str) -> NotebookNode:
+    """Add to each text of an executed notebook the mark scheme of its question; change the notebook itself.
+
+    The notebook is for formgrader: feedback pages are not made from it.
+    """
+    schemes = worked(assignment).schemes
+    for cell in notebook.cells:
+        scheme = schemes.get(question_of(cell.id) or "")
+        if scheme and role(cell.id) is Role.WRITTEN:
+            cell.source += f"\n\n---\n\n{scheme}"
+    return notebook
+
+
+@cache
+def _read(path: Path, changed: int) -> Worked:
+    """Read a solution notebook.
+
+    Args:
+        changed: when the file was changed, so that a newer one is read again.
+    """
+    answers, schemes = {}, {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if role(cell.id) is Role.ANSWER:
+            answers[str(exercise_of(cell.id))] = without_marks(cell.source)
+        elif role(cell.id) is Role.WRITTEN:
+            schemes[str(question_of(cell.id))] = without_marks(cell.source)
+    return Worked(answers, schemes)

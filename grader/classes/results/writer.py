@@ -1,0 +1,161 @@
+"""Writes each grade into the files and the gradebook, in an order that survives a killed run.
+
+The order: the executed notebook, the gradebook, the feedback page. A run that is killed before it wrote the
+gradebook grades this one submission again; a run that is killed later is completed by the next run. The page
+comes last, because it shows what the gradebook says: the points and comments that people gave, too.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+from grader.classes.gradebook.timestamp import submitted_at
+from grader.classes.gradebook.writer import GradeWriter, Handover, Recorded
+from grader.classes.results.folders import (
+    EXCHANGE_SECRET,
+    autograded_notebook,
+    file_content,
+    unreadable_notebook,
+    write_autograded,
+    write_exchange_secret,
+    write_feedback,
+    write_timestamp,
+)
+from grader.classes.results.pages import is_current, page_of
+from grader.classes.results.worked_solutions import with_mark_schemes
+from grader.classes.workers.job import Job
+from grader.course import lessons
+from grader.grading.graded import Graded
+from grader.records import Grade, GradebookEntry, Student
+from grader.report.jsonl import to_json
+from grader.submission.file import IntakeError, SubmissionFile
+from grader.submission.folder import read_file
+
+MOST_SECRET = 1024  # bytes; nbgrader writes 128
+
+
+class ResultsWriter:
+    """Writes everything that belongs to a grade.
+
+    Args:
+        folder: where autograded/ and feedback/ lie.
+        html: a folder that gets a second copy of each feedback page; None for no copy.
+    """
+
+    def __init__(self, folder: Path, html: Path | None, gradebook: GradeWriter) -> None:
+        self._autograded = folder / "autograded"
+        self._page_roots = [folder / "feedback", *([html] if html is not None else [])]
+        self._gradebook = gradebook
+        # What `recorded` returned, until `record` confirms it; by student and assignment.
+        self._unconfirmed: dict[tuple[str, str], Recorded] = {}
+
+    def recorded(self, file: SubmissionFile, key: str) -> Grade | None:
+        """Return the recorded grade, without checks, if key and executed notebook are unchanged; else None.
+
+        Remember it until `record` is called with the grade.
+        """
+        recorded = self._gradebook.recorded(file.student, file.assignment, key)
+        if recorded is None or recorded.notebook_sha256 != file_digest(self._notebook_path(recorded.grade)):
+            return None
+        self._unconfirmed[file.student, file.assignment] = recorded
+        return recorded.grade
+
+    def forget(self, file: SubmissionFile) -> None:
+        """Drop what `recorded` remembers of a submission whose grade is not recorded after all."""
+        self._unconfirmed.pop((file.student, file.assignment), None)
+
+    def record(self, job: Job, graded: Graded) -> bool:
+        """Write one grade into the files and the gradebook.
+
+        Of a grade that `recorded` returned, write only what is missing or changed.
+
+        Returns:
+            Whether it is in the gradebook: a grade for an unknown assignment is not.
+
+        Raises:
+            StudentNameError: the student's name cannot be recorded; the next grade can be.
+            RecordError: a file or the gradebook cannot be written.
+        """
+        grade, file = graded.grade, job.file
+        if grade.assignment not in lessons():
+            return False
+        recorded = self._unconfirmed.pop((file.student, file.assignment), None)
+        came_in = handover(file)
+        if recorded is not None:
+            write_timestamp(self._notebook_path(grade).parent, came_in.submitted)
+            entry = self._gradebook.confirm(recorded, came_in)
+        else:
+            self._write_notebook(graded, came_in)
+            digest = file_digest(self._notebook_path(grade))
+            entry = self._gradebook.record(grade, came_in, key=job.key, notebook_sha256=digest)
+        self._write_pages(entry, anew=recorded is None)
+        self._keep_exchange_secret(file)
+        return True
+
+    def line(self, graded: Graded) -> str:
+        """Return the JSON line of a grade; after `record`, also of one that was graded by an earlier run."""
+        grade = graded.grade
+        if not graded.recorded:
+            return to_json(grade)
+        return self._gradebook.line(grade.student, grade.assignment) or to_json(grade)
+
+    def _write_notebook(self, graded: Graded, came_in: Handover) -> None:
+        """Write the executed notebook, or for an unreadable submission a notebook with the reason.
+
+        After a fault of the grader the earlier version's notebook stays.
+        """
+        grade, notebook = graded.grade, graded.notebook
+        if grade.status == "unreadable":
+            notebook = unreadable_notebook(grade.message)
+        if notebook is None or (grade.status == "fault" and self._notebook_path(grade).exists()):
+            return
+        if grade.status == "graded":
+            with_mark_schemes(notebook, grade.assignment)
+        write_autograded(self._autograded, grade.student, grade.assignment, notebook, came_in.submitted)
+
+    def _keep_exchange_secret(self, file: SubmissionFile) -> None:
+        """Copy the secret that nbgrader's exchange put beside a submission, if there is one."""
+        beside = replace(file, parts=(*file.parts[:-1], EXCHANGE_SECRET))
+        with suppress(IntakeError):
+            secret = b"" if file.member else read_file(beside)
+            for root in (self._autograded, self._page_roots[0]) if 0 < len(secret) <= MOST_SECRET else ():
+                if (root / file.student / file.assignment).is_dir():
+                    write_exchange_secret(root, file.student, file.assignment, secret)
+
+    def _write_pages(self, entry: GradebookEntry, *, anew: bool) -> None:
+        """Write the feedback page into each folder where it is missing or no longer right, or anew in all."""
+        student, assignment = entry.student.id, entry.assignment
+        roots = [
+            root
+            for root in self._page_roots
+            if anew or not is_current(root / student / assignment / f"{assignment}.html", entry)
+        ]
+        whole = self._gradebook.whole(student, assignment) if roots else None
+        if whole is not None:
+            page = page_of(whole, self._notebook_path(whole.grade))
+            for root in roots:
+                write_feedback(root, student, assignment, page)
+
+    def _notebook_path(self, grade: Grade) -> Path:
+        return autograded_notebook(self._autograded, grade.student, grade.assignment)
+
+
+def handover(file: SubmissionFile) -> Handover:
+    """Return who handed in a submission, and when, as far as file and learning platform say."""
+    submitted = None if file.member else submitted_at(file.path)
+    return Handover(student=student_of(file), submitted=submitted, late=file.late)
+
+
+def student_of(file: SubmissionFile) -> Student:
+    """Return whose submission it is."""
+    first, _, last = file.name.rpartition(" ")
+    return Student(id=file.student, first_name=first, last_name=last, lms_id=file.lms_id)
+
+
+def file_digest(path: Path) -> str:
+    """Return a digest of a file; "" if it cannot be read."""
+    content = file_content(path)
+    return "" if content is None else sha256(content).hexdigest()

@@ -1,0 +1,181 @@
+"""Run jobs on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from grader.classes.workers.workers import UnfitWorker, Workers, WorkersLost
+
+CONNECT_SECONDS = 10.0  # after which a scheduler that does not answer counts as unreachable
+FIRST_WORD = 60.0  # seconds without a finished job, after which to say what is waited for
+# Seconds after which a run ends in which no job ends: the longest that a job may take on a busy machine; and without workers.
+LONGEST_JOB, LONGEST_WITHOUT = 7200.0, 900.0
+COUNT_SECONDS = 5.0  # for which the number of the cluster's threads is cached
+
+
+class NoCluster(Exception):
+    """The cluster cannot be used; the message says what to do."""
+
+
+@contextmanager
+def cluster_workers(
+    address: str,
+    device: str,
+    grade: Callable[..., Any],
+    trainings: Mapping[str, bytes] | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Iterator[Workers]:
+    """Connect to the Dask scheduler at this address, and use its workers as long as the context is open.
+
+    Args:
+        device: "cpu"; "cuda", with which each job asks Dask for the resource GPU; or "auto": "cuda" if any
+            worker offers that resource, else "cpu".
+        grade: grades a job on a worker.
+        trainings: files of recorded trainings, which every worker gets, also one that comes later.
+        say: gets a line about a worker that cannot grade, and about what the run waits for.
+
+    Raises:
+        NoCluster: dask.distributed is not installed, or no scheduler answers.
+    """
+    client = _connect(address, trainings or {})
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        with_gpu = sum("GPU" in worker["resources"] for worker in workers)
+        if device == "auto":
+            device = "cuda" if with_gpu else "cpu"
+        wanted = {"resources": {"GPU": 1}} if device == "cuda" else {}
+        usable = with_gpu if wanted else len(workers)
+        missing = "with the resource GPU; start them with `dask worker --resources GPU=1`" if wanted else "yet"
+        fit = _FitWorkers(client, say)
+        yield Workers(
+            start=lambda: client.get_executor(pure=False, **wanted, **fit.chosen()),
+            grade=grade,
+            ahead=_JobsAhead(client),
+            avoid=fit.avoid,
+            still_waiting=_Patience(client, say).still_waiting,
+            device=device,
+            note=f"{address}: {usable} workers" if usable else f"{address} has no worker {missing}; waiting for one",
+        )
+    finally:
+        with suppress(OSError, RuntimeError):
+            client.close(timeout=2)
+
+
+def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
+    """Connect to a scheduler, and give every worker the files of recorded trainings.
+
+    Raises:
+        NoCluster: dask.distributed is not installed, or no scheduler answers.
+    """
+    try:
+        from distributed import Client
+
+        from grader.classes.workers.keep_trainings import KeepTrainings
+    except ImportError as error:
+        raise NoCluster("--scheduler needs dask.distributed. Run: pip install 'attention-course[cluster]'") from error
+    import logging
+
+    # Dask logs every attempt to connect, with tracebacks; the message of NoCluster is enough.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise NoCluster(
+            f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with `dask scheduler`, "
+            "and pass the address that it prints, as in tcp://10.0.0.1:8786"
+        ) from error
+    if trainings:
+        client.register_plugin(KeepTrainings(trainings))
+    return client
+
+
+def this_worker() -> str:
+    """Return the address of the Dask worker in which this thread runs; "" if it runs in none."""
+    if "distributed" in sys.modules:
+        from distributed import get_worker
+
+        with suppress(ValueError, AttributeError):
+            return get_worker().address
+    return ""
+
+
+class _FitWorkers:
+    """The workers that can grade: all of which none has said that it cannot."""
+
+    def __init__(self, client: Any, say: Callable[[str], None]) -> None:
+        self._client, self._say, self._unfit = client, say, set[str]()
+
+    def avoid(self, unfit: UnfitWorker) -> bool:
+        """Give a worker no further job, and say why once; tell whether another worker is there."""
+        if unfit.worker and unfit.worker not in self._unfit:
+            self._unfit.add(unfit.worker)
+            self._say(f"{unfit.worker} grades nothing here. {unfit.message}")
+        return bool(unfit.worker and self._others())
+
+    def chosen(self) -> dict[str, list[str]]:
+        """Return the option with which a job goes to these workers alone; none as long as all are fit."""
+        return {"workers": self._others()} if self._unfit else {}
+
+    def _others(self) -> list[str]:
+        return [one for one in self._client.scheduler_info(n_workers=-1)["workers"] if one not in self._unfit]
+
+
+class _Patience:
+    """Says what a run waits for, and ends it where nothing will come."""
+
+    def __init__(self, client: Any, say: Callable[[str], None]) -> None:
+        self._client, self._say, self._next = client, say, 0.0
+
+    def still_waiting(self, seconds: float) -> None:
+        """Say after a minute, and then each time that the wait has doubled, what is waited for.
+
+        Raises:
+            WorkersLost: there is no worker, or no job ends.
+        """
+        workers = len(self._workers())
+        if seconds > (LONGEST_JOB if workers else LONGEST_WITHOUT):
+            what = "no job ended" if workers else "there was no worker"
+            raise WorkersLost(
+                f"for {seconds / 60:.0f} minutes {what}. The grades that were finished are kept; look at the workers' logs, start "
+                "them again, and run this again: it goes on where it stopped."
+            )
+        if seconds < FIRST_WORD:
+            self._next = FIRST_WORD
+        elif seconds >= self._next:
+            self._next = 2 * seconds
+            self._say(
+                f"waiting: no submission was finished for {seconds:.0f} s; "
+                + (f"{workers} workers have some" if workers else "no worker is there")
+            )
+
+    def _workers(self) -> Mapping[str, Any]:
+        """Return the workers that the scheduler has; without a connection, as if there were some: the jobs' futures tell."""
+        try:
+            return self._client.scheduler_info(n_workers=-1)["workers"]
+        except (OSError, RuntimeError, AttributeError):
+            return {"": None}
+
+
+class _JobsAhead:
+    """Computes how many jobs the workers may have at a time: two for each thread of the cluster."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._jobs, self._counted_at = client, 2, -COUNT_SECONDS
+
+    def __call__(self) -> int:
+        """Return the number of jobs, counted at most COUNT_SECONDS ago."""
+        if time.monotonic() - self._counted_at >= COUNT_SECONDS:
+            # Without a connection the number stays as it was: the jobs' futures report the lost connection.
+            with suppress(OSError, RuntimeError, AttributeError):
+                self._jobs = 2 * max(1, sum(self._client.nthreads().values()))
+            self._counted_at = time.monotonic()
+        return self._jobs
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of an error's message, or its class if it has none."""
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -1,0 +1,180 @@
+"""Wrong answers as small changes in the text of a right one.
+
+A mistake is a name with the hint that students read, and below it what is changed:
+
+    edits(attention_scores, '''
+        scaled_too_early: These scores are divided already; 1.1 asks for
+            the plain dot products. Scaling is 1.2.
+            = result / query.shape[-1] ** 0.5
+        transposes_the_batch: .T turns all axes around. Swap only the last two: .transpose(-2, -1).
+            key.transpose(-2, -1)  →  key.mT if key.ndim == 2 else key.permute(2, 1, 0)
+        doubles_the_query: The query counts twice.
+            + query = query * 2
+    ''')
+
+- `old → new` changes the text of the definition, in which the old text stands once; docstrings are left out.
+- `+ statement` is put first in the body, of a class in its `forward`; `+ method: statement` in another method.
+- `= expression` comes back instead, from a class's `forward`; `result` is what the right answer gives.
+
+All other lines belong to the hint.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.declare.errors import DeclarationError
+from grader.declare.exercise import Mistake
+
+HEAD = re.compile(r"(?P<name>[a-z]\w*)(?P<slip> \(slip\))?: (?P<hint>.+)")
+ARROW = re.compile(r"\s+→(?:\s+|$)")
+ALWAYS_THERE = {"torch": torch, "nn": nn, "F": F}  # as in a notebook
+
+
+class _Written(NamedTuple):
+    """A mistake as it is written."""
+
+    name: str
+    slip: bool
+    hint: list[str]
+    changes: list[list[str]]  # old, new
+    first: list[str]  # statements
+    back: list[str]  # an expression, or nothing
+
+
+def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mistake, ...]:
+    """Return the mistakes that a text describes, in their order.
+
+    Args:
+        right: a right function or class whose source can be read: the reference, or another writing of it.
+        text: the mistakes; the module's docstring says how they are written.
+        defines: the name in the notebook, where it is not that of `right`.
+        names: what the new texts use and the module of `right` does not have; torch, nn and F are there.
+
+    Raises:
+        DeclarationError: a line cannot be read, an old text does not stand there once, or what comes out is no Python.
+    """
+    source = _source(right)
+    space = {**vars(sys.modules[right.__module__]), **ALWAYS_THERE, **names}
+    made = []
+    for written in _written(right.__name__, text):
+        wrong, code = _wrong(right.__name__, source, written, dict(space))
+        hint = " ".join(written.hint)
+        shown = (
+            (source, code) if isinstance(code, str) else ("", "")
+        )  # `+` and `=` say what comes out, not what stands there
+        made.append(Mistake(written.name, {defines or right.__name__: wrong}, hint, written.slip, shown))
+    return tuple(made)
+
+
+def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
+    """Return the mistakes that are made in two functions of one exercise at once, as `NAME_in_both`.
+
+    Args:
+        pairs: mistake of one function, whose hint students read → the same slip in the other.
+
+    Raises:
+        DeclarationError: there is no such mistake.
+    """
+    named = {mistake.name: mistake for mistake in mistakes}
+    if missing := ({*pairs, *pairs.values()} - named.keys()):
+        raise DeclarationError(f"in_both: there is no mistake {', '.join(sorted(missing))}")
+    return tuple(
+        replace(
+            named[one], name=f"{one}_in_both", replaces={**named[one].replaces, **named[other].replaces}, codes=("", "")
+        )
+        for one, other in pairs.items()
+    )
+
+
+def _source(right: Any) -> str:
+    """Return the text of a definition without its docstrings."""
+    lines = textwrap.dedent(inspect.getsource(right)).splitlines(keepends=True)
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            first, last = node.body[0].lineno, node.body[0].end_lineno or 0
+            lines[first - 1 : last] = ["\n"] * (last - first + 1)
+    return "".join(lines)
+
+
+def _written(right: str, text: str) -> Iterator[_Written]:
+    """Yield the mistakes of a text as they are written."""
+    found: _Written | None = None
+    for line in textwrap.dedent(text).strip().splitlines():
+        rest = line.strip()
+        if head := HEAD.fullmatch(line):
+            if found:
+                yield found
+            found = _Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], [])
+        elif found is None or not line.startswith(" "):
+            raise DeclarationError(f"edits of {right}: {line!r} is no `name: hint`")
+        elif rest.startswith(("+ ", "= ")):
+            (found.first if rest[0] == "+" else found.back).append(rest[2:])
+        elif ARROW.search(line):
+            found.changes.append(ARROW.split(rest, maxsplit=1))
+        else:
+            found.hint.append(rest)
+    if found:
+        yield found
+
+
+def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) -> tuple[Any, str | ast.Module]:
+    """Return the wrong definition that a mistake makes of the right one, and its code."""
+    where = f"edits of {right}, {written.name}"
+    for old, new in written.changes:
+        if (count := source.count(old)) != 1:
+            raise DeclarationError(f"{where}: {old!r} stands there {count} times, and must stand there once")
+        source = source.replace(old, new)
+    if not (written.changes or written.first or written.back):
+        raise DeclarationError(f"{where}: no line changes anything")
+    try:
+        code = _with_more(source, written) if written.first or written.back else source
+        exec(compile(code, f"<{written.name}>", "exec"), space)
+    except (SyntaxError, NameError, LookupError) as error:
+        raise DeclarationError(f"{where}: what comes out is no Python: {error}") from error
+    return space[right], code
+
+
+def _with_more(source: str, written: _Written) -> ast.Module:
+    """Parse a definition, put statements first in it, and let it give back another expression."""
+    tree = ast.parse(source)
+    for statement in reversed(written.first):
+        name, _, rest = statement.partition(": ")
+        method = name if name.isidentifier() and rest else "forward"
+        _function(tree.body[0], method).body[:0] = ast.parse(rest if method == name else statement).body
+    for expression in written.back:
+        _GiveBack(expression).generic_visit(_function(tree.body[0], "forward"))
+    return ast.fix_missing_locations(tree)
+
+
+def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
+    """Return a function itself, or the method of a class."""
+    if isinstance(definition, ast.FunctionDef):
+        return {"forward": definition}[method]
+    methods = {node.name: node for node in getattr(definition, "body", ()) if isinstance(node, ast.FunctionDef)}
+    return methods[method]
+
+
+class _GiveBack(ast.NodeTransformer):
+    """Lets a function return an expression of `result`, which is what it returned before."""
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return node  # what an inner function returns is its own
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        kept = ast.Assign([ast.Name("result", ast.Store())], node.value or ast.Constant(None))
+        return [kept, ast.Return(ast.parse(self.expression, mode="eval").body)]

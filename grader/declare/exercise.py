@@ -1,0 +1,167 @@
+"""An exercise as it is declared: its checks, its recognised mistakes, and everything else that is not prose.
+
+A check is one *probe*, a plain function that calls what the student wrote, and the *trials* that it is run on. The same
+probe runs three times: in the sandbox with the student's definition, and in the trusted process with the reference and
+with each recognised mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from grader.declare.builtin_names import BUILTINS, BuiltIn
+from grader.declare.errors import DeclarationError
+from grader.declare.trial import Trial
+from grader.records import Inputs, Judge, Value
+
+Wrong = TypeVar("Wrong")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One requirement of an exercise: a probe, its trials, and its share of the points.
+
+    The probe is a plain function of module level that returns a dict of tensors and JSON values. Each of its
+    parameters is an input of the trial or a name that the notebook defines; `names` maps a parameter to such
+    a name where the two differ. The grader sends the source text of the probe to the sandbox, together with
+    the module-level functions of the declaration that the probe calls. In the sandbox `torch`, `nn` and `F`
+    are defined.
+    """
+
+    name: str  # "values"; unique within the exercise
+    title: str  # the requirement as the student reads it: "the weights of each query sum to 1"
+    points: float
+    probe: Callable[..., Mapping[str, Value]]
+    trials: tuple[Trial, ...]  # hidden: drawn anew for each submission
+    examples: tuple[Trial, ...] = ()  # public: the self-check in the notebook and the heatmaps in the report use them
+    names: Mapping[str, str] = field(default_factory=dict)  # parameter of the probe → name in the notebook
+    needs: tuple[str, ...] = ()  # checks of the same exercise that must pass before this one earns its points
+    judge: Judge | None = None  # None: every value must equal the reference's
+    # Computes, from the inputs, what the judge compares with; None: what the probe returns with the reference.
+    expects: Callable[[Inputs], Mapping[str, Value]] | None = None
+    rtol: float = 1.0  # factor on the tolerance, above 1 where a computation adds up rounding errors
+    map: str | None = None  # the returned value that is an attention map, shown as a heatmap
+    at: str | None = None  # id of the given cell after which the probe runs; None: after the exercise's own cell
+    seconds: float = 10.0  # time limit of one trial; most take milliseconds, those on a trained model longer
+    # What decides about the same points where a training is verified and not repeated (`Lesson.verified`): None for the
+    # check itself, () for nothing.
+    verified: tuple[Check, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A plausible wrong answer, as code, with the hint for a student whose answer does the same."""
+
+    name: str  # "queries_in_columns"
+    replaces: Mapping[str, Any]  # name in the notebook → the wrong definition
+    hint: str
+    slip: bool = False  # whether a check that fails for it alone keeps half of its points (judge/slips.py)
+    codes: tuple[str, str] = ("", "")  # of the right answer and of this one, where it is an edit of the text alone
+
+
+def mistake(defines: str, hint: str, *, name: str = "", slip: bool = False) -> Callable[[Wrong], Wrong]:
+    """Return a decorator that marks a function or class as a wrong answer, and returns it unchanged.
+
+    The mistake gets the definition's name, in snake case. `mistakes_in` collects the marked definitions.
+
+    Args:
+        defines: the name in the notebook that the wrong answer replaces.
+        hint: what the student reads.
+        name: the mistake's name, if another lesson has a definition of that name already.
+        slip: whether it leaves every number right and is mended in one place.
+    """
+
+    def mark(wrong: Wrong) -> Wrong:
+        snake = re.sub(r"(?<!^)(?=[A-Z])", "_", wrong.__name__).lower()  # type: ignore[attr-defined]
+        wrong.__mistake__ = Mistake(name or snake, {defines: wrong}, hint, slip)  # type: ignore[attr-defined]
+        return wrong
+
+    return mark
+
+
+def mistakes_in(namespace: Mapping[str, Any], *defines: str) -> tuple[Mistake, ...]:
+    """Collect the mistakes that `mistake` marked in a module, in the order of their definition.
+
+    Args:
+        namespace: the module's `globals()`.
+        defines: return only the wrong answers for these names of the notebook; for all names if none is
+            given.
+    """
+    # `vars`, not `getattr`: a class that inherits from a marked class must not count as marked.
+    marked = (vars(value).get("__mistake__") for value in namespace.values() if hasattr(value, "__dict__"))
+    return tuple(
+        found
+        for found in marked
+        if isinstance(found, Mistake) and (not defines or found.replaces.keys() & set(defines))
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One graded or practice exercise.
+
+    Raises:
+        DeclarationError: its fields contradict each other.
+    """
+
+    id: str  # "1.4"
+    title: str  # "Attention"
+    # The right definitions, functions or classes, under the names that a student must define.
+    reference: tuple[Any, ...] = ()
+    points: float  # 0 for practice
+    difficulty: int  # 1 to 3
+    minutes: int
+    checks: tuple[Check, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    # The one definition of `reference` written in other right ways; a slip in one of them may explain a wrong answer.
+    writings: tuple[Any, ...] = ()
+    builds_on: tuple[str, ...] = ()  # ids of earlier exercises whose names a solution may call
+    # Built-ins that a solution must not call: keys of BUILTINS, or records of one's own.
+    bans: frozenset[str | BuiltIn] = frozenset()
+    # Modules in the notebook that a solution may call although they call a banned built-in: "attention.builtin".
+    may_call: tuple[str, ...] = ()
+    # Defines, in the place of a failed answer, what later exercises call; only where the notebook has no carry-on cell.
+    stand_in: str = ""
+    review: str = ""  # what to read again: a heading of the lesson
+
+    def __post_init__(self) -> None:
+        for problem in self._problems():
+            raise DeclarationError(f"exercise {self.id}, {problem}")
+
+    def _problems(self) -> Iterable[str]:
+        """Yield a message for each contradiction between the fields; it begins with the field's name."""
+        if not isinstance(self.reference, tuple) or not self.reference:
+            yield "reference: name the right definition in a tuple, as in reference=(attention,)"
+        for definition in self.reference:
+            if not callable(definition) or not hasattr(definition, "__name__"):
+                yield f"reference: {definition!r} is no function or class with a name"
+        names = [check.name for check in self.checks]
+        total = sum(check.points for check in self.checks)
+        if abs(total - self.points) > 1e-9:
+            yield f"points: its checks add up to {total:g} points, declared are {self.points:g}"
+        if len(set(names)) != len(names):
+            yield f"checks: two have one name: {', '.join(names)}"
+        for check in self.checks:
+            if not check.trials:
+                yield f"checks: {check.name!r} has no hidden trial, so it would always pass"
+            if unknown := sorted(set(check.needs) - set(names)):
+                yield f"checks: {check.name!r} needs {', '.join(unknown)}; there are {', '.join(names)}"
+        for recognised in self.mistakes:
+            if undefined := sorted(recognised.replaces.keys() - set(self.defines)):
+                names_text = ", ".join(undefined)
+                yield f"mistakes: {recognised.name} replaces {names_text}; the exercise defines {self.name}"
+        if unknown := sorted(ban for ban in self.bans if isinstance(ban, str) and ban not in BUILTINS):
+            yield f"bans: {', '.join(unknown)} is not known; there are {', '.join(BUILTINS)}"
+
+    @property
+    def defines(self) -> tuple[str, ...]:
+        """The names that the student's cell must define."""
+        return tuple(definition.__name__ for definition in self.reference)
+
+    @property
+    def name(self) -> str:
+        """The exercise's name in reports and JSON: "causal_mask, padding_mask"."""
+        return ", ".join(self.defines)

@@ -1,0 +1,151 @@
+"""A lesson as it is declared: one assignment, its exercises, and the reference that judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from inspect import isclass, isfunction
+from typing import Any
+
+from grader.declare.errors import DeclarationError
+from grader.declare.exercise import Check, Exercise
+from grader.records import Limits
+
+SHORT = 3  # steps of a training that is verified and not repeated: the notebook's `train_steps`
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """One assignment.
+
+    Raises:
+        DeclarationError: its exercises contradict each other.
+    """
+
+    assignment: str  # "1-attention"
+    title: str
+    exercises: tuple[Exercise, ...]
+    # Names that a probe may ask for and no exercise defines, because a given cell defines them: a trained
+    # model, say. The values stand in the reference; None where the reference has no such object.
+    given: Mapping[str, Any] = field(default_factory=dict)
+    # Its points are not part of the course's, and `make students` leaves it out: it is handed out later, by itself.
+    optional: bool = False
+    limits: Limits = Limits()
+    cell_seconds: Mapping[str, float] = field(default_factory=dict)  # cells that may run longer, by id
+    parameters: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # variables that the grader sets in the notebook, beside device and seed
+    # Points of the questions that people grade, by id; a question of the script that is not named has 0.
+    questions: Mapping[str, float] = field(default_factory=dict)
+    # Grading runs an exercise again with stand-ins for earlier exercises that failed. True: the better
+    # verdict of that run counts. False: the verdict on the notebook as submitted counts, and a note tells the
+    # other.
+    follow_through: bool = True
+    # What takes long and is kept for all submissions: called before the first one, and cheap from then on.
+    prepare: tuple[Callable[[], object], ...] = ()
+    whole: Lesson | None = None  # the lesson of which this is the verified form
+
+    def __post_init__(self) -> None:
+        for problem in self._problems():
+            raise DeclarationError(f"{self.assignment}: {problem}")
+
+    def _problems(self) -> Iterable[str]:
+        """Yield a message for each contradiction between the exercises: their ids, names and builds_on."""
+        earlier: dict[str, Exercise] = {}
+        owners: dict[str, str] = {}
+        for exercise in self.exercises:
+            if exercise.id in earlier:
+                yield f"exercise {exercise.id}, id: there are two exercises of this id"
+            for below in exercise.builds_on:
+                if below not in earlier:
+                    known = ", ".join(earlier) or "none"
+                    yield f"exercise {exercise.id}, builds_on: {below!r} is no earlier exercise; there are {known}"
+            for name in exercise.defines:
+                if name in owners:
+                    yield f"exercise {exercise.id}, reference: {name} is defined by exercise {owners[name]} already"
+                owners[name] = exercise.id
+            earlier[exercise.id] = exercise
+        for question, points in self.questions.items():
+            if question in earlier:
+                yield f"questions: {question} is an exercise; give the question another id, as in 1.Q1"
+            if points < 0:
+                yield f"questions: {question} has {points:g} points; no points are 0"
+
+    @cached_property
+    def reference(self) -> Mapping[str, Any]:
+        """Every name that a probe may ask for → the right definition."""
+        defined = {
+            name: definition
+            for exercise in self.exercises
+            for name, definition in zip(exercise.defines, exercise.reference, strict=True)
+        }
+        return {**defined, **self.given}
+
+    @cached_property
+    def definitions(self) -> frozenset[str]:
+        """The names of functions and classes that a probe may ask for; what else it may ask for is an object, such as a model."""
+        return frozenset(name for name, value in self.reference.items() if isfunction(value) or isclass(value))
+
+    @cached_property
+    def verified(self) -> Lesson:
+        """The same lesson, in which trainings are verified and not repeated."""
+        exercises = tuple(replace(exercise, checks=tuple(_verified(exercise.checks))) for exercise in self.exercises)
+        parameters = {**self.parameters, "train_steps": SHORT}
+        return replace(self, exercises=exercises, parameters=parameters, whole=self)
+
+    @cached_property
+    def with_weights(self) -> Lesson:
+        """The verified form without the checks on steps of a training: what a model does with trained weights is left.
+
+        For a submission whose steps are wrong because of an exercise that nothing can stand in for.
+        """
+        return replace(
+            self.verified,
+            exercises=tuple(_without(exercise, self.step_checks(exercise.id)) for exercise in self.verified.exercises),
+        )
+
+    @cached_property
+    def training_cells(self) -> frozenset[str]:
+        """The ids of the cells that train what a check probes."""
+        whole = self.whole or self
+        return frozenset(check.at for exercise in whole.exercises for check in exercise.checks if check.at)
+
+    def training_checks(self, id: str) -> frozenset[str]:
+        """Return the names of the checks of an exercise that are about what a cell trains, in either form."""
+        checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
+        return frozenset(one.name for check in checks for one in (check, *(check.verified or ())))
+
+    def step_checks(self, id: str) -> frozenset[str]:
+        """Return the names of the checks that verify the steps of a training; they give no points, but others need them."""
+        checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
+        return frozenset(one.name for check in checks for one in check.verified or () if not one.points)
+
+    @property
+    def max_score(self) -> float:
+        """The points of all exercises together; those that people give for questions come on top."""
+        return sum(exercise.points for exercise in self.exercises)
+
+    def exercise(self, id: str) -> Exercise:
+        """Return the exercise with this id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for exercise in self.exercises:
+            if exercise.id == id:
+                return exercise
+        raise KeyError(f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}")
+
+
+def _verified(checks: Iterable[Check]) -> Iterable[Check]:
+    """Yield what decides in place of each check where trainings are verified."""
+    for check in checks:
+        yield from (check,) if check.verified is None else check.verified
+
+
+def _without(exercise: Exercise, names: Collection[str]) -> Exercise:
+    """Leave checks out of an exercise; none that is left needs them."""
+    left = [check for check in exercise.checks if check.name not in names]
+    kept = [replace(check, needs=tuple(set(check.needs) - set(names))) for check in left]
+    return replace(exercise, checks=tuple(kept))

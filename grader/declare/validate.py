@@ -1,0 +1,76 @@
+"""Validate a whole lesson, for the errors that no single record shows.
+
+They are a mistake that no exercise lists, and a probe whose inputs cannot be drawn or that asks for an unknown name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from grader.declare.errors import DeclarationError
+from grader.declare.exercise import Check, Exercise, mistakes_in
+from grader.declare.lesson import Lesson
+from grader.declare.sampler import InputSampler
+
+
+def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise for a mistake that no exercise lists; the records raise for other errors themselves.
+
+    Args:
+        modules: the namespaces of the lesson's modules, by module name.
+
+    Raises:
+        DeclarationError: one line that names the module and the mistake.
+    """
+    for module, namespace in modules.items():
+        for problem in _forgotten_mistakes(lesson, namespace):
+            raise DeclarationError(f"{lesson.assignment}: {module}: {problem}")
+
+
+def validate_probes(lesson: Lesson) -> None:
+    """Raise for a check whose inputs cannot be drawn, or whose probe asks for an unknown name.
+
+    Only drawn inputs have names, so one trial of each check is drawn; for the three lessons that takes 0.6 s of CPU
+    time. The builder calls this. An import does not, because every worker imports the lessons.
+
+    Raises:
+        DeclarationError: one line that names the exercise and the check.
+    """
+    for exercise in lesson.exercises:
+        for check in exercise.checks:
+            try:
+                inputs = check.trials[0].draw(InputSampler(exercise.id, check.name))
+            except Exception as error:  # it is the declaration's own code, which may raise anything
+                raise DeclarationError(
+                    f"{lesson.assignment}: exercise {exercise.id}, checks: the inputs of {check.name!r} cannot be drawn "
+                    f"({type(error).__name__}: {error})"
+                ) from error
+            refuse_unknown_names(lesson, exercise, check, inputs.keys())
+
+
+def refuse_unknown_names(lesson: Lesson, exercise: Exercise, check: Check, inputs: Collection[str]) -> None:
+    """Raise for a parameter of the probe that neither the trial nor the lesson provides.
+
+    Args:
+        inputs: the names of the drawn inputs.
+
+    Raises:
+        DeclarationError: one line that names the exercise and the check.
+    """
+    for parameter in inspect.signature(check.probe).parameters:
+        name = check.names.get(parameter, parameter)
+        if parameter not in inputs and name not in lesson.reference:
+            raise DeclarationError(
+                f"{lesson.assignment}: exercise {exercise.id}, checks: {check.name!r} asks for {name!r}, which is "
+                f"neither an input ({', '.join(inputs)}) nor a name that the lesson defines or gives"
+            )
+
+
+def _forgotten_mistakes(lesson: Lesson, namespace: Mapping[str, Any]) -> Iterable[str]:
+    """Yield a message for each definition that `mistake` marks and no exercise lists."""
+    listed = {id(found) for exercise in lesson.exercises for found in exercise.mistakes}
+    for marked in mistakes_in(namespace):
+        if id(marked) not in listed:
+            yield f"mistake {marked.name} replaces {', '.join(marked.replaces)}, but no exercise lists it"

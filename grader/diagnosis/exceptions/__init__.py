@@ -1,5 +1,0 @@
-"""Say what an exception means for the line of the student's code that raised it.
-
-In: class and text of the exception, the line, the shapes of the tensors on it. Out: a sentence or two, or "".
-May import: checks, diagnosis.code.
-"""

@@ -1,0 +1,149 @@
+"""Which statements of an answer feed its result, and which expressions hold a given input."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.explain.code.read_code import called_name, parameters_of, text_of, tree_of
+
+SIZES = frozenset(
+    ("shape", "size", "ndim", "dim", "dtype", "device", "numel", "stride", "type", "requires_grad", "is_cuda")
+)
+VIEWS = frozenset(
+    "T mT data view reshape transpose swapaxes permute unsqueeze squeeze expand expand_as flatten unflatten detach to float"
+    " contiguous narrow select diagonal unbind split chunk t".split()
+)
+
+
+Found = tuple[int, str]  # a line's number, and what is said of it
+Place = tuple[int, int, int, int]  # where an expression begins and ends
+
+
+class Flow:
+    """The statements of an answer in order, with what feeds the result and what holds an input."""
+
+    def __init__(self, source: str, name: str = "", without: Place | None = None) -> None:
+        """Read an answer.
+
+        Args:
+            name: the input or parameter ("key", "W_Q.weight") that is followed; all inputs if it is "" or not known.
+            without: the place of an expression that is taken to hold nothing.
+        """
+        self.source, self.name, self.without = source, name, without
+        self.tree = tree_of(source)
+        self.functions = [node for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.Lambda))]
+        inputs = {one for function in self.functions for one in parameters_of(function)}
+        followed = name.partition(".")[0]
+        attributes = {node.attr for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)}
+        self.held = (
+            {followed}
+            if followed in inputs | (attributes if "." in name or followed not in inputs else set())
+            else inputs
+        )
+        self.statements = sorted(
+            (node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)), key=lambda node: node.lineno
+        )
+        self.needed: set[str] = set()
+        before = -1
+        while before != len(self.held) + len(self.needed):
+            before = len(self.held) + len(self.needed)
+            for node in self.statements:
+                self._pass_on(node)
+
+    def _pass_on(self, node: ast.stmt) -> None:
+        """Let a statement pass on what it holds and what it needs."""
+        targets, value = targets_and_value(node)
+        names = {base_of(target) for target in targets} - {""}
+        if value is not None:
+            if self.holds(value):
+                self.held |= names
+            if isinstance(node, ast.Return) or names & self.needed:
+                self.needed |= {inner.id for inner in ast.walk(value) if isinstance(inner, ast.Name)}
+
+    def holds(self, node: ast.AST) -> bool:
+        """Tell whether an expression holds numbers of an input, and not only its sizes."""
+        if self.without is not None and place_of(node) == self.without:
+            return False
+        if isinstance(node, ast.Name):
+            return node.id in self.held
+        if isinstance(node, ast.Attribute):
+            if node.attr in SIZES:
+                return False
+            return (text_of(node.value) == "self" and node.attr in self.held) or self.holds(node.value)
+        if isinstance(node, ast.Call) and (called_name(node) in SIZES | {"len"}):
+            return False
+        return any(self.holds(inner) for inner in ast.iter_child_nodes(node))
+
+    def is_held_up_at(self, place: Place) -> bool:
+        """Tell whether nothing of what is followed is returned if the expression at a place holds nothing."""
+        flow = Flow(self.source, self.name, place)
+        returned = [node.value for node in flow.statements if isinstance(node, ast.Return) and node.value]
+        return not any(map(flow.holds, returned))
+
+    def feeds(self, node: ast.stmt) -> bool:
+        """Tell whether a statement has a part in what is returned."""
+        targets, _ = targets_and_value(node)
+        return isinstance(node, ast.Return) or bool({base_of(target) for target in targets} & self.needed)
+
+    def expressions(self) -> Iterator[tuple[int, ast.AST]]:
+        """Yield the expressions of the statements that feed the result, with their lines."""
+        for node in self.statements:
+            if self.feeds(node):
+                for inner in ast.walk(targets_and_value(node)[1] or ast.Pass()):
+                    yield getattr(inner, "lineno", node.lineno), inner
+
+
+def targets_and_value(node: ast.AST) -> tuple[list[ast.expr], ast.expr | None]:
+    """Return what a statement gives a value to, and the value; that of a call as a statement is given to its object."""
+    if isinstance(node, ast.Assign):
+        targets = [
+            inner for one in node.targets for inner in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])
+        ]
+        return targets, node.value
+    if isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        return [node.target], node.value
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return (node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]), node.iter
+    if isinstance(node, ast.Return):
+        return [], node.value
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        return [node.value.func.value], node.value
+    return [], None
+
+
+def base_of(node: ast.AST) -> str:
+    """Return the name that an expression is a part or a view of: "x" of `x[0].T`; "self.W" of `self.W[0]`; "" if none."""
+    while True:
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == "self":
+                return f"self.{node.attr}"
+            node = node.value
+        elif isinstance(node, (ast.Subscript, ast.Starred)):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            node = node.func.value
+        else:
+            return ""
+
+
+def is_view(node: ast.AST, names: set[str]) -> bool:
+    """Tell whether an expression is one of some tensors, or shares its memory."""
+    if isinstance(node, ast.Name):
+        return node.id in names
+    if isinstance(node, ast.Subscript):
+        kinds = [inner for inner in ast.walk(node.slice) if isinstance(inner, (ast.Name, ast.Compare, ast.List))]
+        return not kinds and is_view(node.value, names)
+    if isinstance(node, ast.Attribute):
+        return node.attr in VIEWS and is_view(node.value, names)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr.rstrip("_") in VIEWS and is_view(node.func.value, names)
+    return False
+
+
+def place_of(node: ast.AST) -> Place:
+    """Return where an expression stands."""
+    first, last = (getattr(node, name, 0) for name in ("lineno", "end_lineno"))
+    return first, getattr(node, "col_offset", 0), last, getattr(node, "end_col_offset", 0)

@@ -1,0 +1,237 @@
+"""Lines that cut off gradients, change the dtype or the device, or write into inputs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.explain.code.data_flow import Flow, Found, Place, base_of, is_view, place_of, targets_and_value
+from grader.explain.code.read_code import (
+    called_name,
+    calls,
+    has_keyword,
+    in_init,
+    owner_of,
+    parameters_of,
+    statements_of,
+    text_of,
+)
+
+CUTS = {
+    "item": "`.item()` turns a tensor into a plain number, and no gradient passes through it",
+    "tolist": "`.tolist()` turns a tensor into plain numbers, and no gradient passes through them",
+    "numpy": "`.numpy()` leaves torch, and no gradient passes through numpy",
+    "detach": "`.detach()` cuts a tensor off from the gradient",
+    "detach_": "`.detach_()` cuts a tensor off from the gradient",
+    "data": "`.data` is cut off from the gradient",
+}
+COPIES = ("torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.asarray")
+NO_SLOPE = ("round", "floor", "ceil", "sign", "argmax", "argmin", "long", "int", "one_hot")
+FLOATS = ("torch.float32", "torch.float")
+NEW = ("zeros", "ones", "full", "empty", "eye", "linspace", "rand", "randn")
+
+
+# ---------------------------------------------------------------- gradients
+
+
+def cut_off(flow: Flow) -> Iterator[Found]:
+    """Find what cuts the result off from the gradient of what is followed."""
+    cuts = list(_cuts(flow))
+    alone = [(place[0], says) for place, says in cuts if flow.is_held_up_at(place)]
+    found = [*(alone or [(place[0], says) for place, says in cuts]), *_without_graph(flow)]
+    yield from found or _without_slope(flow)
+
+
+def cut_off_in_part(flow: Flow) -> Iterator[Found]:
+    """Find what cuts off one of several ways by which what is followed reaches the result."""
+    cuts = list(_cuts(flow))
+    besides = [(place[0], says) for place, says in cuts if not flow.is_held_up_at(place)]
+    found = [*(besides or [(place[0], says) for place, says in cuts]), *_without_graph(flow)]
+    yield from found or _without_slope(flow)
+
+
+def _without_slope(flow: Flow) -> Iterator[Found]:
+    for line, node in flow.expressions():
+        if isinstance(node, ast.Call) and called_name(node) in NO_SLOPE and flow.holds(node):
+            yield line, f"`{called_name(node)}` has no slope, and no gradient passes through it"
+
+
+def _cuts(flow: Flow) -> Iterator[tuple[Place, str]]:
+    """Find the expressions that cut off what they hold, with their places."""
+    for _, node in flow.expressions():
+        if isinstance(node, ast.Attribute) and node.attr in CUTS and flow.holds(node.value):
+            yield place_of(node), CUTS[node.attr]
+        elif isinstance(node, ast.Call) and flow.holds(node):
+            name, function = called_name(node), text_of(node.func)
+            if function in COPIES:
+                yield (place_of(node), f"`{function}(…)` copies plain numbers, and no gradient passes through them")
+            elif function.startswith(("np.", "numpy.")) or name == "from_numpy":
+                yield place_of(node), f"`{function}` belongs to numpy, and no gradient passes through numpy"
+            elif function in ("float", "int"):
+                text = "turns a tensor into a plain number, and no gradient passes through it"
+                yield place_of(node), f"`{function}(…)` {text}"
+            elif name == "Parameter" and not in_init(flow.functions, node):
+                yield place_of(node), "a new nn.Parameter is cut off from what it was made of"
+
+
+def _without_graph(flow: Flow) -> Iterator[Found]:
+    """Find where gradients are switched off, for what is followed, or for a parameter as a whole."""
+    for node in flow.statements:
+        if isinstance(node, ast.With) and any(map(flow.feeds, statements_of(node))) and any(map(flow.holds, node.body)):
+            for item in node.items:
+                text = text_of(item.context_expr)
+                if "no_grad" in text or "inference_mode" in text or "set_grad_enabled(False)" in text:
+                    yield node.lineno, f"under `{text}` nothing is recorded for gradients"
+        elif isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                if "no_grad" in (text := text_of(decorator)) or "inference_mode" in text:
+                    yield decorator.lineno, f"under `@{text}` nothing is recorded for gradients"
+        elif isinstance(node, (ast.Assign, ast.Expr, ast.AnnAssign)):
+            yield from _switched_off(node)
+
+
+def _switched_off(node: ast.stmt) -> Iterator[Found]:
+    if isinstance(node, ast.Assign) and text_of(node).endswith(".requires_grad = False"):
+        yield node.lineno, "`requires_grad = False` freezes a parameter: it is never learned"
+    for call in calls(node):
+        if called_name(call) == "requires_grad_" and call.args and text_of(call.args[0]) == "False":
+            yield call.lineno, "`.requires_grad_(False)` freezes a parameter: it is never learned"
+        if called_name(call) == "Parameter" and any(
+            word.arg == "requires_grad" and text_of(word.value) == "False" for word in call.keywords
+        ):
+            yield call.lineno, "`requires_grad=False` freezes a parameter: it is never learned"
+        if called_name(call) == "register_buffer":
+            yield call.lineno, "a buffer is no parameter, and is never learned"
+        if text_of(call) == "torch.set_grad_enabled(False)":
+            yield call.lineno, "`torch.set_grad_enabled(False)` switches gradients off"
+
+
+# ---------------------------------------------------------------- dtypes and devices
+
+
+def narrow(flow: Flow) -> Iterator[Found]:
+    """Find what makes float32 whatever the inputs are."""
+    filled = {
+        base_of(target)
+        for node in flow.statements
+        for target in targets_and_value(node)[0]
+        if isinstance(target, ast.Subscript)
+    }
+    made = []
+    for node in flow.statements:
+        targets, value = targets_and_value(node)
+        for call in calls(value) if flow.feeds(node) else ():
+            text = text_of(call.func)
+            if has_keyword(call, "dtype", "torch.float32", "torch.float"):
+                yield call.lineno, f"`{text}` is asked for float32, whatever the inputs are"
+            elif called_name(call) in ("to", "type") and any(text_of(one) in FLOATS for one in call.args):
+                yield (
+                    call.lineno,
+                    f"`.{called_name(call)}({text_of(call.args[0])})` is float32, whatever the inputs are",
+                )
+            elif called_name(call) == "float" and owner_of(call) is not None:
+                yield (
+                    call.lineno,
+                    "`.float()` makes float32, whatever the inputs are. `.to(x.dtype)` takes the dtype of a tensor x",
+                )
+            elif (
+                text.startswith("torch.")
+                and called_name(call) in (*NEW, "tensor", "Tensor")
+                and not has_keyword(call, "dtype")
+            ):
+                made.append((any(base_of(one) in filled for one in targets), call.lineno, text))
+    for first in (True, False):  # first those that are filled, since a sum with the inputs would have had their dtype
+        for is_filled, line, text in made:
+            if is_filled is first:
+                yield line, f"`{text}` makes float32, whatever the inputs are. Give it the dtype of an input"
+        if any(is_filled for is_filled, _, _ in made):
+            return
+
+
+def wide(flow: Flow) -> Iterator[Found]:
+    """Find what makes float64 of float32."""
+    for line, node in flow.expressions():
+        if isinstance(node, ast.Call) and called_name(node) == "double" and owner_of(node) is not None:
+            yield line, "`.double()` makes float64, and nothing turns it back into the dtype of the input"
+        elif isinstance(node, ast.Call) and has_keyword(node, "dtype", "torch.float64", "torch.double"):
+            yield (
+                line,
+                f"`{text_of(node.func)}` is asked for float64, and nothing turns it back into the dtype of the input",
+            )
+        elif isinstance(node, ast.Call) and called_name(node) in ("to", "type"):
+            if any(text_of(one) in ("torch.float64", "torch.double") for one in node.args):
+                yield (line, f"`.{called_name(node)}(torch.float64)` is never turned back into the dtype of the input")
+        elif isinstance(node, ast.Call) and called_name(node) == "from_numpy":
+            yield line, "numpy computes in float64, and nothing turns it back into the dtype of the input"
+
+
+def on_cpu(flow: Flow) -> Iterator[Found]:
+    """Find what makes a tensor on the CPU, wherever the inputs are."""
+    for node in flow.statements:
+        for call in calls(targets_and_value(node)[1]) if flow.feeds(node) else ():
+            text = text_of(call.func)
+            is_new = text.startswith("torch.") and called_name(call) in (
+                *NEW,
+                "arange",
+                "tensor",
+                "randint",
+                "randperm",
+            )
+            if is_new and not has_keyword(call, "device") and not in_init(flow.functions, call):
+                yield (call.lineno, f"`{text}` makes a tensor on the CPU, wherever the inputs are: give it `device=`")
+            elif text.endswith(".cpu"):
+                yield call.lineno, "`.cpu()` takes the tensor away from the inputs' device"
+
+
+def in_place(source: str, name: str) -> list[Found]:
+    """Find the lines that write into an input; none if they write into several and it is not known which is meant."""
+    found: list[tuple[int, str, str]] = []
+    flow = Flow(source)
+    for function in flow.functions:
+        views = {one: {one} for one in parameters_of(function) if not name or one == name}  # by input: its names
+        for node in sorted(
+            statements_of(function) if isinstance(function, ast.FunctionDef) else (), key=lambda one: one.lineno
+        ):
+            for one, names in views.items():
+                if says := _written(node, names):
+                    found.append((node.lineno, says, one))
+                _rename(node, names)
+    # `n += 1` may count: an argument need not be a tensor.
+    surely = [one for one in found if "+= …" not in one[1] and "-= …" not in one[1]]
+    return [(line, says) for line, says, _ in surely or found]
+
+
+def _rename(node: ast.stmt, names: set[str]) -> None:
+    """Follow an assignment: the target becomes another name of the tensor, or no longer is one."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                (names.add if is_view(node.value, names) else names.discard)(target.id)
+
+
+def _written(node: ast.stmt, names: set[str]) -> str:
+    """Say how a statement writes into a tensor that has some names; "" if it does not."""
+    if isinstance(node, ast.AugAssign) and is_view(node.target, names):
+        sign = text_of(node).split(text_of(node.target), 1)[1].split("=")[0].strip()
+        return (
+            f"`{text_of(node.target)} {sign}= …` changes the tensor that was handed in; `{sign}` alone makes a new one"
+        )
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Subscript) and is_view(target.value, names):
+                return f"`{text_of(target)} = …` writes into the tensor that was handed in. Work on a copy: .clone()"
+    value = targets_and_value(node)[1]
+    for call in calls(value):
+        method = called_name(call)
+        owner = owner_of(call)
+        if method.endswith("_") and not method.endswith("__") and owner is not None and is_view(owner, names):
+            if method == "requires_grad_":
+                continue
+            return f"`.{method}(…)` changes the tensor that was handed in. Without the underscore it makes a new one"
+        if any(is_view(one, names) for one in (owner, *call.args) if one is not None) and has_keyword(
+            call, "inplace", "True"
+        ):
+            return "`inplace=True` overwrites the tensor that was handed in: leave it out"
+        if any(word.arg == "out" and is_view(word.value, names) for word in call.keywords):
+            return "`out=` overwrites the tensor that was handed in: leave it out"
+    return ""

@@ -1,0 +1,259 @@
+"""Lines that count axes from the front, draw random numbers, round, or do what is surely not meant."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.explain.code.data_flow import Flow, Found, base_of, place_of, targets_and_value
+from grader.explain.code.read_code import (
+    called_name,
+    calls,
+    has_keyword,
+    in_init,
+    integer,
+    owner_of,
+    parameters_of,
+    self_attributes,
+    text_of,
+)
+
+DRAWS = (
+    *("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "bernoulli", "multinomial", "normal"),
+    *("uniform_", "normal_", "bernoulli_", "shuffle", "random", "rrelu", "gumbel_softmax"),
+)
+WITH_AXIS = {  # by function: the place of the axis among the arguments, the tensor counted
+    **dict.fromkeys("softmax log_softmax sum mean amax amin max min argmax argmin std var cumsum".split(), 1),
+    **dict.fromkeys("size unsqueeze squeeze cat stack chunk logsumexp gather flatten".split(), 1),
+    **dict.fromkeys(("norm", "normalize", "split"), 2),
+}
+TURNED = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)"
+KEPT = frozenset(  # methods and functions that return a new tensor
+    "masked_fill transpose permute reshape view softmax unsqueeze squeeze clamp scatter masked_scatter index_fill"
+    " index_add contiguous float double to flatten expand exp sqrt detach clone where cat stack matmul normalize"
+    " nan_to_num add mul div sub".split()
+)
+
+
+WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
+
+
+def from_front(flow: Flow) -> Iterator[Found]:
+    """Find where an axis is counted from the front, or all axes are turned."""
+    fixed = {
+        base_of(target)
+        for node in flow.statements
+        for target in targets_and_value(node)[0]
+        if isinstance(node, ast.Assign) and _has_fixed_axes(node.value, set())
+    }
+    # `for b in range(len(q))` counts entries, whatever they are.
+    counted = {
+        place_of(inner)
+        for node in ast.walk(flow.tree)
+        if isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate")
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.expr)
+    }
+    found: list[tuple[bool, int, str]] = []  # whether it may well be meant, line, words
+    for line, node in flow.expressions():
+        if place_of(node) in counted or not flow.holds(_measured(node)) or _has_fixed_axes(_measured(node), fixed):
+            continue
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            found.append((False, line, TURNED))
+        elif isinstance(node, ast.Subscript):
+            axis = integer(node.slice)
+            if axis is not None and axis >= 0:
+                found.append((axis == 0, line, _said_of_front(f"`{text_of(node)}`", axis)))
+        elif isinstance(node, ast.Call) and (says := _axis_of_call(node)):
+            found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
+    yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
+
+
+def _measured(node: ast.AST) -> ast.AST:
+    """Return the tensor of which an expression counts axes; the expression itself if it does not."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        return node.value.value
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        return node.value
+    if isinstance(node, ast.Call):
+        return owner_of(node) or (ast.Tuple(elts=node.args, ctx=ast.Load()) if node.args else ast.Pass())
+    return ast.Pass()
+
+
+def _has_fixed_axes(node: ast.AST, fixed: set[str]) -> bool:
+    """Tell whether an expression has the same number of axes for all inputs: it was reshaped, or is a layer's weight."""
+    if text_of(node, 200).endswith((".weight", ".bias")) or ".weight[" in text_of(node, 200):
+        return True
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and called_name(inner) in ("reshape", "view"):
+            return not any(isinstance(one, ast.Starred) and not _are_last(one.value) for one in inner.args)
+        if isinstance(inner, ast.Call) and called_name(inner) == "flatten":
+            return not inner.args or integer(inner.args[0]) == 0
+    return base_of(node) in fixed
+
+
+def _are_last(node: ast.AST) -> bool:
+    """Tell whether an expression takes a fixed number of the last sizes: `x.shape[-2:]`."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Slice)
+        and node.slice.lower is not None
+        and (integer(node.slice.lower) or 0) < 0
+        and node.slice.upper is None
+    )
+
+
+def _axis_of_call(node: ast.Call) -> str:
+    """Say which axis a call counts from the front; "" if it does not."""
+    name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
+    whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
+    if name == "len" and node.args:
+        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one"
+    if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
+        axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
+        return _said_of_front(f"`.{name}`", *axes) if len(axes) == 2 else ""
+    if name == "normalize" and not given and len(whole) < 3:
+        return "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+    if (
+        name == "einsum"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and "..." not in str(node.args[0].value)
+    ):
+        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front"
+    if name == "squeeze" and len(whole) == 1 and not given:
+        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token"
+    place = WITH_AXIS.get(name, 0)
+    axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
+    if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
+        return _said_of_front(f"`{name}`", axis)
+    return ""
+
+
+def _said_of_front(what: str, *axes: int) -> str:
+    counted = f"axis {axes[0]}" if len(axes) == 1 else f"axes {' and '.join(map(str, axes))}"
+    return f"{what} counts {counted} from the front, and that is another one with other batch axes. Count from the end (-1, -2, …), or flatten those in front"
+
+
+# ---------------------------------------------------------------- random, rounded and other values
+
+
+def draws(flow: Flow) -> Iterator[Found]:
+    """Find what draws random numbers when a layer or function is called."""
+    for node in flow.statements:
+        for call in calls(targets_and_value(node)[1]) if flow.feeds(node) else ():
+            name, function = called_name(call), text_of(call.func)
+            if name in ("dropout", "alpha_dropout") and not function.startswith("self."):
+                if not has_keyword(call, "training") and len(call.args) < 3:
+                    yield (
+                        call.lineno,
+                        f"`{function}` drops entries in evaluation mode, too, unless it is told `training=`",
+                    )
+            elif in_init(flow.functions, call):
+                continue
+            elif isinstance(call.func, ast.Call) and called_name(call.func) == "Dropout":
+                yield call.lineno, "an nn.Dropout made here is always in training mode: make it in __init__"
+            elif function.startswith("nn.") and name in ("Linear", "LayerNorm", "Embedding", "Parameter"):
+                yield call.lineno, f"`{function}` makes a new layer in each call: make it once, in __init__"
+            elif name in DRAWS and not has_keyword(call, "generator"):  # with one, the same call gives the same
+                yield call.lineno, f"`{name}` draws random numbers, and each call gives others"
+
+
+def rounded(flow: Flow) -> Iterator[Found]:
+    """Find what rounds the numbers of an input."""
+    for line, node in flow.expressions():
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and flow.holds(node.left):
+            yield line, "`//` rounds down to whole numbers; `/` divides"
+        elif isinstance(node, ast.Call) and flow.holds(node):
+            name = called_name(node)
+            if name in ("round", "floor", "ceil", "trunc", "floor_divide", "int", "long"):
+                yield line, f"`{name}` rounds, and the exact numbers are asked for"
+            elif name in ("half", "bfloat16"):
+                yield line, f"`.{name}()` keeps two or three digits only"
+    for node in flow.statements:
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.FloorDiv) and flow.feeds(node):
+            yield node.lineno, "`//=` rounds down to whole numbers; `/` divides"
+
+
+def slips(flow: Flow) -> Iterator[Found]:
+    """Find what is nearly surely not meant: precedence, conditions that are always true, results thrown away."""
+    for node in ast.walk(flow.tree):
+        line = getattr(node, "lineno", 0)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            sides = [node.left, *([node.left.right] if isinstance(node.left, ast.BinOp) else [])]
+            for side in sides:
+                if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Pow) and integer(side.right) == 1:
+                    base, root = text_of(side.left), text_of(node.right)
+                    yield line, f"`{base} ** 1/{root}` is `({base} ** 1) / {root}`: brackets are missing"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            power = integer(node.right)
+            if power is not None and power <= -3:
+                yield line, f"`** {power}` is a very high power. Is a point missing in it?"
+        elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            constants = [one for one in node.values[1:] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            if constants and isinstance(node.values[0], ast.Compare):
+                yield (
+                    line,
+                    f"`… or {constants[0].value!r}` is always true: each side of `or` needs its own comparison",
+                )
+        elif isinstance(node, (ast.Return, ast.Expr)) and isinstance(node.value, ast.Call) and _is_error(node.value):
+            name = called_name(node.value)
+            yield (line, f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`")
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            name = called_name(node.value)
+            if name in KEPT and not text_of(node.value.func).startswith(("self.", "model.", "nn.")):
+                # These are methods of layers and of Python's own objects, too.
+                if name in ("to", "float", "double", "add") and base_of(node.value) not in flow.held:
+                    continue
+                yield line, f"`{name}` makes a new tensor, which is thrown away here: keep it in a name"
+        elif (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq)
+        ):
+            yield line, "`==` compares; `=` gives a value"
+
+
+def _is_error(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id.endswith(("Error", "Exception"))
+
+
+def unused(flow: Flow) -> Iterator[Found]:
+    """Find a parameter, or a layer of the answer's own, that nothing reads."""
+    for top in flow.tree.body:
+        functions = [
+            node for node in (top.body if isinstance(top, ast.ClassDef) else [top]) if isinstance(node, ast.FunctionDef)
+        ]
+        for function in functions:
+            read = {node.id for one in function.body for node in ast.walk(one) if isinstance(node, ast.Name)}
+            for name in parameters_of(function):
+                if name not in read and not name.startswith("_") and not _only_raises(function):
+                    yield function.lineno, f"`{name}` is never used"
+    yield from idle_layers(flow)
+
+
+def idle_layers(flow: Flow) -> Iterator[Found]:
+    """Find a layer with parameters that nothing reads."""
+    for top in flow.tree.body:
+        if isinstance(top, ast.ClassDef):
+            yield from ((line, says) for line, says, made in _idle(top) if not made <= WITHOUT_PARAMETERS)
+
+
+def idle(flow: Flow) -> Iterator[Found]:
+    """Find a layer without parameters, such as a dropout, that nothing reads."""
+    for top in flow.tree.body:
+        if isinstance(top, ast.ClassDef):
+            yield from ((line, says) for line, says, made in _idle(top) if made <= WITHOUT_PARAMETERS)
+
+
+def _idle(top: ast.ClassDef) -> Iterator[tuple[int, str, set[str]]]:
+    """Yield the layers of a class that nothing reads, with the kinds of layers that each is made of."""
+    loads = [node for node in ast.walk(top) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
+    read = {node.attr for node in loads}
+    for name, value in self_attributes(top).items():
+        if value is None or name in read:
+            continue
+        if made := {called_name(call) for call in calls(value) if text_of(call.func).startswith("nn.")}:
+            yield value.lineno, f"`self.{name}` is made and never used", made
+
+
+def _only_raises(function: ast.FunctionDef) -> bool:
+    return isinstance(function.body[-1], (ast.Raise, ast.Pass))

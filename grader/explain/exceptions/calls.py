@@ -1,0 +1,218 @@
+"""What exceptions about calls mean: arguments, results, truth values, and values of the wrong kind."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, text_of
+from grader.explain.exceptions.names import nearest
+
+# ---------------------------------------------------------------- arguments
+
+
+def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | None:
+    """Find the function or method that Python names "f" or "Layer.forward"."""
+    wanted = path.split(".")[-1]
+    inside: ast.AST = tree
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and "." in path and node.name == path.split(".")[-2]:
+            inside = node
+    return next((node for node in ast.walk(inside) if isinstance(node, ast.FunctionDef) and node.name == wanted), None)
+
+
+def _called_by_grader(raising: Raising, definition: ast.FunctionDef) -> bool:
+    """Tell whether the call that failed was not the student's own: then the definition is the line."""
+    return raising.node is None or raising.node is definition.args or isinstance(raising.node, ast.arguments)
+
+
+def missing_argument(raising: Raising, found: re.Match) -> str:
+    """Say who leaves out an argument: the student's call, or the caller, which expects a default."""
+    path, name = found[1], found[2]
+    definition = _definition(path, raising.tree)
+    if definition is None:
+        return f"This call leaves out `{name}`." if raising.line else ""
+    if _called_by_grader(raising, definition):
+        where = " of __init__" if path.endswith("__init__") else ""
+        return f"The task's call leaves out `{name}`: give that parameter{where} the default of the task's signature."
+    if _without_self(definition, raising.tree):
+        return "`self` is missing: it is the first parameter of each method."
+    return f"This call leaves out `{name}`."
+
+
+def unexpected_argument(raising: Raising, found: re.Match) -> str:
+    """Say which parameter is named otherwise."""
+    path, name = found[1], found[2]
+    definition = _definition(path, raising.tree)
+    if definition is None:
+        return ""
+    mine = parameters_of(definition)
+    if not _called_by_grader(raising, definition):
+        right = nearest(name, mine)
+        return f"`{path}` has no parameter `{name}`." + (f" Is `{right}` meant?" if right else "")
+    if right := nearest(name, mine):
+        return f"The parameter is to be called `{name}`; here it is `{right}`."
+    listed = ", ".join(f"`{one}`" for one in mine) or "none"
+    return f"The task's signature has a parameter `{name}`; yours has {listed}. Callers may name it."
+
+
+def too_many_arguments(raising: Raising, found: re.Match) -> str:
+    """Recognise a method without self; else say whose call has too many arguments."""
+    definition = _definition(found[1], raising.tree)
+    if definition is None:
+        return ""
+    if _without_self(definition, raising.tree):
+        return f"`self` is missing: it is the first parameter of `{definition.name}`, as of each method."
+    if _called_by_grader(raising, definition):
+        return f"The task's signature of `{definition.name}` has more parameters than yours."
+    return f"This call hands more to `{definition.name}` than its parameters take."
+
+
+def _without_self(definition: ast.FunctionDef, tree: ast.AST) -> bool:
+    """Tell whether a definition is a method that does not take self."""
+    first = [argument.arg for argument in (*definition.args.posonlyargs, *definition.args.args)][:1]
+    in_class = any(isinstance(node, ast.ClassDef) and definition in node.body for node in ast.walk(tree))
+    return in_class and first != ["self"] and not definition.decorator_list and definition.args.vararg is None
+
+
+def missing_in_torch(raising: Raising, found: re.Match) -> str:
+    """Say what a call of torch leaves out, or how it is misspelt."""
+    given = [word.arg for call in calls(raising.node, found[1]) for word in call.keywords if word.arg]
+    misspelt = next((name for name in given if nearest(name, [found[2]])), "")
+    return (
+        f"`{found[1]}` has no `{misspelt}`: it is `{found[2]}`."
+        if misspelt
+        else f"`{found[1]}` needs `{found[2]}`, too."
+    )
+
+
+def layer_made_of_tensor(raising: Raising, _: re.Match) -> str:
+    """Recognise a tensor among the arguments with which a layer is made."""
+    for call in calls(raising.node):
+        if re.fullmatch(r"nn\.[A-Z]\w*", text_of(call.func)) and any(
+            text_of(one) in raising.shapes for one in call.args
+        ):
+            return f"`{text_of(call.func)}(…)` makes a layer. Make it first, and then call it with the tensor."
+    return ""
+
+
+# ---------------------------------------------------------------- results
+
+
+def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
+    """Say why what is on the right of `a, b = …` has another number of parts."""
+    node = raising.node
+    if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List))):
+        return ""
+    left, right = text_of(node.targets[0]).strip("()"), node.value
+    if raising.foreign:
+        return "It has another number of axes."
+    if (isinstance(right, ast.Attribute) and right.attr == "shape") or called_name(right) == "size":
+        if "too many" in raising.message:
+            return f"There may be axes in front of these, such as a batch: `*batch, {left} = …` takes them in."
+        return "The tensor has fewer axes here than there are names on the left: not every input has a batch in front."
+    if isinstance(right, ast.Name) and right.id in raising.shapes:
+        return f"`{right.id}` is one tensor. Unpacking it takes it apart along its first axis."
+    if isinstance(right, ast.Call):
+        return f"`{text_of(right)}` returns another number of values than there are names on the left."
+    return ""
+
+
+def not_iterable(raising: Raising, found: re.Match) -> str:
+    """Say why `a, b = …` gets a single value."""
+    if isinstance(raising.node, ast.Assign) and isinstance(raising.node.value, ast.Call):
+        returned = "nothing" if found[1] == "NoneType" else "one value"
+        return f"`{text_of(raising.node.value)}` returns {returned}, and there are several names on the left."
+    return ""
+
+
+def nothing_returned(raising: Raising, _: re.Match) -> str:
+    """Say that nothing came back, where the grader made a number of it."""
+    if raising.line:
+        return ""
+    printed = "It is printed and not returned." if any(calls(raising.tree, "print")) else "Is a `return` missing?"
+    return f"Nothing came back. {printed}"
+
+
+# ---------------------------------------------------------------- truth values
+
+
+def truth_of_tensor(raising: Raising, _: re.Match) -> str:
+    """Say which word of Python asks a whole tensor whether it is true, and what to do instead."""
+    node = raising.node
+    for inner in ast.walk(node) if node else ():
+        if isinstance(inner, ast.Compare) and len(inner.ops) > 1:
+            return (
+                "A chain such as a < x < b asks a whole tensor whether it is true. Write two comparisons, joined by &."
+            )
+        if isinstance(inner, ast.BoolOp):
+            word = "or" if isinstance(inner.op, ast.Or) else "and"
+            if not any(isinstance(value, ast.Compare) for value in inner.values):
+                first = text_of(inner.values[0])
+                return f"`{first} {word} …` asks a whole tensor whether it is true. To see whether it was given, ask `is None`."
+            return f"`{word}` joins two truth values, not tensors. For tensors it is `{'|' if word == 'or' else '&'}`, with brackets around each side."
+        if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
+            return "`not` asks a whole tensor whether it is true. `~` turns each entry around; to see whether it was given, ask `is None`."
+        if (
+            isinstance(inner, ast.Call)
+            and isinstance(inner.func, ast.Name)
+            and inner.func.id in ("max", "min", "sorted")
+        ):
+            return f"Python's {inner.func.id} asks whether one whole tensor is the larger. torch has a function of its own that goes number by number."
+        if isinstance(inner, ast.IfExp) and isinstance(inner.test, ast.Name):
+            return f"`if {inner.test.id}` asks a whole tensor whether it is true. To see whether it was given, ask `is None`."
+    if isinstance(node, ast.Name):
+        return f"`if {node.id}` asks a whole tensor whether it is true. To see whether it was given, ask `is None`."
+    if node is not None and re.match(r"\s*(if|elif|while|assert)\b", raising.line):
+        return (
+            "Python's if decides once, and here are many numbers."
+            " Decide number by number (torch.where, masked_fill), or ask .any() or .all()."
+        )
+    return ""
+
+
+# ---------------------------------------------------------------- the answer's own errors
+
+
+def own_refusal(raising: Raising, _: re.Match) -> str:
+    """Say that the answer itself refuses an input: by `assert`, or by `raise`."""
+    start = raising.line.strip()
+    if raising.foreign:
+        return "It is refused. Is it what that function takes?" if start.startswith("raise") else ""
+    if start.startswith("assert"):
+        return (
+            "Your own `assert` refuses this input."
+            " Where the task wants that, it asks for a ValueError: `raise ValueError(…)`."
+        )
+    if start.startswith("raise") and raising.error == "ValueError":
+        return "Your own `raise` refuses an input that the task allows."
+    if start.startswith("raise"):
+        return (
+            "Your own `raise` refuses this input."
+            f" Where the task wants that, it asks for a ValueError, not for {raising.error}."
+        )
+    return ""
+
+
+CALL_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+    (
+        r"TypeError: exceptions must derive from BaseException",
+        "`raise` takes an exception: `raise ValueError(…)`, with the text inside.",
+    ),
+    (r"^(?:\w+Error|Exception)\b", own_refusal),
+    (r"TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'", missing_argument),
+    (r'TypeError: ([\w.]+)\(\) missing \d+ required positional arguments?: "(\w+)"', missing_in_torch),
+    (r"TypeError: \w+\(\)(?::| received)", layer_made_of_tensor),
+    (r"TypeError: ([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", unexpected_argument),
+    (r"TypeError: ([\w.]+)\(\) takes .* but \d+ (?:was|were) given", too_many_arguments),
+    (r"ValueError: (?:too many|not enough) values to unpack", too_many_to_unpack),
+    (r"TypeError: cannot unpack non-iterable (\w+) object", not_iterable),
+    (r"TypeError: float\(\) argument must be .* not 'NoneType'", nothing_returned),
+    (r"Boolean value of Tensor with (?:more than one|no) value", truth_of_tensor),
+    (
+        r"TypeError: .*__init__\(\) should return None",
+        "__init__ returns something. An error is raised: `raise ValueError(…)`.",
+    ),
+    (r"RecursionError", "The function calls itself without end."),
+)

@@ -1,0 +1,59 @@
+"""Say what an exception means for the line of the student's code that raised it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from grader.explain.code.clues import clue
+from grader.explain.code.read_code import Raising, Shape, number_of, statement_at, tree_of
+from grader.explain.exceptions.calls import CALL_RULES, own_refusal, too_many_to_unpack
+from grader.explain.exceptions.findings import FINDING_RULES
+from grader.explain.exceptions.names import NAME_RULES
+from grader.explain.exceptions.shapes import SHAPE_RULES
+from grader.explain.exceptions.torch_errors import TORCH_RULES
+from grader.explain.exceptions.values import VALUE_RULES
+
+# What is true of a line in another exercise is only about what this exercise handed to it.
+ELSEWHERE = "What you hand on does not fit there: "
+
+EXCEPTION_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+    *FINDING_RULES,
+    *NAME_RULES,
+    *CALL_RULES,
+    *VALUE_RULES,
+    *SHAPE_RULES,
+    *TORCH_RULES,
+)
+# The rules that also hold for a line in another exercise.
+FOREIGN_RULES = (
+    (r"^(?:\w+Error|Exception)\b", own_refusal),
+    (r"ValueError: (?:too many|not enough) values to unpack", too_many_to_unpack),
+    *SHAPE_RULES,
+)
+
+
+def meaning(error: str, message: str, line: str, shapes: Mapping[str, Shape], source: str) -> str:
+    """Say in a sentence or two what an exception means; "" if that is not known.
+
+    No sentence holds a number of the trial, so that those of several trials can be compared.
+
+    Args:
+        error: the class.
+        message: its text.
+        line: the text of the line that raised it; "" if no line of the student's did.
+        shapes: of the tensors that the line names.
+        source: the student's answer. A line that is not in there belongs to another exercise.
+    """
+    first = (message.strip().splitlines() or [""])[0]
+    foreign = bool(line) and not number_of(line, source)
+    node = statement_at(line, source) if line else None
+    raising = Raising(
+        error, first, line, shapes, source, tree_of(source), node, foreign, lambda effect: clue(effect, source)
+    )
+    for pattern, rule in FOREIGN_RULES if foreign else EXCEPTION_RULES:
+        if found := re.search(pattern, f"{error}: {first}"):
+            says = rule if isinstance(rule, str) else rule(raising, found)
+            if says:
+                return ELSEWHERE + says[0].lower() + says[1:] if foreign else says
+    return ""

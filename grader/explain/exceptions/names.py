@@ -1,0 +1,301 @@
+"""What exceptions about names and attributes mean: misspelt, never set, not registered, or asked of the wrong thing."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import math
+import re
+from collections.abc import Callable, Collection
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, parts_of, self_attributes, text_of
+
+SUPER_FIRST = "`super().__init__()` has to come first in __init__, before anything is kept in self."
+NOT_TENSOR = {  # what other libraries call it
+    "astype": "`.to(dtype)`",
+    "copy": "`.clone()`",
+    "len": "`.shape[…]` or `len(…)`",
+    "length": "`.shape[…]`",
+    "shapes": "`.shape`",
+    "append": "`torch.cat` or `torch.stack`",
+    "concat": "`torch.cat`",
+    "concatenate": "`torch.cat`",
+    "expand_dims": "`.unsqueeze(…)`",
+    "dot_product": "`@`",
+    "transposed": "`.transpose(…)`",
+}
+HOMES = (("torch", torch), ("math", math), ("torch.nn.functional, as F", F), ("nn", nn))
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Return the name that a misspelt one stands for; "" if none is close."""
+    cutoff = 0.75 if len(name) > 4 else 0.85  # short names are near to many
+    same = [
+        other for other in names if other.lower().replace("_", "") == name.lower().replace("_", "") and other != name
+    ]
+    close = difflib.get_close_matches(name, [other for other in names if other != name], n=1, cutoff=cutoff)
+    return (same or close or [""])[0]
+
+
+# ---------------------------------------------------------------- names
+
+
+def undefined_name(raising: Raising, found: re.Match) -> str:
+    """Say what an undefined name should have been."""
+    name = found[1]
+    if name == "self":
+        return "`self` is missing: it is the first parameter of each method."
+    if name in self_attributes(raising.tree) or name in _methods(raising.tree):
+        return f"`{name}` belongs to the layer: write `self.{name}`."
+    if name in ("true", "false", "none", "null"):
+        return f"Python writes `{ {'null': 'None'}.get(name, name.capitalize()) }`."
+    if name in vars(math):
+        return f"`{name}` stands in the module math: write `math.{name}`."
+    local = {inner.id for inner in ast.walk(raising.tree) if isinstance(inner, ast.Name) and inner.id != name}
+    local |= {inner.arg for inner in ast.walk(raising.tree) if isinstance(inner, ast.arg)}
+    if right := nearest(name, local):
+        return f"`{name}` is not defined. Is `{right}` meant?"
+    if right := nearest(name, dir(builtins)):
+        return f"`{name}` is not defined. Is `{right}` meant?"
+    if name in ("np", "numpy"):
+        return "numpy is not imported here, and is not needed: stay with torch."
+    if name in ("math", "random", "itertools", "functools", "copy", "einops"):
+        return f"`{name}` is not imported here: write `import {name}` in a line above."
+    return ""
+
+
+def _methods(tree: ast.AST) -> set[str]:
+    """List the methods of the classes of an answer."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    return {node.name for one in classes for node in one.body if isinstance(node, ast.FunctionDef)}
+
+
+def unbound(raising: Raising, found: re.Match) -> str:
+    """Explain a local name that has no value yet."""
+    if isinstance(raising.node, ast.Assign) and any(calls(raising.node.value, found[1])):
+        return f"`{found[1]}` gets a value in this function, and then it is no longer the function of that name. Rename one."
+    return f"`{found[1]}` has no value yet on this way through the function: give it one before, or on every way."
+
+
+# ---------------------------------------------------------------- attributes of tensors and modules
+
+
+def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
+    """Say what a tensor calls the attribute that it does not have."""
+    name = found[1]
+    if instead := NOT_TENSOR.get(name):
+        return f"Tensors have no `.{name}`; in torch it is {instead}."
+    public = [other for other in dir(torch.Tensor) if not other.startswith("_")]
+    if right := nearest(name, public):
+        return f"Tensors have no `.{name}`. Is `.{right}` meant?"
+    if name in vars(F) or name in vars(torch):
+        return f"Tensors have no `.{name}`: it is a function that takes the tensor."
+    if any(isinstance(call.func, ast.Attribute) for call in calls(raising.node, name)):
+        return f"Tensors have no `.{name}`. If it is a function, it takes the tensor: `{name}(…)`."
+    return ""
+
+
+def attribute_of_library(raising: Raising, found: re.Match) -> str:
+    """Say where a library keeps the function that was looked for in the wrong place."""
+    module, name = found[1], found[2]
+    home = {"torch": torch, "math": math, "torch.nn": nn, "torch.nn.functional": F}.get(module)
+    for where, place in HOMES:
+        if place is not home and hasattr(place, name):
+            return f"`{name}` is not in {module}, but in {where}."
+    right = nearest(name, [other for other in dir(home) if not other.startswith("_")]) if home else ""
+    return f"{module} has no `{name}`. Is `{right}` meant?" if right else ""
+
+
+def attribute_of_pair(raising: Raising, found: re.Match) -> str:
+    """Explain the pairs that .max, .min, .sort and .topk return along an axis."""
+    return f".{found[1]} along an axis gives two things, values and indices. Take the values: `.values`."
+
+
+def attribute_of_value(raising: Raising, found: re.Match) -> str:
+    """Explain an attribute asked of a pair, a list, a number or nothing where a tensor is due."""
+    kind, name = found[1], found[2]
+    if not raising.line:
+        return _came_back(kind, name, raising)
+    owners = [node.value for node in parts_of(raising.node) if isinstance(node, ast.Attribute) and node.attr == name]
+    owner = text_of(owners[0]) if owners else "it"
+    if kind == "tuple":
+        source = f" `{text_of(made, 30)}` returns several values." if (made := made_by(owner, raising.tree)) else ""
+        return f"`{owner}` is a pair here, not a tensor.{source} Take it apart first."
+    if kind == "list":
+        return f"`{owner}` is a Python list here. torch.stack or torch.cat makes a tensor of it."
+    if kind in ("int", "float"):
+        return f"`{owner}` is a plain Python number here, not a tensor."
+    return nothing(raising, owner) or ("" if owners else _handed_on(raising))
+
+
+def nothing(raising: Raising, owner: str) -> str:
+    """Say why something is None: an argument that was left out, or a call that returns nothing."""
+    made = made_by(owner, raising.tree) or next((call for call in calls(raising.node) if text_of(call) == owner), None)
+    if made is not None:
+        name = called_name(made)
+        if name in ("append", "extend", "sort", "reverse", "insert", "print"):
+            return f"`{owner}` is None, because .{name} returns nothing."
+        if name in _without_return(raising.tree):
+            return f"`{owner}` is None, because {name} returns nothing: its `return` is missing."
+        return f"`{owner}` is None here."
+    for node in ast.walk(raising.tree):
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and owner in parameters_of(node):
+            return f"`{owner}` may be left out, and is None then. Ask `{owner} is None` first."
+    if owner.endswith(".grad"):
+        return f"`{owner}` is None until a gradient has reached it."
+    return ""
+
+
+def _without_return(tree: ast.AST) -> set[str]:
+    """Return the names of the functions that return nothing."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return {
+        function.name
+        for function in functions
+        if not any(isinstance(inner, ast.Return) and inner.value for inner in ast.walk(function))
+    }
+
+
+def _handed_on(raising: Raising) -> str:
+    """Name a function that returns nothing and is handed to the call that failed."""
+    given = [part for call in calls(raising.node) for part in (*call.args, *(word.value for word in call.keywords))]
+    names = [part.id for part in given if isinstance(part, ast.Name)]
+    without = _without_return(raising.tree)
+    found = next((name for name in names if name in without), "")
+    return f"`{found}` returns nothing: its `return` is missing." if found else ""
+
+
+def made_by(name: str, tree: ast.AST) -> ast.Call | None:
+    """Return the call of which a name is the result; None if it gets its value otherwise."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    made = [node.value for node in assigned if any(text_of(target) == name for target in node.targets)]
+    return made[-1] if made and isinstance(made[-1], ast.Call) else None
+
+
+def _came_back(kind: str, name: str, raising: Raising) -> str:
+    """Explain an attribute that the grader asked of what the answer returned, or of a parameter."""
+    if kind == "NoneType" and name == "copy_":
+        return "A layer of yours has no bias, and one is due: leave bias=False out."
+    if kind == "NoneType":
+        return "Nothing came back: is a `return` missing?"
+    if kind in ("tuple", "list"):
+        return "Several values came back, where one tensor is due."
+    return "A plain Python number came back, where a tensor is due."
+
+
+# ---------------------------------------------------------------- attributes of the student's own layer
+
+
+def attribute_of_layer(raising: Raising, found: re.Match) -> str:
+    """Say how the student's layer names what was asked for, or that it does not keep it."""
+    owner, name = found[1], found[2]
+    classes = {node.name: node for node in ast.walk(raising.tree) if isinstance(node, ast.ClassDef)}
+    if name in ("_modules", "_parameters", "_buffers", "_backward_hooks") or owner == "super":
+        return SUPER_FIRST
+    if owner not in classes:
+        return _wrong_kind(owner, name, raising)
+    kept = self_attributes(classes[owner])
+    members = {*kept, *_methods(raising.tree)} - {"__init__", "forward"}
+    asked = not any(
+        isinstance(n, ast.Attribute) and n.attr == name and text_of(n.value) == "self" for n in ast.walk(raising.tree)
+    )
+    listed = [key for key, value in kept.items() if _is_plain_list_of_layers(value)]
+    if asked and listed:
+        return f"`self.{listed[0]}` is a plain list, so its layers are not registered. Give each a name: the task asks for `{name}`."
+    if name in members:
+        return f"`self.{name}` is not set yet at this point: __init__ has to set it first."
+    if right := nearest(name, members):
+        said = "the task asks for" if asked else "this line asks for"
+        return f"Your layer has `{right}`, and {said} `{name}`. Names count letter by letter."
+    if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(classes[owner])):
+        if not _is_set_in_init(classes[owner], name):
+            return f"`{name} = …` makes a new layer in each call, which nothing keeps. Make it once, in __init__: `self.{name} = …`."
+        return f"`{name} = …` in __init__ is forgotten when __init__ ends. Keep it in the layer: `self.{name} = …`."
+    if asked and kept:
+        layers = [key for key, value in kept.items() if any(calls(value))] or list(kept)
+        names = ", ".join(f"`{key}`" for key in layers[:5])
+        return f"The task asks for an attribute `{name}`; your layer has {names}."
+    return f"`{name}` is never kept in the layer: __init__ has to set `self.{name}`." if not asked else ""
+
+
+def _is_set_in_init(owner: ast.ClassDef, name: str) -> bool:
+    """Tell whether __init__ gives a value to a variable."""
+    inits = [node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    return any(isinstance(part, ast.Name) and part.id == name for init in inits for part in ast.walk(init))
+
+
+def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
+    """Tell whether a list or dict, not nn.ModuleList, holds layers."""
+    plain = isinstance(value, (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple))
+    return plain and any(text_of(call.func).startswith("nn.") for call in calls(value))
+
+
+def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
+    """Explain what one of torch's layers is asked for by the grader, and does not have."""
+    if raising.line:
+        layer = getattr(nn, owner, None)
+        public = {*dir(layer), *getattr(layer, "__annotations__", ()), "bias"}
+        right = nearest(name, [other for other in public if not other.startswith("_")])
+        return f"nn.{owner} has no `{name}`. Is `{right}` meant?" if right and layer else ""
+    if name.isdigit():
+        return f"A single nn.{owner} stands where several layers in a row are due."
+    if owner == "Sequential":
+        return "An nn.Sequential of several layers stands where a single layer is due."
+    if owner in vars(nn) and name in ("copy_", "shape", "dtype", "data", "requires_grad"):
+        return f"nn.{owner} is a layer, and a single parameter is due: nn.Parameter."
+    if owner in vars(nn):
+        return f"An nn.{owner} stands where another layer is due: it has no `{name}`."
+    return ""
+
+
+def misspelt_forward(raising: Raising, _: re.Match) -> str:
+    """Say that the method that a call of the layer runs is missing, or how it is misspelt."""
+    if "ModuleList" in raising.message or "ModuleDict" in raising.message:
+        return "An nn.ModuleList or nn.ModuleDict only holds layers. Call the layers in it, one by one."
+    if right := nearest("forward", _methods(raising.tree) - {"forward"}):
+        return f"`{right}` is misspelt: the method that runs when the layer is called is `forward`."
+    return "The layer has no method `forward`. Does it stand inside the class, indented like __init__?"
+
+
+def shared_layer(raising: Raising, found: re.Match) -> str:
+    """Explain that a parameter is not listed because it serves under two names."""
+    if raising.line or found[1] not in self_attributes(raising.tree):
+        return ""
+    return f"`{found[1]}` is the same layer as another one. Each needs parameters of its own: make a new layer for each name."
+
+
+NAME_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+    (r"NameError: name '(\w+)' is not defined", undefined_name),
+    (r"UnboundLocalError: .*local variable '(\w+)'", unbound),
+    (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", SUPER_FIRST),
+    (r"TypeError: descriptor '__init__' of 'super' object needs", "Brackets are missing: `super().__init__()`."),
+    (
+        r"AttributeError: 'super' object has no attribute 'init'",
+        "It is `super().__init__()`, with two underscores on each side.",
+    ),
+    (r"AttributeError: 'Tensor' object has no attribute '(\w+)'", attribute_of_tensor),
+    (r"AttributeError: module '([\w.]+)' has no attribute '(\w+)'", attribute_of_library),
+    (r"'torch.return_types.(\w+)' object has no attribute", attribute_of_pair),
+    (r"TypeError: .* must be Tensor, not torch.return_types.(\w+)", attribute_of_pair),
+    (r"unsupported operand type\(s\) .*'torch.return_types.(\w+)'", attribute_of_pair),
+    (r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'", attribute_of_value),
+    (r"AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`']", attribute_of_layer),
+    (
+        r"AttributeError: (`?)(\w+)`? is not an nn.Module",
+        lambda raising, found: (
+            f"The task asks for a layer named `{found[2]}`; what you keep under this name is none."
+            if not raising.line
+            else ""
+        ),
+    ),
+    (
+        r"(?:NotImplementedError: Module \[\w+\] is missing|TypeError: (?:\w+\.)?_forward_unimplemented\(\))",
+        misspelt_forward,
+    ),
+    (r"KeyError: '(\w+)\.(?:weight|bias)'", shared_layer),
+)

@@ -1,0 +1,265 @@
+"""What exceptions about shapes mean: sums, masks, einsum; those about products are in `products`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+
+from grader.explain.code.read_code import (
+    Raising,
+    Shape,
+    called_name,
+    calls,
+    parts_of,
+    self_attributes,
+    shape_of,
+    text_of,
+)
+from grader.explain.exceptions.fixed_sizes import fixed_size
+from grader.explain.exceptions.products import batches_differ, wrong_factors
+
+ALL_AXES = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
+REDUCTIONS = ("sum", "mean", "amax", "amin", "norm", "std", "var", "logsumexp")
+
+
+def all_axes_turned(raising: Raising, _: re.Match) -> str:
+    """Recognise `.T` and `.t()` of a tensor with more than two axes."""
+    for node in parts_of(raising.node):
+        owner = node.value if isinstance(node, ast.Attribute) and node.attr == "T" else None
+        if isinstance(node, ast.Call) and called_name(node) == "t" and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+        if owner is not None:
+            known = shape_of(owner, raising.shapes)
+            shapes = [known] if known else list(raising.shapes.values())
+            if any(len(shape) > 2 for shape in shapes):
+                return ALL_AXES if isinstance(node, ast.Attribute) else ALL_AXES.replace(".T turns", ".t() and .T turn")
+    return ""
+
+
+# ---------------------------------------------------------------- masks
+
+
+def mask_in_another_place(raising: Raising, _: re.Match) -> str:
+    """Recognise a mask that is handed to a layer as its second argument, which is the context."""
+    for call in calls(raising.node):
+        second = call.args[1] if len(call.args) == 2 else None
+        of_layer = isinstance(call.func, ast.Attribute) and text_of(call.func.value) == "self"
+        if of_layer and isinstance(second, ast.Name) and "mask" in second.id:
+            return f"`{second.id}` stands where `{text_of(call.func)}` takes its context. Name it: mask={second.id}."
+    return ""
+
+
+def wrong_attention(raising: Raising, _: re.Match) -> str:
+    """Say which argument of an attention does not fit the others: the values, the mask."""
+    for call in calls(raising.node):
+        given = {word.arg: word.value for word in call.keywords if word.arg}
+        shapes = [shape_of(node, raising.shapes) for node in call.args]
+        mask = next((given[name] for name in given if "mask" in name), None)
+        tensors = [(node, shape) for node, shape in zip(call.args, shapes, strict=True) if shape and len(shape) >= 2]
+        if mask is None:
+            mask = next((node for node in reversed(call.args) if "mask" in text_of(node) or text_of(node) == "m"), None)
+        tensors = [(node, shape) for node, shape in tensors if node is not mask]
+        if "attention" in called_name(call) and len(tensors) >= 3:
+            (query, q), (key, k), (value, v) = tensors[:3]
+            if k[-2] != v[-2]:
+                return (
+                    f"`{text_of(key)}` and `{text_of(value)}` differ in their number of rows."
+                    " Each key needs its value: make both from the same tokens."
+                )
+            if q[-1] != k[-1]:
+                return f"`{text_of(query)}` and `{text_of(key)}` differ in width, and cannot be compared."
+            scores: Shape | None = (*max(q[:-2], k[:-2], key=len), q[-2], k[-2])
+        else:
+            scores = _scores_of(call, raising.shapes, mask)
+        shape = shape_of(mask, raising.shapes)
+        # A product fails before a mask is used.
+        if (
+            raising.message.startswith("The ")
+            and shape
+            and scores
+            and (text := _wrong_mask(_name_of(mask), shape, scores))
+        ):
+            return text
+    return ""
+
+
+def _name_of(node: ast.AST | None) -> str:
+    """Return the name in an expression that has only one, or else its text: "mask" of `~mask`."""
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} if node else set()
+    return names.pop() if len(names) == 1 else text_of(node) if node else ""
+
+
+def _scores_of(call: ast.Call, shapes: Mapping[str, Shape], mask: ast.expr | None) -> Shape | None:
+    """Return the shape of the scores that a call masks, as far as the line shows it; None if it does not."""
+    if called_name(call) in ("masked_fill", "masked_fill_", "where"):
+        sides = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        known = [shape_of(side, shapes) for side in (*sides, *call.args) if side is not mask]
+        return next((shape for shape in known if shape), None)
+    inner = [_only_tensor(node, shapes) for node in call.args if node is not mask]
+    tokens = [shape for shape in inner if shape and len(shape) >= 2]
+    is_layer = text_of(call.func).startswith("self.") or "att" in called_name(call).lower()
+    return (tokens[0][-2], tokens[min(1, len(tokens) - 1)][-2]) if tokens and is_layer and mask is not None else None
+
+
+def _only_tensor(node: ast.AST, shapes: Mapping[str, Shape]) -> Shape | None:
+    """Return the shape of the only tensor that an expression names."""
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and inner.id in shapes}
+    return shapes[names.pop()] if len(names) == 1 else None
+
+
+def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
+    """Say why a mask does not broadcast to scores of a shape, which may lack the axes in front."""
+    whole = len(scores) > 2
+    if not mask or _broadcasts(mask if whole else mask[-2:], scores):
+        return ""
+    if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, *mask[-2:]), scores):
+        return f"`{name}` has no axis for the heads. Give it one in front of its last two: .unsqueeze(-3)."
+    if whole and len(mask) >= 3 and mask[-2] == 1 and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores):
+        return (
+            f"An axis of length 1 stands at the wrong place in `{name}`."
+            " Its last two axes are those of queries and keys; others stand in front of them."
+        )
+    if len(mask) >= 2 and _broadcasts((*(mask[:-2] if whole else ()), mask[-1], mask[-2]), scores):
+        return (
+            f"In `{name}` rows and columns stand the wrong way round: rows are for the queries, columns for the keys."
+            " Is it turned, or have queries and keys changed places?"
+        )
+    if mask[-1] not in (1, scores[-1]):
+        return (
+            f"`{name}` does not have one column for each key."
+            " Is it the right mask, and do the keys come from the right tokens?"
+        )
+    if len(mask) >= 2 and mask[-2] not in (1, scores[-2]):
+        return f"`{name}` does not have one row for each query."
+    return ""
+
+
+def _broadcasts(shape: Shape, to: Shape) -> bool:
+    """Tell whether a tensor of one shape can be expanded to another."""
+    return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape[::-1], to[::-1], strict=False))
+
+
+def boolean_index(raising: Raising, _: re.Match) -> str:
+    """Say why a mask in square brackets does not fit."""
+    return (
+        "A mask in square brackets must have exactly the shape of what it picks from."
+        " masked_fill and torch.where take every mask that broadcasts to it."
+    )
+
+
+# ---------------------------------------------------------------- sums and other operations number by number
+
+
+def not_aligned(raising: Raising, found: re.Match) -> str:
+    """Say why two tensors cannot be added, multiplied or compared number by number."""
+    if any(calls(raising.node, "cosine_similarity")):
+        return "F.cosine_similarity compares pairs, the first with the first. For each with each, divide both by their length and take a matrix product."
+    for node in parts_of(raising.node):
+        if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+            one, other = node.left, node.right
+        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+            one, other = node.left, node.comparators[0]
+        else:
+            continue
+        if text := _misaligned(raising, found, node, one, other):
+            return text
+    return ""
+
+
+def _misaligned(raising: Raising, found: re.Match, node: ast.AST, one: ast.expr, other: ast.expr) -> str:
+    a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
+    first, second = text_of(one), text_of(other)
+    if a and b and not (_broadcasts(a, b) or _broadcasts(b, a)):
+        if a[:-1] == b or b[:-1] == a:
+            longer, shorter = (first, second) if len(a) > len(b) else (second, first)
+            return f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not meet: keepdim=True keeps it, .unsqueeze(-1) adds it."
+        if min(len(a), len(b)) >= 2 and a[-1] == b[-1] and isinstance(getattr(node, "op", None), ast.Mult):
+            return "`*` multiplies number by number. For each row with each row, take a matrix product."
+        if 1 in (len(a), len(b)) and a[0] == b[0]:
+            return f"`{first if len(a) == 1 else second}` has one number for each row: give it a second axis, .unsqueeze(-1)."
+        return ""
+    for side, shape, text in ((one, a, first), (other, b, second)):
+        opposite = other if side is one else one
+        if shape and len(shape) == 1 and any(calls(opposite, "arange")):
+            return f"Both sides have one axis. Give `{_name_of(side)}` a second one, .unsqueeze(-1): then each row is compared on its own."
+        if shape and any(
+            not any(word.arg == "keepdim" for word in call.keywords) for call in calls(opposite, *REDUCTIONS)
+        ):
+            return (
+                "A sum or a mean takes its axis away, so the rows no longer meet: keepdim=True keeps it, with length 1."
+            )
+        if shape and isinstance(opposite, ast.Attribute) and isinstance(getattr(node, "op", None), (ast.Add, ast.Sub)):
+            return _too_long(found, shape, text, text_of(opposite))
+    return ""
+
+
+def _too_long(found: re.Match, shape: Shape, text: str, attribute: str) -> str:
+    """Say that a parameter has more rows than the tensor that it is added to."""
+    axis = int(found[3]) - len(shape)
+    sizes = {int(found[1]), int(found[2])}
+    if axis == -2 and shape[axis] == min(sizes):
+        return f"`{text}` may have fewer rows than `{attribute}`: take only as many of those as are needed."
+    return ""
+
+
+def weight_of_wrong_shape(raising: Raising, found: re.Match) -> str:
+    """Recognise that the grader's weights do not fit into the student's layer: no line of the student's raised."""
+    if raising.line or not (self_attributes(raising.tree) and re.search(r"\bnn\.|\bModule\b", raising.source)):
+        return ""
+    return "A weight of your layer does not have the shape that the task asks for. Check the sizes that its layers are made with."
+
+
+# ---------------------------------------------------------------- einsum
+
+
+def einsum_axes(raising: Raising, found: re.Match) -> str:
+    """Say that the letters of an einsum name another number of axes than there are."""
+    if "no ellipsis" in raising.message:
+        return "The letters of this einsum stand for a fixed number of axes. Inputs may have others in front: write `...` for them."
+    return "An operand of this einsum has fewer axes than its letters say."
+
+
+def einsum_arrow(raising: Raising, found: re.Match) -> str:
+    """Name the letter that an einsum is to return and does not have."""
+    return f"The letter {found[1]} stands behind the arrow of this einsum, and nowhere before it."
+
+
+def einsum_letter(raising: Raising, found: re.Match) -> str:
+    """Name the two operands of an einsum in which a letter stands for axes of different lengths."""
+    for call in calls(raising.node, "einsum"):
+        if not (call.args and isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)):
+            continue
+        parts, place = call.args[0].value.partition("->")[0].split(","), int(found[2])
+        other = next((index for index, part in enumerate(parts) if found[1] in part), place)
+        if other < place < len(call.args) - 1:
+            names = f"`{text_of(call.args[other + 1])}` and of `{text_of(call.args[place + 1])}`"
+            return f"The letter {found[1]} stands for an axis of {names}, and the two are not equally long."
+    return ""
+
+
+SIZES = r"size (?:of tensor \w )?\(?(\d+)\)? .*(?:size|tensor \w) \(?(\d+)\)?|of the tensor \((\d+)\) must match the existing size \((\d+)\)"
+PRODUCT = (
+    r"RuntimeError: (?:(?:\w+: )?mat1 and mat2 shapes|Expected size for first two dimensions|.*size mismatch, got)"
+)
+UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
+EXPANDED = r"RuntimeError: The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
+
+SHAPE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+    (f"AssertionError: expecting (?:key|value) weights shape|{PRODUCT}|{UNEQUAL}", mask_in_another_place),
+    (SIZES, fixed_size),
+    (rf"{PRODUCT}|{UNEQUAL}|t\(\) expects a tensor with <= 2 dimensions", all_axes_turned),
+    (f"{PRODUCT}|{UNEQUAL}|{EXPANDED}", wrong_attention),
+    (PRODUCT, wrong_factors),
+    (f"{PRODUCT}|{UNEQUAL}", batches_differ),
+    (UNEQUAL, not_aligned),
+    (UNEQUAL, weight_of_wrong_shape),
+    (r"IndexError: The shape of the mask", boolean_index),
+    (r"einsum\(\): the number of subscripts in the equation", einsum_axes),
+    (r"einsum\(\): output subscript (\w) does not appear", einsum_arrow),
+    (
+        r"einsum\(\): (?:fewer|more) operands were provided",
+        "This einsum needs a tensor for each part of its letters; commas part them.",
+    ),
+    (r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which", einsum_letter),
+)

@@ -1,0 +1,152 @@
+"""What exceptions about values of the wrong kind mean: a number, a list, a pair or nothing for a tensor, and so on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from grader.explain.code.read_code import Raising, called_name, calls, owner_of, parts_of, self_attributes, text_of
+from grader.explain.exceptions.names import made_by, nothing
+
+
+def not_callable(raising: Raising, found: re.Match) -> str:
+    """Say what is called like a function and is none."""
+    kind = found[1]
+    if kind == "torch.Size":
+        return "`.shape` is no function: it takes square brackets."
+    called = [text_of(call.func) for call in calls(raising.node)]
+    if kind == "Tensor":
+        names = [
+            name
+            for name in called
+            if name in raising.shapes or name.removeprefix("self.") in self_attributes(raising.tree)
+        ]
+        return (
+            f"`{names[0]}` is a tensor, and brackets call it like a function. Is an operator missing?" if names else ""
+        )
+    if kind in ("int", "float") and (names := [name for name in called if "." in name]):
+        return f"`{names[0]}` is a number, and round brackets call it like a function."
+    if kind == "NoneType" and called:
+        return f"`{called[0]}` is None here, and cannot be called."
+    if kind in ("list", "tuple") and called:
+        return f"`{called[-1]}` is a {kind}, and round brackets call it like a function."
+    return ""
+
+
+def not_subscriptable(raising: Raising, found: re.Match) -> str:
+    """Say what takes no square brackets."""
+    owners = [node.value for node in parts_of(raising.node) if isinstance(node, ast.Subscript)]
+    owner = text_of(owners[0]) if owners else "it"
+    if found[1].startswith(("builtin_function", "method")):
+        return f"`{owner}` is a function: round brackets call it."
+    return nothing(raising, owner) if found[1] == "NoneType" else ""
+
+
+def one_number_only(raising: Raising, _: re.Match) -> str:
+    """Say which call takes a tensor of one number alone."""
+    for call in calls(raising.node):
+        owner, name = owner_of(call), called_name(call)
+        if name == "item" and owner is not None:
+            return f".item() takes a tensor of one number, and `{text_of(owner)}` may hold several. Work with the whole tensor."
+        if name in ("int", "float", "bool", "round"):
+            return f"{name}() takes one number, and here is a tensor of several. Work with the whole tensor."
+        if text_of(call.func).startswith("math."):
+            return f"math.{name} takes one number, and here is a tensor of several: torch.{name} goes number by number."
+    return ""
+
+
+def whole_number_only(raising: Raising, _: re.Match) -> str:
+    """Say that range and the like take a number, not a tensor; or what is a pair, in a product with a tensor."""
+    name = next((called_name(call) for call in calls(raising.node, "range", "arange")), "")
+    if name:
+        return f"{name} takes one whole number, and here is a tensor of several."
+    products = [node for node in parts_of(raising.node) if isinstance(node, ast.BinOp)]
+    factors = [part.id for node in products for part in (node.left, node.right) if isinstance(part, ast.Name)]
+    for factor in factors:
+        made = made_by(factor, raising.tree)
+        if made is not None and called_name(made) == "grad":
+            return f"`{factor}` is a tuple: grad returns a gradient for each input. Take it apart first, `({factor},) = …`."
+    return ""
+
+
+def list_of_tensors(raising: Raising, found: re.Match) -> str:
+    """Say what torch.cat and torch.stack take."""
+    if found[2] == "Tensor":
+        return f"torch.{found[1]} takes the tensors as one list, in square brackets."
+    return f"torch.{found[1]} takes a list of tensors."
+
+
+def number_for_tensor(raising: Raising, found: re.Match) -> str:
+    """Say that a torch function got a number, a list, a pair or nothing."""
+    name, kind = found[1].rpartition(".")[2], found[2]
+    if kind in ("int", "float"):
+        return (
+            f"torch's {name} takes a tensor, and here is a plain number. For numbers there is math.{name}."
+            if name in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "ceil", "floor", "log2", "log10")
+            else f"{name} takes a tensor, and here is a plain number."
+        )
+    if kind == "tuple":
+        return f"{name} takes a tensor, and here is a pair. What returned it gives two values: take them apart first."
+    if kind == "list":
+        return f"{name} takes a tensor, and here is a list: torch.stack or torch.cat makes a tensor of it."
+    return f"{name} takes a tensor, and here is None." if kind == "NoneType" else ""
+
+
+def wrong_operands(raising: Raising, found: re.Match) -> str:
+    """Say which side of an operator is not a tensor."""
+    kinds = {found[1], found[2]}
+    sides = [side for node in parts_of(raising.node) if isinstance(node, ast.BinOp) for side in (node.left, node.right)]
+    if "NoneType" in kinds:
+        sides = [side for side in sides if text_of(side) not in raising.shapes]
+        return next((text for side in sides if (text := nothing(raising, text_of(side)))), "One side is None here.")
+    if "tuple" in kinds:
+        return "One side is a pair here, not a tensor: take it apart first."
+    if "list" in kinds and "Tensor" in kinds:
+        return "One side is a Python list here: torch.stack or torch.cat makes a tensor of it."
+    if kinds & {"builtin_function_or_method", "method", "function"}:
+        return "One side is a function that was not called: its brackets are missing."
+    return ""
+
+
+def unary_on_none(raising: Raising, _: re.Match) -> str:
+    """Say what is None under `~` or `-`."""
+    owners = [node.operand for node in parts_of(raising.node) if isinstance(node, ast.UnaryOp)]
+    return next((text for owner in owners if (text := nothing(raising, text_of(owner)))), "")
+
+
+def float_for_size(raising: Raising, _: re.Match) -> str:
+    """Say that `/` gives a float, where a whole number is due."""
+    return (
+        "A size or a number of rounds must be whole, and `/` gives a float. `//` divides whole numbers."
+        if "/" in raising.source
+        else ""
+    )
+
+
+VALUE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+    (r"TypeError: '([\w.]+)' object is not callable", not_callable),
+    (r"TypeError: '([\w.]+)' object is not subscriptable", not_subscriptable),
+    (
+        r"a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted",
+        one_number_only,
+    ),
+    (r"TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+)", number_for_tensor),
+    (r"TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'", wrong_operands),
+    (r"TypeError: bad operand type for unary .: 'NoneType'", unary_on_none),
+    (r"TypeError: 'float' object cannot be interpreted as an integer", float_for_size),
+    (r"TypeError: slice indices must be integers|are valid indices \(got float\)", float_for_size),
+    (r"TypeError: (?:zeros|ones|empty|rand|randn|eye)\(\) takes 1 positional argument", float_for_size),
+    (r"only integer tensors of a single element can be converted to an index", whole_number_only),
+    (r"arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor", whole_number_only),
+    (r"TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+)", list_of_tensors),
+    (
+        r"TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)",
+        "The list holds plain numbers, and tensors are joined. torch.tensor makes a tensor of numbers.",
+    ),
+    (r"TypeError: (?:len\(\) of|iteration over) a 0-d tensor", "The tensor is a single number here, and has no axes."),
+    (r"TypeError: list is not a Module subclass", "nn.Sequential takes the layers one by one, not as a list."),
+    (r"ValueError: math domain error", "There is no root of a negative number, and no logarithm of 0 or less."),
+    (r"ZeroDivisionError", "The divisor is 0 here."),
+    (r"TypeError: .*must be tuple of ints.*float", float_for_size),
+)

@@ -1,0 +1,152 @@
+"""Find the simplest explanation that reproduces all that was seen of a wrong answer.
+
+Layers, tried in this order: a declared mistake; what an exception means; the form of what came back; gradients and side
+effects; the reference on other arguments; a relation between the values and the expected ones; a mutant of the reference. Where
+none of them names the line, a small change that makes the answer right does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from torch import Tensor
+
+from grader.explain.code.effects import IDLE
+from grader.explain.fingerprint import alike, fingerprint
+from grader.explain.match import likely, nearest, print_of
+from grader.explain.observed import (
+    of_arguments,
+    of_batch,
+    of_conduct,
+    of_draws,
+    of_exception,
+    of_form,
+    of_order,
+    of_spelling,
+    of_unused,
+    of_values,
+    with_slip,
+)
+from grader.explain.repairs.repairs import Repair
+from grader.explain.seen import Candidate, Explanation, Seen
+from grader.judge.compare import OF_GRADIENT
+
+SAYS_ENOUGH = ("mistake", "exception", "argument")  # kinds of explanations that the line adds little to
+
+
+def explain(
+    seen: Sequence[Seen],
+    candidates: Sequence[Candidate],
+    source: str = "",
+    repaired: Callable[[], Repair | None] = lambda: None,
+) -> Explanation | None:
+    """Explain the first failing check of an exercise; None if nothing explains all that was seen.
+
+    Args:
+        seen: the trials of all checks of the exercise, in their order.
+        candidates: the simplest first.
+        source: the student's code; "" where it is not known.
+        repaired: finds the small change that makes the answer right; it is asked only where it helps.
+    """
+    if all(trial.passed for trial in seen):
+        return None
+    found = explain_as_it_is(seen, candidates, source)
+    return found if says_enough(found) else add_repair(found, repaired(), seen, source)
+
+
+def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Explanation | None:
+    """Explain the first failing check by what was seen alone, without changes of the answer."""
+    failed = _first_failed(seen)
+    found = _of_check(seen, failed, candidates, source)
+    if found is None or _came_empty(seen, failed):
+        found = _of_later_checks(seen, failed, source) or found
+    return found and with_slip(found, source)
+
+
+def says_enough(found: Explanation | None) -> bool:
+    """Tell whether the small change that makes the answer right would add little to an explanation."""
+    return found is not None and (bool(found.line) or found.kind in SAYS_ENOUGH)
+
+
+def add_repair(
+    found: Explanation | None, repair: Repair | None, seen: Sequence[Seen], source: str
+) -> Explanation | None:
+    """Complete an explanation by the small change that makes the answer right; None if neither is known."""
+    if repair is None:
+        failed = _first_failed(seen)
+        wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+        return found or of_draws(wrong, source)
+    if found is None or found.kind == "likely":
+        return Explanation("repair", repair.what, repair.says, repair.line)
+    return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
+
+
+def _first_failed(seen: Sequence[Seen]) -> str:
+    """Return the name of the first check that failed."""
+    return next(trial.check for trial in seen if not trial.passed)
+
+
+def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate], source: str) -> Explanation | None:
+    """Explain one failed check by the first layer that has something to say."""
+    chosen = [index for index, trial in enumerate(seen) if trial.check == failed]
+    wrong = [seen[index] for index in chosen if not seen[index].passed]
+    prints = [print_of(trial) for trial in seen]
+    if all(alike(prints[index], fingerprint(seen[index].expected)) for index in chosen):
+        candidates = ()  # the answer is off by so little that a fingerprint does not tell it from the reference
+    gradients = any(name.startswith(OF_GRADIENT) for name in wrong[0].expected)
+
+    def of_kind(kind: str) -> Explanation | None:
+        known = [candidate for candidate in candidates if candidate.kind == kind]
+        return nearest(known, seen, prints, chosen, source) if known else None
+
+    layers: tuple[Callable[[], Explanation | None], ...] = (
+        lambda: of_kind("mistake"),
+        lambda: of_exception(wrong, source),
+        lambda: of_form(wrong, source, sure=True) or of_order(seen),
+        lambda: of_conduct(wrong, source),
+        lambda: of_kind("argument"),
+        lambda: _with_mutant(of_unused(wrong, source), of_kind),
+        lambda: of_batch(wrong, seen, source),
+        lambda: of_values(wrong, seen, source, sure=True),
+        lambda: of_kind("gradient") if gradients else None,
+        lambda: of_kind("mutant"),
+        lambda: of_arguments(wrong, seen),
+        lambda: of_spelling(wrong),
+        lambda: of_values(wrong, seen, source, sure=False),
+        lambda: of_form(wrong, source, sure=False),
+        lambda: of_unused(wrong, source, IDLE),
+        lambda: likely(candidates, seen, prints),
+    )
+    return next((found for layer in layers if (found := layer())), None)
+
+
+def _with_mutant(unused: Explanation | None, of_kind: Callable[[str], Explanation | None]) -> Explanation | None:
+    """Say what comes out, too, where something is never used and another thing stands in its place."""
+    mutant = of_kind("mutant") if unused else None
+    return unused._replace(says=f"{mutant.says} {unused.says}") if unused and mutant else unused
+
+
+def _came_empty(seen: Sequence[Seen], failed: str) -> bool:
+    """Tell whether nothing but zeros came: the grader sets parameters to 0 that it does not know."""
+    wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+    values = [
+        value
+        for trial in wrong
+        for value in trial.got.values()
+        if isinstance(value, Tensor) and value.is_floating_point()
+    ]
+    return (
+        bool(values) and not any(trial.error for trial in wrong) and not any(bool(value.any()) for value in values[:1])
+    )
+
+
+def _of_later_checks(seen: Sequence[Seen], failed: str, source: str) -> Explanation | None:
+    """Explain another failed check by what can be seen of it alone: its form, say a parameter that is too many."""
+    for check in dict.fromkeys(trial.check for trial in seen if not trial.passed and trial.check != failed):
+        wrong = [trial for trial in seen if trial.check == check and not trial.passed]
+        if found := of_form(wrong, source, sure=True) or of_conduct(wrong, source):
+            # What is said of values is not of those that the student reads about first.
+            of_values = found.kind == "structure" and found.name != "parameters"
+            where = f"In the check “{check}”: " if of_values else ""
+            return found._replace(says=where + found.says)
+    return None

@@ -1,0 +1,85 @@
+"""Fingerprints: a few numbers that tell what an answer gave on a trial from what any other answer gives.
+
+A notebook holds fingerprints of wrong answers in place of their code and their values.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from grader.judge.compare import flatten
+
+MOST = 2**18  # numbers of a tensor that are looked at; no right answer has more, and its shape tells a larger one apart
+CLOSE = 2e-4  # how far two numbers may be apart, relative to the size of the values
+
+
+class Fingerprint(NamedTuple):
+    """What one answer gave on one trial, in brief."""
+
+    form: int  # digest of names, shapes, dtypes, and of all that is no finite float; below 0: of an exception
+    numbers: tuple[float, ...] = ()  # three for each tensor or float: its size, and two projections
+
+    @property
+    def raised(self) -> bool:
+        """Whether it is of an exception."""
+        return self.form < 0
+
+
+def fingerprint(values: Mapping[str, Any]) -> Fingerprint:
+    """Return the fingerprint of what a probe returned."""
+    forms: list[str] = []
+    numbers: list[float] = []
+    for name, value in sorted(flatten(values), key=lambda leaf: leaf[0]):
+        if isinstance(value, Tensor) and value.is_floating_point():
+            flat = value.detach().flatten()[:MOST].double().cpu()
+            kind = (~flat.isfinite()).long() + flat.isnan().long() + (flat == torch.inf).long() * 2
+            odd = kind.tolist() if bool(kind.any()) else ""
+            forms.append(f"{name} {value.dtype} {tuple(value.shape)} {odd}")
+            numbers += _numbers(torch.where(kind == 0, flat, 0.0))
+        elif isinstance(value, Tensor):
+            forms.append(f"{name} {value.dtype} {tuple(value.shape)} {value.flatten()[:MOST].tolist()}")
+        elif isinstance(value, float):
+            forms.append(f"{name} float")
+            numbers += _numbers(torch.tensor([value], dtype=torch.float64).nan_to_num())
+        else:
+            forms.append(f"{name} {value!r}")
+    return Fingerprint(_digest("\n".join(forms)), tuple(numbers))
+
+
+def fingerprint_of_error(error: str, message: str) -> Fingerprint:
+    """Return the fingerprint of an exception; the text counts too, because a text that names the same shapes has one cause."""
+    return Fingerprint(-1 - _digest(f"{error}: {(message.strip().splitlines() or [''])[0]}"))
+
+
+def alike(one: Fingerprint, other: Fingerprint) -> bool:
+    """Tell whether two answers gave the same: the same form, and the same numbers up to rounding."""
+    if one.form != other.form or len(one.numbers) != len(other.numbers):
+        return False
+    for start in range(0, len(one.numbers), 3):
+        allowed = CLOSE * max(one.numbers[start], other.numbers[start]) + 1e-12
+        pairs = zip(one.numbers[start : start + 3], other.numbers[start : start + 3], strict=True)
+        if any(abs(a - b) > allowed for a, b in pairs):
+            return False
+    return True
+
+
+def _numbers(flat: Tensor) -> list[float]:
+    """Return the root mean square of a vector, and its projections on two directions.
+
+    The directions need no random numbers, and so are the same on every machine.
+    """
+    if not len(flat):
+        return [0.0, 0.0, 0.0]
+    places = torch.arange(1, len(flat) + 1, dtype=torch.float64)
+    directions = torch.stack([torch.cos(places * 1.7 + 0.3), torch.cos(places * places * 2.3 + 1.1)])
+    size = float(flat.square().mean().sqrt())
+    return [size, *(directions @ flat / len(flat) ** 0.5).tolist()]
+
+
+def _digest(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))

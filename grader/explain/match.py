@@ -1,0 +1,152 @@
+"""Find the wrong answer, among those whose results are known, that gives all that an answer gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from grader.explain.fingerprint import Fingerprint, alike, fingerprint, fingerprint_of_error
+from grader.explain.seen import Candidate, Explanation, Seen
+from grader.judge.compare import scale
+from grader.submission.code.traits import shows
+
+ENOUGH = 3  # so many numbers must differ before a match of values says something
+FEW = 20  # fewer values than that say little: bools, counts, lists of names
+
+
+def print_of(trial: Seen) -> Fingerprint:
+    return fingerprint_of_error(trial.error, trial.message) if trial.error else fingerprint(trial.got)
+
+
+def nearest(
+    candidates: Iterable[Candidate],
+    seen: Sequence[Seen],
+    prints: Sequence[Fingerprint],
+    chosen: Sequence[int],
+    source: str = "",
+) -> Explanation | None:
+    """Find the candidate that gives what the answer gave on all chosen trials; among several the one that agrees most elsewhere.
+
+    Where little was seen, such as a yes or a no, a candidate must agree on every trial of the exercise, and be the only one. Of a
+    declared mistake, the code must show signs there, too.
+    An exception alone says too little: products of other tensors raise the same text. Only a declared mistake may match by it,
+    of which the code shows signs.
+    """
+    if all(seen[index].error for index in chosen if not seen[index].passed):
+        candidates = [one for one in candidates if one.kind == "mistake" and shows(source, one.traits())]
+    # Where one trial shows values, another may raise what it likes: which of two wrong shapes is met first depends on the code.
+    raises = any(not seen[index].error and not seen[index].passed for index in chosen)
+    matching = [
+        candidate
+        for candidate in candidates
+        if all(
+            _gives(candidate, index, prints[index]) or (raises and seen[index].error and _raises(candidate, index))
+            for index in _wrong_first(chosen, seen)
+        )
+    ]
+    if not matching:
+        return None
+    if not is_telling(seen, seen[chosen[0]].check):
+        declared = matching[0].kind == "mistake"
+        whole = [
+            candidate
+            for candidate in matching
+            if all(_gives(candidate, index, own) for index, own in enumerate(prints))
+        ]
+        if not declared and len({candidate.says for candidate in whole}) != 1:
+            return None
+        matching = whole or matching
+        if declared and says_little(seen, seen[chosen[0]].check):
+            matching = [candidate for candidate in matching if shows(source, candidate.traits())]
+        if not matching:
+            return None
+    if len(matching) > 1:
+        elsewhere = [index for index in range(len(seen)) if index not in chosen]
+        agreeing = [sum(_gives(candidate, index, prints[index]) for index in elsewhere) for candidate in matching]
+        best = matching[agreeing.index(max(agreeing))]
+    else:
+        best = matching[0]
+    return Explanation(best.kind, best.name, best.says)
+
+
+def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequence[Fingerprint]) -> Explanation | None:
+    """Find the declared mistake that gives, number by number, what the answer gave in most of the trials that it fails.
+
+    A second slip, or an edge that the code meets in another way, makes the rest differ.
+    """
+    wrong = [index for index, trial in enumerate(seen) if not trial.passed]
+    telling = [index for index in wrong if len(_telling(seen[index])) >= ENOUGH]
+    found: dict[str, Candidate] = {}
+    for candidate in candidates if 2 * len(telling) > len(wrong) else ():
+        agreeing = sum(_gives(candidate, index, prints[index]) for index in telling)
+        if candidate.kind == "mistake" and agreeing > 1 and 2 * agreeing > len(wrong):
+            found[candidate.says] = candidate
+    if len(found) != 1:
+        return None
+    (best,) = found.values()
+    return Explanation("likely", best.name, f"In most trials it comes out as with this mistake: {best.says}")
+
+
+def _wrong_first(chosen: Sequence[int], seen: Sequence[Seen]) -> list[int]:
+    """Order trials so that those come first on which most candidates fall out."""
+    return sorted(chosen, key=lambda index: seen[index].passed)
+
+
+def _gives(candidate: Candidate, index: int, own: Fingerprint) -> bool:
+    known = candidate.prints(index)
+    return known is not None and alike(known, own)
+
+
+def _raises(candidate: Candidate, index: int) -> bool:
+    """Tell whether a candidate raises on a trial."""
+    known = candidate.prints(index)
+    return known is not None and known.raised
+
+
+def is_telling(seen: Sequence[Seen], failed: str) -> bool:
+    """Tell whether enough numbers are off in a check's trials that a match is not there by chance.
+
+    The same number counts once, wherever it stands: zeros everywhere have many causes.
+    """
+    wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+    return any(trial.error for trial in wrong) or len(set().union(*map(_telling, wrong))) >= ENOUGH
+
+
+def says_little(seen: Sequence[Seen], failed: str) -> bool:
+    """Tell whether a check's trials gave so little that wrong answers of other kinds may give the same by chance."""
+    if is_telling(seen, failed):
+        return False
+    wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+    off = [(trial, name, trial.got.get(name)) for trial in wrong for name in trial.got.keys() | trial.expected.keys()]
+    tensors = sum(value.numel() for _, _, value in off if isinstance(value, Tensor))
+    # Of others, a list that is longer or shorter than it should be counts once.
+    others = {
+        (id(trial), name if name in trial.got and name in trial.expected else name.partition("[")[0])
+        for trial, name, value in off
+        if _is_other(value, trial.expected.get(name))
+    }
+    return tensors + len(others) < FEW
+
+
+def _is_other(value: object, want: object) -> bool:
+    """Tell whether what is no tensor is not what is expected."""
+    return not isinstance(value, Tensor) and not isinstance(want, Tensor) and value != want
+
+
+def _telling(trial: Seen) -> set[object]:
+    """Return the numbers that came back and differ from the expected ones."""
+    numbers: set[object] = set()
+    for name, want in trial.expected.items():
+        got = trial.got.get(name)
+        if isinstance(got, Tensor) and isinstance(want, Tensor) and got.is_floating_point():
+            came, right = got.detach().double().cpu(), want.double()
+            if came.shape == right.shape:
+                near = max(1e-5, trial.near)
+                came = came[~torch.isclose(came, right, rtol=near, atol=near * scale(right), equal_nan=True)]
+            numbers.update(round(number, 6) for number in came.flatten().nan_to_num(nan=0.0)[:20].tolist())
+        elif isinstance(got, float) and isinstance(want, float) and got != want:
+            # One number with all its digits is nearly enough; with another one it is.
+            numbers.update({round(got, 6)} | ({f"{got:.6f}"} if abs(got) not in (0.0, 1.0) else set()))
+    return numbers

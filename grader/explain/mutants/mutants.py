@@ -1,0 +1,280 @@
+"""First-order mutants of a reference: wrong answers that nobody had to declare, each with a sentence for its author."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from types import CodeType, ModuleType
+from typing import Any, NamedTuple
+
+from grader.explain.mutants.calls import call_changes
+from grader.explain.mutants.formulas import formula_changes
+from grader.explain.mutants.indexing import index_changes
+from grader.explain.mutants.operators import Change, Place, changes, parameters_of
+from grader.explain.mutants.phrases import Words, called
+from grader.explain.mutants.slips import slips
+from grader.explain.mutants.statements import statement_changes
+from grader.explain.mutants.whole_functions import function_changes
+
+MOST = 150  # of one exercise
+ONE_PLACE = ", in one place of several."
+MOST_ALIKE = 4  # with the same sentence: one slip in one place of several
+OPERATORS = (changes, index_changes, call_changes, slips, statement_changes, formula_changes, function_changes)
+
+
+class Mutant(NamedTuple):
+    """A wrong answer made from the reference by one small change."""
+
+    says: str  # what a student reads
+    replaces: Mapping[str, Any]  # name in the notebook → the changed definition
+    effect: str  # "values" or "gradient": the values stay the same
+    cost: int  # how far-fetched: 1 for a frequent slip
+
+
+class Edit(NamedTuple):
+    """A change at its place in a tree."""
+
+    change: Change
+    node: ast.AST
+    replace: Callable[[ast.AST], None]  # puts another node in its place
+
+
+class Definition(NamedTuple):
+    """A function or class of the reference, as source."""
+
+    name: str
+    module: ModuleType
+    tree: ast.Module
+    depth: int  # 0: the exercise's own; 1: called by it, and so on
+    original: Any
+
+
+def mutants(definitions: Sequence[Any], public: frozenset[str]) -> tuple[Mutant, ...]:
+    """Return the mutants of an exercise's definitions, the least far-fetched first; computed once per process.
+
+    The functions that they call of their own package are changed, too. Mutants may be equivalent to the reference.
+
+    Args:
+        definitions: functions and classes whose source can be read.
+        public: the names that a sentence may tell.
+    """
+    return _mutants(tuple(definitions), public)
+
+
+def public_names(definitions: Iterable[Any]) -> frozenset[str]:
+    """Return the names that a task tells: functions, their parameters, and the layers that `__init__` makes.
+
+    Parameters that can only be given by name are the reference's own business.
+    """
+    names: set[str] = set()
+    for definition in definitions:
+        if inspect.isfunction(definition):
+            names.add(definition.__name__)
+        tree = ast.parse(textwrap.dedent(inspect.getsource(definition)))
+        names |= _layers(tree).keys()
+        names |= {
+            argument.arg
+            for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+            for argument in node.args.args if argument.arg != "self"
+        }  # fmt: skip
+    return frozenset(names)
+
+
+@lru_cache(maxsize=64)
+def _mutants(definitions: tuple[Any, ...], public: frozenset[str]) -> tuple[Mutant, ...]:
+    program = _Program(definitions)
+    found: list[tuple[int, str, str, CodeType, Definition]] = []
+    for part in program.parts:
+        kept = list(edits(part.tree, public, program.takes_dim))
+        inside = f", in {part.name}." if part.depth and part.name in public else ""
+        groups = list(_joint(kept))
+        in_groups = {(id(edit.node), edit.change.joint) for group in groups for edit in group}
+        for together in (*groups, *([edit] for edit in kept if edit.change.says)):
+            change = together[0].change
+            says = change.says if len(together) == 1 else change.joint
+            if len(together) == 1 and (id(together[0].node), says) in in_groups:
+                if change.cost > 1:  # a far-fetched slip in one place of several is no explanation
+                    continue
+                says = says.removesuffix(".") + ONE_PLACE
+            if code := _compiled(together, part.tree):
+                if inside and any(one[1] == says for one in found):
+                    says = says.removesuffix(".") + inside
+                found.append((change.cost + part.depth, says, change.effect, code, part))
+    found.sort(key=lambda one: one[0])
+    made: list[Mutant] = []
+    alike: Counter[str] = Counter()
+    for cost, says, effect, code, part in found:
+        most = MOST_ALIKE if says.endswith(ONE_PLACE) else 1
+        if alike[says] < most and len(made) < MOST:
+            made.append(Mutant(says, program.run(code, part), effect, cost))
+            alike[says] += 1
+    return tuple(made)
+
+
+def _joint(found: Sequence[Edit]) -> Iterator[list[Edit]]:
+    """Yield the changes that one sentence describes together, where there are several and none lies within another."""
+    groups: dict[str, list[Edit]] = {}
+    for edit in found:
+        if edit.change.joint:
+            groups.setdefault(edit.change.joint, []).append(edit)
+    for group in groups.values():
+        nodes = {id(edit.node) for edit in group}
+        nested = any(id(part) in nodes for edit in group for part in ast.walk(edit.node) if part is not edit.node)
+        if len(nodes) == len(group) > 1 and not nested:
+            yield group
+
+
+def edits(
+    tree: ast.Module, public: frozenset[str], takes_dim: frozenset[str] = frozenset(), checks: bool = False
+) -> Iterator[Edit]:
+    """Yield every change of a program, each at its place. Docstrings and annotations are left alone.
+
+    Args:
+        public: the names that a sentence may tell.
+        takes_dim: functions that have a parameter `dim`.
+        checks: also change what only tests arguments and writes messages.
+    """
+    words = Words(public)
+    for definition in tree.body:
+        layers = _layers(definition)
+        for node, above, replace in _walk(definition, [tree], _in_list(tree.body, definition), checks):
+            place = Place(above, words, _parameters(above), layers, takes_dim)
+            for operator in OPERATORS:
+                for change in operator(node, place):
+                    yield Edit(change, node, replace)
+
+
+Replace = Callable[[ast.AST], None]
+
+
+def _walk(
+    node: ast.AST, above: list[ast.AST], replace: Replace, checks: bool
+) -> Iterator[tuple[ast.AST, list[ast.AST], Replace]]:
+    """Yield every node that may change, with the nodes around it and what puts another in its place."""
+    yield node, above, replace
+    inside = [*above, node]
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list", "bases"):
+            continue
+        if isinstance(value, ast.AST):
+            yield from _walk(value, inside, lambda new, n=node, f=field: setattr(n, f, new), checks)  # type: ignore[misc]
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, ast.AST) and not _is_docstring(item) and (checks or not _is_check(item)):
+                    yield from _walk(item, inside, _in_list(value, item), checks)
+
+
+def _in_list(items: list, item: ast.AST) -> Replace:
+    index = items.index(item)
+
+    def replace(new: ast.AST) -> None:
+        items[index] = new
+
+    return replace
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_check(node: ast.AST) -> bool:
+    """Tell whether a statement does nothing but refuse wrong arguments."""
+    return isinstance(node, ast.Raise) or (
+        isinstance(node, ast.If) and all(isinstance(s, ast.Raise) for s in node.body)
+    )
+
+
+def _parameters(above: Sequence[ast.AST]) -> dict[str, str]:
+    """Return the parameters of the function around a place, with their annotations."""
+    return next((parameters_of(node) for node in reversed(above) if isinstance(node, ast.FunctionDef)), {})
+
+
+def _layers(definition: ast.AST) -> dict[str, str]:
+    """Return the attributes that __init__ sets, with the class that each is made of."""
+    found: dict[str, str] = {}
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            pairs = (
+                zip(target.elts, value.elts, strict=True)
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+                else [(target, value)]
+            )
+            for one, its in pairs:
+                its = its.body if isinstance(its, ast.IfExp) else its
+                if isinstance(one, ast.Attribute) and isinstance(its, ast.Call):
+                    found.setdefault(one.attr, called(its))
+    return found
+
+
+@contextmanager
+def changed_tree(together: Sequence[Edit]) -> Iterator[bool]:
+    """Change a tree for as long as the block lasts; False if the changes change nothing."""
+    new = [edit.change.new for edit in together]
+    same = all(ast.dump(node) == ast.dump(edit.node) for node, edit in zip(new, together, strict=True))
+    for node, edit in zip(new, together, strict=True):
+        edit.replace(ast.fix_missing_locations(node))
+    try:
+        yield not same
+    finally:
+        for edit in reversed(together):
+            edit.replace(edit.node)
+
+
+def _compiled(together: Sequence[Edit], tree: ast.Module) -> CodeType | None:
+    """Compile a mutant; None if it is the same program, or none."""
+    with changed_tree(together) as differs, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        try:
+            return compile(tree, "<mutant>", "exec") if differs else None
+        except (SyntaxError, ValueError, TypeError):
+            return None
+
+
+class _Program:
+    """Definitions and all that they call of their own package, ready to run with one of them changed."""
+
+    def __init__(self, definitions: Sequence[Any]) -> None:
+        self.parts: list[Definition] = []
+        for definition in definitions:
+            self._collect(definition, 0)
+        self.takes_dim = frozenset(
+            part.name for part in self.parts if "dim" in getattr(part.original, "__annotations__", {})
+        )
+        self._codes = [compile(part.tree, "<reference>", "exec") for part in self.parts]
+
+    def _collect(self, definition: Any, depth: int) -> None:
+        """Append a definition and the functions that it calls, callees last; a class that it uses is taken as given."""
+        module = sys.modules[definition.__module__]
+        tree = ast.parse(textwrap.dedent(inspect.getsource(definition)))
+        self.parts.append(Definition(definition.__name__, module, tree, depth, definition))
+        package = module.__name__.split(".")[0]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                found = module.__dict__.get(node.id)
+                if inspect.isfunction(found) and found.__module__.split(".")[0] == package and not self._has(found):
+                    self._collect(found, depth + 1)
+
+    def _has(self, definition: Any) -> bool:
+        return any(part.original is definition for part in self.parts)
+
+    def run(self, code: CodeType, changed: Definition) -> Mapping[str, Any]:
+        """Return the exercise's definitions anew, with one definition run from other code."""
+        spaces = {part.module.__name__: dict(part.module.__dict__) for part in self.parts}
+        fresh: dict[int, Any] = {}
+        for part, own in reversed(list(zip(self.parts, self._codes, strict=True))):
+            space = spaces[part.module.__name__]
+            exec(code if part is changed else own, space)
+            fresh[id(part.original)] = space[part.name]
+        for space in spaces.values():
+            for name, value in space.items():
+                if id(value) in fresh:
+                    space[name] = fresh[id(value)]
+        return {part.name: fresh[id(part.original)] for part in self.parts if part.depth == 0}

@@ -1,0 +1,248 @@
+"""What a wrong answer shows by itself: its exception, the form of its values, its side effects, and the line that causes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from torch import Tensor, float32, float64
+
+from grader.explain.code.clues import (
+    FLATTENED,
+    FLOAT32,
+    FLOAT64,
+    GRADIENT,
+    IN_PLACE,
+    LAYERS,
+    MODES,
+    PART,
+    RANDOM,
+    ROUNDED,
+    UNUSED,
+    VALUES,
+    WITH_BATCH,
+    WITHOUT_BATCH,
+    clue,
+)
+from grader.explain.exceptions.meaning import meaning
+from grader.explain.seen import Explanation, Seen
+from grader.explain.values.pair import with_article
+from grader.explain.values.parameters import of_parameters
+from grader.explain.values.relations import relation_of
+from grader.explain.values.results import form_of, order_of
+from grader.judge.compare import OF_GRADIENT, difference
+
+
+def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Explain what the first failing trial raised."""
+    first = wrong[0]
+    if says := _of_missing_refusal(first):
+        return Explanation("exception" if first.error else "structure", first.error, says)
+    says = meaning(first.error, first.message, first.line, first.shapes, source) if first.error else ""
+    kind = "structure" if first.error == "WrongForm" else "exception"  # the former is a finding of the probe
+    if not says and first.error and first.line:
+        says = clue(LAYERS, source)
+        return _with_line(kind, "", says) if says else None
+    return Explanation(kind, first.error, says) if says else None
+
+
+def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | None:
+    """Explain values of the wrong form: shape, dtype, number and order of what came back, and parameters.
+
+    Args:
+        wrong: the failing trials of one check.
+        sure: leave out what only describes, such as a shape that is another.
+    """
+    if any(trial.error for trial in wrong):
+        return None
+    if found := of_parameters(wrong[0].got, wrong[0].expected):
+        return Explanation("structure", "parameters", found)
+    says = form_of(wrong, sure)
+    if not says:
+        return None
+    effect = next((effect for trial in wrong for effect in (*_dtype_effects(trial), *_lost_axes(trial))), "")
+    return _with_line("structure", says, clue(effect, source) if effect else "")
+
+
+def of_order(seen: Sequence[Seen]) -> Explanation | None:
+    """Explain results that came in each other's places, where the first check looks at one of them alone."""
+    says = order_of(seen)
+    return Explanation("structure", says, says) if says else None
+
+
+def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Explain side effects, and gradients that do not flow."""
+    if any(trial.error for trial in wrong):
+        return None
+    if all(trial.got.get("inputs unchanged") is False for trial in wrong):
+        return _of_changed_inputs(wrong[0], source)
+    changed = [name for name, got in wrong[0].got.items() if "mode is as before" in name and got is False]
+    if changed and wrong[0].expected.get(changed[0]) is True and (found := clue(MODES, source)):
+        return _with_line("conduct", "", found)
+    due = [name for name in _gradients(wrong[0]) if wrong[0].expected[name] is not None]
+    lost = [name for name in due if wrong[0].got.get(name) is None]
+    if lost:
+        name = lost[0].removeprefix(OF_GRADIENT)
+        found = clue(GRADIENT, source, name if len(lost) == 1 else "") or clue(GRADIENT, source)
+        says = f"No gradient reaches `{name}`{' and others' if len(lost) > 1 else ''}."
+        return _with_line("gradient", says, found) if found else None
+    partly = [
+        name for name in _gradients(wrong[0]) if difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10)
+    ]
+    others = [name for name in wrong[0].expected if not name.startswith(OF_GRADIENT)]
+    right = all(not difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10) for name in others)
+    if partly and right and (found := clue(PART, source)):
+        return _with_line("gradient", "The values are right, but only a part of the gradient arrives.", found)
+    return None
+
+
+def of_values(wrong: Sequence[Seen], seen: Sequence[Seen], source: str, *, sure: bool) -> Explanation | None:
+    """Explain values of the right form: by a slip in the code, by a relation to the expected ones, or by the axes that are counted.
+
+    Args:
+        wrong: the failing trials of one check.
+        seen: all trials.
+        sure: leave out what only describes.
+    """
+    if any(trial.error for trial in wrong):
+        return None
+    if found := clue(VALUES, source):
+        return _with_line("relation", "", found)
+    if says := relation_of([trial for trial in seen if trial.check == wrong[0].check], sure):
+        return _with_line("relation", says, clue(ROUNDED, source) if "rounded" in says else "")
+    return None
+
+
+def of_unused(wrong: Sequence[Seen], source: str, effect: str = UNUSED) -> Explanation | None:
+    """Name an argument or a layer that the answer never uses; with IDLE, a layer without parameters."""
+    found = "" if any(trial.error for trial in wrong) else clue(effect, source)
+    return _with_line("unused", "", found) if found else None
+
+
+def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Name a line that draws random numbers, where nothing else explains other values."""
+    found = "" if any(trial.error for trial in wrong) else clue(RANDOM, source)
+    return _with_line("relation", "", found) if found else None
+
+
+def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
+    """Explain an answer that is right for one number of batch axes only, by a line that counts axes from the front."""
+    axes = {_batch_axes(trial) for trial in wrong}
+    names = wrong[0].inputs.keys()  # a trial that shares none of them tries another function of the exercise
+    alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
+    passed = {_batch_axes(trial) for trial in alike if trial.passed and not trial.error}
+    right = passed - axes
+    if right == {0} and (found := clue(WITHOUT_BATCH, source)):
+        return _with_line("relation", "It is right without a batch, and wrong with one.", found)
+    if 1 in right and 0 not in passed and (found := clue(WITH_BATCH, source)):
+        others = " or ".join(word for count, word in ((0, "none"), (2, "two")) if count in axes)
+        return _with_line("relation", f"It is right with one batch axis, and wrong with {others}.", found)
+    return None
+
+
+def of_arguments(wrong: Sequence[Seen], seen: Sequence[Seen]) -> Explanation | None:
+    """Explain an answer that is right where an argument is left out and wrong where it is given, or the other way round."""
+    given = [_arguments(trial) for trial in wrong]
+    right = [_arguments(trial) for trial in seen if trial.passed and trial.check == wrong[0].check]
+    if not right or any(trial.error for trial in wrong):
+        return None
+    always, never = set.intersection(*given), set.intersection(*right)
+    if left_out := sorted(never - set().union(*given)):
+        says = f"It is right where `{left_out[0]}` is given, and wrong where it is left out: look at its default."
+        return Explanation("relation", says, says)
+    if put_in := sorted(always - set().union(*right)):
+        says = f"It is right where `{put_in[0]}` is left out, and wrong where it is given."
+        return Explanation("relation", says, says)
+    return None
+
+
+def of_spelling(wrong: Sequence[Seen]) -> Explanation | None:
+    """Explain words that are spelled in another way than the task asks."""
+    for trial in wrong:
+        for name, want in trial.expected.items():
+            came = _words(trial.got.get(name))
+            for word in _words(want) - came:
+                alike = get_close_matches(word, sorted(came - _words(want)), n=1, cutoff=0.75)
+                if alike:
+                    says = f"Your answer says {alike[0]!r}; the task spells it {word!r}."
+                    return Explanation("structure", says, says)
+    return None
+
+
+def with_slip(found: Explanation, source: str) -> Explanation:
+    """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
+    effects = {"mistake": VALUES, "argument": VALUES, "structure": VALUES, "exception": LAYERS}
+    effect = effects.get(found.kind, "") if found.name not in ("AttributeError", "NameError") else ""
+    line = (clue(effect, source) if effect else "") or (clue(LAYERS, source) if found.kind == "structure" else "")
+    if found.line or not line or line in found.says:
+        return found
+    return _with_line(found.kind, found.says, line)._replace(name=found.name)
+
+
+def _of_missing_refusal(trial: Seen) -> str:
+    """Say that an input had to be refused, where a computation that was tried all the same raised something else."""
+    for name, want in trial.expected.items():
+        due = re.fullmatch(r"an? (\w+Error) came", name)
+        if due and want is True and trial.got.get(name) is False:
+            return f"For this input {with_article(due[1])} is due, and none came."
+        if due and want is True and trial.error not in ("", "AssertionError", "WrongForm", due[1]):
+            return f"For this input {with_article(due[1])} is due. Check the sizes first, and raise it before anything is computed."
+    return ""
+
+
+def _arguments(trial: Seen) -> set[str]:
+    """Return the names of the arguments that a trial gives."""
+    return {name.removeprefix("arguments.") for name in trial.inputs if name.startswith("arguments.")}
+
+
+def _words(value: Any) -> set[str]:
+    """Return a text, or the texts of a list."""
+    values = value if isinstance(value, list) else [value]
+    return {text for text in values if isinstance(text, str)}
+
+
+def _of_changed_inputs(trial: Seen, source: str) -> Explanation:
+    """Name the inputs that the call changed, and the line that did it."""
+    changed = trial.got.get("changed")
+    names = [name for name in changed if isinstance(name, str)] if isinstance(changed, list) else []
+    says = f"The call changes {' and '.join(f'`{name}`' for name in names) or 'one of its inputs'} in place."
+    found = clue(IN_PLACE, source, names[0] if len(names) == 1 else "")
+    return _with_line("conduct", says if found else f"{says} Work on new tensors.", found)
+
+
+def _gradients(trial: Seen) -> Iterator[str]:
+    return (name for name in trial.expected if name.startswith(OF_GRADIENT))
+
+
+def _dtype_effects(trial: Seen) -> Iterator[str]:
+    """Yield the effect of each tensor that came back with the right shape and another precision."""
+    effects = {(float32, float64): (FLOAT32,), (float64, float32): (FLOAT64,)}
+    for name, want in trial.expected.items():
+        got = trial.got.get(name)
+        if isinstance(got, Tensor) and isinstance(want, Tensor) and got.shape == want.shape:
+            yield from effects.get((got.dtype, want.dtype), ())
+
+
+def _lost_axes(trial: Seen) -> Iterator[str]:
+    """Yield the effect of a tensor that came back with fewer axes."""
+    for name, want in trial.expected.items():
+        got = trial.got.get(name)
+        if isinstance(got, Tensor) and isinstance(want, Tensor) and got.ndim < want.ndim:
+            yield FLATTENED
+
+
+def _batch_axes(trial: Seen) -> int:
+    """Count the batch axes of a trial."""
+    shape = trial.sizes.get("batch_shape", ())
+    return len(shape) if isinstance(shape, (tuple, list)) else 0
+
+
+def _with_line(kind: str, says: str, clue_of_line: str) -> Explanation:
+    """Join what is wrong with the line that causes it, if one is known: "line 3: `.item()` …"."""
+    where, _, why = clue_of_line.partition(": ")
+    number = where.removeprefix("line ")
+    line = int(number) if number.isdecimal() else 0
+    words = " ".join(filter(None, (says, clue_of_line[:1].upper() + clue_of_line[1:])))
+    return Explanation(kind, says or why, words, line)

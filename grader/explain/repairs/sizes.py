@@ -1,0 +1,163 @@
+"""Small changes of numbers that are written into the code: sizes, places counted from the front, limits."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from grader.explain.repairs.edits import Change, become, puts, sets
+
+Changes = Iterator[tuple[int, str, int, Change]]  # rank, what the student reads, line, change
+Piece = Callable[[Any], str]  # the source of a node
+
+FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
+FROM_FRONT = "`{}` counts its axes from the front, and not every input has the same number of axes."
+RECUT = "a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere."
+LOST = "`{}` is overwritten here, and is needed again."
+PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
+
+
+def of_sizes(node: Any, piece: Piece) -> Changes:
+    """Yield changes of the numbers in an expression."""
+    if isinstance(node, ast.Call):
+        yield from _places_from_front(node, piece)
+        if _name(node) in ("reshape", "view") and isinstance(node.func, ast.Attribute):
+            yield 3, RECUT, node.lineno, lambda n: become(n, ast.Attribute(n.func.value, "mT", ast.Load()))
+    elif isinstance(node, ast.Subscript):
+        yield from _indices_from_front(node, piece)
+        yield from _from_minus_zero(node, piece)
+    elif isinstance(node, ast.Compare):
+        yield from _compared_in_place(node, piece)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
+        tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
+        yield 3, f"look at the `{piece(node)}`; with another one it comes out right.", node.lineno, sets("value", tenth)
+    elif isinstance(node, ast.Assign):
+        yield from _overwritten(node)
+    elif isinstance(node, ast.FunctionDef):
+        yield from _fixed(node)
+
+
+def _name(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _fixed(function: ast.FunctionDef) -> Changes:
+    """Put a size of what is handed in, or an attribute of it, in the place of a number, wherever that number stands."""
+    numbers: dict[int, int] = {}
+    for node in (part for statement in function.body for part in ast.walk(statement)):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 2:
+            numbers.setdefault(node.value, node.lineno)
+    read = {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Attribute) and "head" in node.attr}
+    for number, line in numbers.items():
+        for size in (*_sizes(function), *sorted(read)):
+            yield 4, FIXED.format(number), line, _replaces(number, size)
+
+
+def _sizes(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield what may be meant by a number: a count that is handed in, one of a layer's, the length of an axis."""
+    names = [argument.arg for argument in function.args.args]
+    if "num_heads" in names and "tokens" in names:
+        yield "tokens.shape[-1] // num_heads"
+    for argument in (*function.args.args, *function.args.kwonlyargs):
+        kind = ast.unparse(argument.annotation) if argument.annotation else ""
+        if argument.arg in ("num_heads", "n", "patch_size") or kind == "int":
+            yield argument.arg
+        elif argument.arg == "self" or kind.endswith("Module") or "layer" in argument.arg or "attn" in argument.arg:
+            yield f"{argument.arg}.num_heads"
+    names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    for name in [n for n in dict.fromkeys(names) if n in ("weights", "attn", "rows", "maps", "last", "w", "m")]:
+        yield from (f"{name}.shape[-1]", f"{name}.shape[-3]")
+
+
+def _replaces(number: int, size: str) -> Change:
+    def change(node: Any) -> None:
+        node.body = [copy.deepcopy(statement) for statement in node.body]
+        for statement in node.body:
+            for inner in ast.walk(statement):
+                if isinstance(inner, ast.Constant) and type(inner.value) is int and inner.value == number:
+                    become(inner, ast.parse(size, mode="eval").body)
+
+    return change
+
+
+def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
+    """Count the axes that a call names from the end: of up to four axes."""
+    at = [
+        index
+        for index, argument in enumerate(node.args)
+        if isinstance(argument, ast.Constant) and type(argument.value) is int and argument.value >= 0
+    ]
+    if _name(node) not in PLACED_BY or not at:
+        return
+    # An unsqueezed tensor has one axis more.
+    for axes in (3, 4, 5) if _name(node) == "unsqueeze" else (3, 4):
+        numbers = [node.args[index].value - axes for index in at]  # type: ignore[attr-defined]
+        if all(number < 0 for number in numbers):
+            yield 3, FROM_FRONT.format(piece(node)), node.lineno, _counts(at, numbers)
+
+
+def _counts(at: list[int], numbers: list[int]) -> Change:
+    def change(node: Any) -> None:
+        for index, number in zip(at, numbers, strict=True):
+            node.args[index] = ast.UnaryOp(ast.USub(), ast.Constant(-number))
+
+    return change
+
+
+def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
+    """Write `...` for the axes in front: x[:, i] as x[..., i, :, :]."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
+    front = 0
+    while front < len(parts) and isinstance(parts[front], ast.Slice) and ast.unparse(parts[front]) == ":":
+        front += 1
+    # A slice, such as W[:, a:b], is of something with as many axes as that.
+    if not front or front == len(parts) or isinstance(parts[front], ast.Slice):
+        return
+    for behind in (0, 1, 2):
+        whole = [ast.Constant(...), *parts[front:], *(ast.Slice() for _ in range(behind))]
+        yield 2, FROM_FRONT.format(piece(node)), node.lineno, sets("slice", ast.Tuple(whole, ast.Load()))
+
+
+def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
+    """Let a slice begin at the end, where it begins at minus a count that may be 0."""
+    last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
+    start = last.lower if isinstance(last, ast.Slice) and last.upper is None else None
+    if (
+        isinstance(start, ast.UnaryOp)
+        and isinstance(start.op, ast.USub)
+        and not isinstance(start.operand, ast.Constant)
+    ):
+        length = ast.Subscript(ast.Attribute(node.value, "shape", ast.Load()), ast.Constant(-1), ast.Load())
+        new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
+        whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
+        says = f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front: it takes everything."
+        yield 1, says, node.lineno, sets("slice", whole)
+
+
+def _compared_in_place(node: ast.Compare, piece: Piece) -> Changes:
+    """Compare each number of the left with each of the right, or with those below it."""
+    says = f"`{piece(node)}` compares place by place. For each with each, one side needs a second axis."
+    yield 3, says, node.lineno, lambda n: setattr(n, "left", _in_columns(n.left))
+    yield 3, says, node.lineno, lambda n: n.comparators.__setitem__(0, _in_columns(n.comparators[0]))
+    if isinstance(node.ops[0], ast.Eq):
+        for new in (ast.Lt(), ast.LtE()):
+            says = f"look at the comparison in `{piece(node)}`; with another one it comes out right."
+            yield 3, says, node.lineno, puts("ops", 0, new)
+
+
+def _in_columns(node: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(node, "unsqueeze", ast.Load()), [ast.Constant(-1)], [])
+
+
+def _overwritten(node: ast.Assign) -> Changes:
+    """Keep a value that a step reads and overwrites: a, b = step(a, b)."""
+    target = node.targets[0]
+    if not isinstance(target, ast.Tuple) or not isinstance(node.value, ast.Call):
+        return
+    read = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+    for index, one in enumerate(target.elts):
+        if isinstance(one, ast.Name) and one.id in read:
+            others = [ast.Name("_", ast.Store()) if i == index else other for i, other in enumerate(target.elts)]
+            yield 2, LOST.format(one.id), node.lineno, puts("targets", 0, ast.Tuple(others, ast.Store()))

@@ -1,0 +1,159 @@
+"""Say what is wrong with several results together: their order, one that came twice, a list in the place of a tensor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.explain.values.pair import NEAR, Trial, agree, sentence, the_leaf
+from grader.explain.values.structure import structure
+
+OTHER, SHAPE, RIGHT = 0, 1, 2  # how much a tensor looks like another
+
+
+def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the phrases that hold about several leaves together, by flattened name; [] if none does.
+
+    Two results that have changed places, one result twice, one that is missing, a list where one tensor is due, or
+    the other way round.
+    """
+    if got.get("inputs unchanged") is False:
+        return []  # the probe looks at nothing else then
+    found = [*_lists(got, want), *_places(got, want)]
+    if not found:
+        found = [
+            f"{sentence(the_leaf(name))} did not come back."
+            for name, value in want.items()
+            if name not in got and got and isinstance(value, Tensor) and "[" not in name
+        ]
+    return list(dict.fromkeys(found))
+
+
+def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
+    """Return the first phrase about the form that holds in all failing trials of a check; "" if there is none.
+
+    What concerns several values comes first, then the values in their order.
+
+    Args:
+        trials: of one check.
+        sure: leave out what shapes say alone, where the numbers do not confirm it.
+    """
+    failing = [trial for trial in trials if not trial.passed]
+    if not failing or any(trial.error for trial in failing):
+        return ""
+    if says := _in_all([of_all(trial.got, trial.expected, trial.sizes) for trial in failing]):
+        return says
+    # Where an axis has length 1, several forms look alike.
+    plain = [not _has_ones(trial) for trial in failing]
+    for name in failing[0].expected:
+        if all(name in trial.got and name in trial.expected for trial in failing):
+            found = [structure(name, trial.got[name], trial.expected[name], trial.sizes, sure) for trial in failing]
+            if says := _in_all(found) or _in_all([one for one, telling in zip(found, plain, strict=True) if telling]):
+                return says
+    return ""
+
+
+def order_of(trials: Sequence[Trial]) -> str:
+    """Return the phrase that two results have changed places, if every failing trial shows that; "" otherwise.
+
+    A check that looks at one result alone shows it by a wrong shape, and another check by both results.
+
+    Args:
+        trials: of all checks.
+    """
+    failing = [trial for trial in trials if not trial.passed and not trial.error]
+    said: set[str] = set()
+    for trial in failing:
+        tensors = [name for name, value in trial.expected.items() if isinstance(value, Tensor)]
+        if len(tensors) == 2:
+            places = list(_places(trial.got, trial.expected))
+            said.add(places[0] if len(places) == 1 else "")
+        elif not all(_looks_like_none(trial.got.get(name), trial.expected[name]) for name in tensors):
+            return ""
+    return said.pop() if len(said) == 1 and "changed places" in next(iter(said)) else ""
+
+
+def _looks_like_none(got: Any, want: Tensor) -> bool:
+    return isinstance(got, Tensor) and got.shape != want.shape
+
+
+def _has_ones(trial: Trial) -> bool:
+    return any(isinstance(value, Tensor) and 1 in value.shape for value in trial.expected.values())
+
+
+def _in_all(lists: Sequence[Sequence[str]]) -> str:
+    """Return the first phrase that is in all lists; "" if there is none."""
+    first = lists[0] if lists else []
+    return next((says for says in first if all(says in other for other in lists)), "")
+
+
+def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
+    """Find results that came in each other's places, or twice."""
+    names = [name for name, value in want.items() if isinstance(value, Tensor) and isinstance(got.get(name), Tensor)]
+    # What another call gave ("loss at another temperature", "without head 1") is no second result of one call.
+    names = [name for name in names if re.fullmatch(r"[a-z_ ]+", name) and not re.search(r" of |without", name)]
+    names = [name for name in names if not any(name.startswith(f"{other} ") for other in names)]
+    for index, one in enumerate(names):
+        for other in names[index + 1 :]:
+            crossed = _looks_like(got[one], want[other]), _looks_like(got[other], want[one])
+            straight = _looks_like(got[one], want[one]), _looks_like(got[other], want[other])
+            guess = want[one].shape == want[other].shape and RIGHT not in crossed
+            if max(straight) < RIGHT and not guess and min(crossed) >= SHAPE:
+                yield f"The two results have changed places: first {the_leaf(one)}, then {the_leaf(other)}."
+                continue
+            if got[one].shape == got[other].shape and torch.equal(got[one], got[other]):
+                if not (want[one].shape == want[other].shape and torch.equal(want[one], want[other])):
+                    yield f"The same came back twice, as {the_leaf(one)} and as {the_leaf(other)}."
+            elif max(straight) < RIGHT and RIGHT in crossed:
+                first, second = (one, other) if crossed[0] == RIGHT else (other, one)
+                yield f"What came back as {the_leaf(first)} is {the_leaf(second)}."
+
+
+def _looks_like(one: Tensor, other: Tensor) -> int:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return OTHER
+    near = NEAR.get(other.dtype, 1e-9)
+    return RIGHT if agree(one.detach().cpu().double(), other.detach().cpu().double(), near) else SHAPE
+
+
+def _lists(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
+    """Find a list where one tensor is due, one tensor where a list is due, and lists of another length."""
+    for name, value in want.items():
+        if isinstance(value, Tensor) and name not in got and f"{name} (number)" in got:
+            parts = [got.get(f"{name}[{index}]") for index in range(got[f"{name} (number)"])]
+            first = parts[0] if parts else None
+            if isinstance(first, Tensor) and first.shape == value.shape and len(parts) > 1:
+                yield f"Several values came back; {the_leaf(name)} alone is asked for."
+            says = f"A list or tuple of tensors came back for {the_leaf(name)}, where one tensor is due"
+            yield f"{says}: {_stacked(parts, value)}."
+            yield f"{says}."
+        elif name.endswith(" (number)") and name not in got:
+            plain = name.removesuffix(" (number)")
+            if isinstance(got.get(plain), Tensor):
+                yield f"One tensor came back for {the_leaf(plain)}, where a list of tensors is due."
+        elif name.endswith(" (number)") and got[name] != value and isinstance(got[name], int):
+            plain = the_leaf(name.removesuffix(" (number)"))
+            entries = [got.get(f"{name.removesuffix(' (number)')}[{index}]", got) for index in range(got[name])]
+            if any(entry is None for entry in entries):
+                yield f"The list of {plain} holds None; leave such entries out.".replace("list of the ", "list of ")
+            else:
+                yield f"Too {'many' if got[name] > value else 'few'} came back in the list of {plain}.".replace(
+                    "of the ", "of "
+                )
+
+
+def _stacked(parts: list[Any], want: Tensor) -> str:
+    """Say how a list of tensors becomes the one that is due, if that is known."""
+    tensors = [part for part in parts if isinstance(part, Tensor)]
+    if len(tensors) == len(parts) > 0 and len({(part.shape, part.dtype) for part in tensors}) == 1:
+        for axis in range(tensors[0].ndim + 1):
+            if _looks_like(torch.stack(tensors, axis), want) == RIGHT:
+                return f"stack them along axis −{want.ndim - axis}"
+        for axis in range(tensors[0].ndim):
+            if _looks_like(torch.cat(tensors, axis), want) == RIGHT:
+                return f"join them along axis −{want.ndim - axis}"
+    return "torch.stack or torch.cat makes one of its parts"

@@ -1,0 +1,356 @@
+"""Say what is wrong with the form of a value: its kind, its shape, its dtype, or which of several values it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.explain.values.pair import (
+    NEAR,
+    agree,
+    axis_names,
+    called,
+    sentence,
+    slice_words,
+    the_leaf,
+    whole_sizes,
+    with_article,
+)
+
+MOST_AXES = 5  # of a tensor whose axes are tried in every order
+
+
+def structure(name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = None, sure: bool = False) -> list[str]:
+    """Return the phrases that hold about the form of one leaf, the simplest first; [] if it is right or none is found.
+
+    Args:
+        name: of the leaf: "output", "gradient of key".
+        sizes: of the trial, by name: {"queries": 3, "d_k": 4}; they name axes.
+        sure: leave out what two shapes say alone, where the numbers do not confirm it.
+    """
+    return list(dict.fromkeys(_form_of(the_leaf(name), name, got, want, sizes or {}, sure)))
+
+
+def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any], sure: bool) -> Iterator[str]:
+    if want is None:
+        if got is not None:
+            yield f"None is due for {the}, and something came back."
+    elif got is None and isinstance(want, str) and want.endswith("Error"):
+        yield f"No {want} came where one is due: check for this case first, and raise it."
+    elif got is None:
+        if name.isidentifier() and type(want) is int:
+            yield f"`{name}` is None, and {want} is due: the task asks for an attribute of this name."
+        elif " of " not in name:  # a gradient that is None is no matter of form
+            yield f"Nothing came back for {the}: is a `return` missing?"
+    elif isinstance(want, Tensor):
+        if isinstance(got, Tensor):
+            yield from _shapes(the, got, want, sizes, sure) if got.shape != want.shape else ()
+            yield from _dtypes(the, got, want) if got.dtype != want.dtype else ()
+        elif want.ndim or not isinstance(got, (bool, int, float)):
+            yield from _no_tensor(the, got)
+    elif isinstance(want, str) and want.endswith("Error"):
+        if not sure and isinstance(got, str) and got.endswith("Error") and got != want:
+            came = with_article(got)
+            yield f"{came[0].upper()}{came[1:]} came, and {with_article(want)} is due: check for this case yourself, and raise it."
+    elif isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and got and any(want):
+        if all(item is None for item in got):
+            yield f"Each time nothing came back for {the}: is a `return` missing?"
+    elif isinstance(got, Tensor) and got.numel() != 1 and isinstance(want, (int, float)):
+        yield f"One number is due for {the}; a tensor of several came back."
+    elif isinstance(want, int) and not isinstance(want, bool) and isinstance(got, float):
+        yield f"A whole number is due for {the}."
+
+
+def _no_tensor(the: str, got: Any) -> Iterator[str]:
+    if isinstance(got, (bool, int, float)):
+        yield f"A plain number came back for {the}, where a tensor is due. No gradient passes through a plain number."
+    elif isinstance(got, (list, tuple)):
+        yield f"A Python list came back for {the}, where a tensor is due. No gradient passes through a list."
+    elif isinstance(got, str):
+        yield f"A text came back for {the}, where a tensor is due."
+    else:
+        yield f"Something else than a tensor came back for {the}."
+
+
+# ---------------------------------------------------------------- dtype
+
+
+def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
+    came, due = (str(tensor.dtype).removeprefix("torch.") for tensor in (got, want))
+    if want.dtype == torch.bool:
+        numbers = set(got.flatten()[:1000].tolist())
+        if numbers <= {0.0, 1.0}:
+            yield f"{sentence(the)} came as numbers 0 and 1. True and False are due: a bool tensor."
+        if numbers <= {0.0, float("-inf")}:
+            yield f"{sentence(the)} came as 0 and −∞, which is for adding. True and False are due: a bool tensor."
+        yield f"{sentence(the)} came as numbers. True and False are due: a bool tensor."
+    elif got.dtype == torch.bool:
+        yield f"{sentence(the)} came as True and False. Numbers are due."
+    elif not want.is_floating_point():
+        if got.is_floating_point():
+            yield f"{sentence(the)} came as {came}. Whole numbers are due."
+    elif not got.is_floating_point():
+        yield f"{sentence(the)} came as whole numbers ({came}). {due} is due, as in the inputs."
+    elif due == "float64":
+        yield (
+            f"The inputs are float64, and {the} came as {came}. Tensors that you make yourself are float32 unless you say "
+            "dtype=…, and `.float()` makes float32 of all."
+        )
+    elif came == "float64":
+        yield f"{sentence(the)} came as float64. Bring it back to the dtype of the inputs."
+    else:
+        yield f"{sentence(the)} came as {came}. The inputs are {due}, and so should this be."
+
+
+# ---------------------------------------------------------------- shape
+
+
+def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure: bool) -> Iterator[str]:
+    """Say what stands between two shapes; phrases that also explain the numbers come first."""
+    near = NEAR.get(want.dtype, 1e-9)
+    names = axis_names(tuple(want.shape), sizes)
+    numbers = got.detach().cpu().double(), want.detach().cpu().double()
+    telling = got.numel() == 1 or bool((numbers[0].flatten() != numbers[0].flatten()[:1]).any())
+    certain: list[str] = []
+    possible: list[str] = []
+    for rule in (_ones, _reduced, _unreduced, _swapped, _joined, _longer):
+        # In some trials two sizes are the same, and an axis has no name: then its position is said in all.
+        for named in (names, [""] * len(names)):
+            for says, made in rule(the, *numbers, named, sizes):
+                (certain if made is not None and telling and _gives(made, numbers[1], near) else possible).append(says)
+    yield from certain
+    if not sure:
+        yield from possible
+        yield from _other_size(the, got, want, sizes)
+
+
+def _gives(made: Tensor, want: Tensor, near: float) -> bool:
+    return made.shape == want.shape and agree(made, want, near)
+
+
+Rule = Iterator[tuple[str, Tensor | None]]  # a phrase, and what came, put right; None if that is not known
+
+
+def _place(axis: int, ndim: int) -> str:
+    return "in front" if axis == 0 and ndim > 1 else "at the end" if axis == ndim - 1 else f"at axis −{ndim - axis}"
+
+
+def _ones(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+    """Find axes of length 1 that are too many, or missing."""
+    for axis in range(got.ndim):
+        if got.shape[axis] == 1 and got.squeeze(axis).shape == want.shape:
+            yield (
+                f"{sentence(the)} came with an axis of length 1 too many, {_place(axis, got.ndim)}.",
+                got.squeeze(axis),
+            )
+    for axis in range(want.ndim):
+        if want.shape[axis] == 1 and want.squeeze(axis).shape == got.shape:
+            says = f"{sentence(the)} came without the axis of length 1 that is due {_place(axis, want.ndim)}."
+            yield says, got.unsqueeze(axis)
+    missing = want.ndim - got.ndim
+    if missing > 0 and got.shape == want.squeeze().shape:
+        yield f"Axes of length 1 are gone from {the}: `squeeze()` without a number removes all of them.", None
+    elif got.ndim > want.ndim and got.squeeze().shape == want.shape and got.ndim - want.ndim > 1:
+        yield f"{sentence(the)} came with several axes of length 1 too many.", got.squeeze()
+    if got.ndim == want.ndim and got.shape != want.shape:
+        differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
+        if all(got.shape[axis] == 1 for axis in differ):
+            word = _axis(differ[0], names)
+            for end, index in (("first", 0), ("last", want.shape[differ[0]] - 1)):
+                if len(differ) == 1 and agree(got, want.narrow(differ[0], index, 1), 1e-4):
+                    yield f"Only the {end} of {the} along {word} came back; all are due.", want
+            yield (
+                f"{sentence(the)} came with length 1 along {word}: was something summed or averaged over it?",
+                (got.expand(want.shape)),
+            )
+
+
+def _axis(axis: int, names: list[str]) -> str:
+    return f"the axis of {names[axis]}" if names[axis] else f"axis −{len(names) - axis}"
+
+
+def _reduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+    """Find an axis that was summed or averaged away; or all of them."""
+    ways = {
+        "averaged": lambda axis: want.mean(axis),
+        "summed": lambda axis: want.sum(axis),
+        "reduced to the largest number": lambda axis: want.amax(axis),
+        "reduced to the first entry": lambda axis: want.select(axis, 0),
+        "reduced to the last entry": lambda axis: want.select(axis, -1),
+    }
+    if got.numel() > 1 and float(got.max()) == float(got.min()):
+        ways = {}  # one number everywhere is the sum, the mean or the largest of many things
+    for axis in range(want.ndim):
+        shape = [*want.shape[:axis], *want.shape[axis + 1 :]]
+        if list(got.shape) != shape or want.shape[axis] == 1:
+            continue
+        word = _axis(axis, names)
+        for way, reduce in ways.items():
+            if agree(got, reduce(axis), 1e-4):
+                yield f"{sentence(the)} came {way} over {word}. All of them are due.", want
+                break
+        else:
+            yield f"{sentence(the)} came without {word}: was something summed or picked along it?", None
+    if got.ndim == 0:
+        for way, one in (("the mean", want.mean()), ("the sum", want.sum())):
+            if agree(got, one, 1e-4):
+                yield f"{sentence(the)} came as one number, {way} of all that are due.", want
+                return
+        yield f"{sentence(the)} came as one number: something is summed or averaged over all axes.", None
+
+
+def _unreduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+    """Find an axis that should have been averaged, summed or picked from; or a batch paired with itself."""
+    came = axis_names(tuple(got.shape), sizes)
+    if want.ndim == 0 and got.numel() > 1:
+        for way, one in (("mean", got.mean()), ("sum", got.sum())):
+            if agree(one, want, 1e-4):
+                yield f"One number is due for {the}: take the {way} of those that came.", want
+                return
+        yield f"One number is due for {the}; several came back.", None
+        return
+    if _own_entries(got, want):
+        word = slice_words(tuple(want.shape), sizes)[0][-1]
+        yield f"In {the}, each {word} is paired with every other, and not with itself alone.", want
+        return
+    if got.ndim != want.ndim + 1:
+        return
+    for axis in range(got.ndim):
+        if [*got.shape[:axis], *got.shape[axis + 1 :]] != list(want.shape) or got.shape[axis] == 1:
+            continue
+        word = _axis(axis, came)
+        if agree(got, want.unsqueeze(axis).expand_as(got), 1e-4):
+            yield f"{sentence(the)} came several times over, along an axis too many: {word}.", want
+            return
+        for way, one in (("averaged", got.mean(axis)), ("summed", got.sum(axis))):
+            if agree(one, want, 1e-4):
+                yield f"{sentence(the)} should be {way} over {word}.", want
+                return
+        if axis + 1 < got.ndim and got.shape[axis] in want.shape:
+            for other in range(got.ndim):
+                if other != axis and got.shape[other] == got.shape[axis]:
+                    own = got.diagonal(dim1=axis, dim2=other).movedim(-1, min(axis, other))
+                    if own.shape == want.shape and agree(own, want, 1e-4):
+                        word = slice_words(tuple(got.shape), sizes)[min(axis, other) + 1][-1]
+                        yield (f"In {the}, each {word} is paired with every other, and not with itself alone.", want)
+                        return
+        yield f"{sentence(the)} came with an axis too many: {word}.", None
+
+
+def _own_entries(got: Tensor, want: Tensor) -> bool:
+    """Tell whether what came has the leading axes twice, and what is due where both have the same index."""
+    twice = got.ndim - want.ndim
+    lead = want.shape[:twice]
+    for start in range(twice, got.ndim - twice + 1) if twice > 0 and got.shape[:twice] == lead else ():
+        if got.shape[start : start + twice] == lead:
+            own = got
+            for index in range(twice):
+                own = own.diagonal(dim1=0, dim2=start - index)
+            if agree(own.movedim(tuple(range(-twice, 0)), tuple(range(twice))), want, 1e-4):
+                return True
+    return False
+
+
+def _swapped(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+    """Find an order of the axes in which what came has the due shape."""
+    if got.ndim != want.ndim or got.ndim > MOST_AXES or sorted(got.shape) != sorted(want.shape):
+        return
+    for order in sorted(permutations(range(got.ndim)), key=_moved):
+        if [got.shape[axis] for axis in order] != list(want.shape) or not agree(got.permute(order), want, 1e-4):
+            continue
+        turned = [axis for axis, other in enumerate(order) if axis != other]
+        if len(turned) == 2:
+            one, other = (names[axis] for axis in turned)
+            if turned == [got.ndim - 2, got.ndim - 1]:
+                yield f"The last two axes of {the} have changed places.", want
+            if one and other:
+                yield f"In {the}, the axes of {one} and {other} have changed places.", want
+            yield (
+                f"In {the}, axis −{got.ndim - turned[0]} and axis −{got.ndim - turned[1]} have changed places.",
+                want,
+            )
+        yield f"The axes of {the} stand in another order.", want
+        return
+
+
+def _moved(order: tuple[int, ...]) -> int:
+    return sum(axis != other for axis, other in enumerate(order))
+
+
+def _joined(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+    """Find neighbouring axes that were joined to one, or one that was cut in two."""
+    if got.numel() != want.numel():
+        return
+    if got.ndim < want.ndim and got.squeeze().shape != want.squeeze().shape:
+        if got.ndim == 1:
+            yield f"{sentence(the)} came flattened to one axis.", got.reshape(want.shape)
+        elif got.shape[1:] == want.shape[want.ndim - got.ndim + 1 :]:
+            says = f"The first axes of {the} came joined to one. Give them back their shape: the leading axes stay as they are."
+            yield says, got.reshape(want.shape)
+        elif got.shape[:-1] == want.shape[: got.ndim - 1]:
+            yield f"The last axes of {the} came joined to one.", got.reshape(want.shape)
+        else:
+            yield f"Some axes of {the} came joined to one.", got.reshape(want.shape)
+    elif got.ndim > want.ndim:
+        yield (
+            f"{sentence(the)} came with more axes than are due: two of them should be joined to one.",
+            got.reshape(want.shape),
+        )
+
+
+def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+    """Find that what came is longer or shorter along one axis."""
+    if got.ndim != want.ndim:
+        return
+    differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
+    if len(differ) != 1:
+        return
+    axis, word = differ[0], _axis(differ[0], names)
+    came, due = got.shape[axis], want.shape[axis]
+    if 1 in (came, due) and came < due:
+        return
+    short, long = (want, got) if came > due else (got, want)
+    length = short.shape[axis]
+    start = agree(long.narrow(axis, 0, length), short, 1e-4)
+    end = agree(long.narrow(axis, long.shape[axis] - length, length), short, 1e-4)
+    if came > due:
+        if start or end:
+            yield (
+                f"{sentence(the)} came right, but with more {'behind' if start else 'in front of'} it along {word}.",
+                None,
+            )
+        elif came == 2 * due:
+            yield (
+                f"{sentence(the)} came twice as long along {word}: was something appended where it should be added?",
+                None,
+            )
+        else:
+            if came == due + 1:
+                yield f"{sentence(the)} came one too long along {word}.", None
+            yield f"{sentence(the)} came too long along {word}.", None
+    elif start or end:
+        yield (
+            f"{sentence(the)} came right as far as it goes, but the {'last' if start else 'first'} are missing along {word}.",
+            None,
+        )
+    else:
+        if came == due - 1:
+            yield f"{sentence(the)} came one too short along {word}.", None
+        yield f"{sentence(the)} came too short along {word}.", None
+
+
+def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[str]:
+    """Say that an axis has the length of another size than is due."""
+    if got.ndim != want.ndim:
+        few = "few" if got.ndim < want.ndim else "many"
+        yield f"{sentence(the)} came with too {few} axes."
+        return
+    whole = whole_sizes(sizes)
+    for axis, (came, due) in enumerate(zip(got.shape, want.shape, strict=True)):
+        names = [[name for name, size in whole.items() if size == length] for length in (came, due)]
+        if came != due and len(names[0]) == len(names[1]) == 1:
+            yield f"Axis −{got.ndim - axis} of {the} came as long as {called(names[0][0])}; {called(names[1][0])} is due."

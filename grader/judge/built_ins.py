@@ -1,0 +1,103 @@
+"""Fail answers that call the built-in that they should write, import the course, or are the carry-on cell's code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.judge.carry_on import is_carry_on
+from grader.judge.dependencies import foundations
+from grader.judge.from_scratch import imported_course, ran_builtins, same_definitions, used_builtins
+from grader.judge.mentions import HINT, complaint
+from grader.judge.reaches import reaches
+from grader.records import Flag, Outcome, Verdict
+from grader.submission.cells import Role, carry_on_cell, provided_cell, role
+from grader.submission.rebuild import Rebuilt
+
+IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you go on and earns no points"
+IMPORTS_COURSE = "it imports {}, the course's own code, which is not there where notebooks are graded"
+
+# By id of the probed exercise: the built-ins that ran, as the sandbox's tripwire
+# (grader/sandbox/guest/tripwire.py) reported them. Each is (operator, the given cell or the other exercise
+# whose code called it); "" if the exercise's own did.
+BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
+
+
+def refuse_built_ins(
+    lesson: Lesson, rebuilt: Rebuilt, verdicts: Sequence[Verdict], builtin_calls: BuiltinCalls
+) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
+    """Fail and flag answers that call the built-in that their exercise asks to write, import the course, or are carry-on code.
+
+    Where that code is a single statement, the answer is only flagged. A verdict with the outcome FAULT stays as it is.
+
+    Returns:
+        The verdicts in the same order, and the flags.
+    """
+    sources = {cell.id: cell.source for cell in rebuilt.notebook.cells}
+    own = [sources[cell] for cell in rebuilt.own]
+    carry_on = {cell: source for cell, source in sources.items() if role(cell) is Role.CARRY_ON}
+    judged: list[Verdict] = []
+    flags: list[Flag] = []
+    for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
+        answer = rebuilt.answers.get(exercise.id, "")
+        # Later answers may call an answer that was failed for a built-in: they lose no points for it.
+        refused_before = (flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise)
+        failed = {id: lesson.exercise(id).bans for id in refused_before}
+        used = used_builtins(exercise, answer, own)
+        may_call = {cell: sources.get(cell, "") for cell in _may_call(lesson, exercise)}
+        used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed, may_call)
+        if used and verdict.outcome is not Outcome.FAULT:
+            flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
+            verdict = refused(verdict, complaint(used))
+        if modules := imported_course(answer, own):
+            flags.append(Flag(kind="imports-course", exercise=exercise.id, detail=", ".join(modules)))
+            if verdict.outcome is not Outcome.FAULT:
+                verdict = refused(verdict, IMPORTS_COURSE.format(modules[0]))
+        given = carry_on.get(carry_on_cell(exercise.id), "")
+        if is_carry_on(answer, given, own):
+            flags.append(Flag(kind="is-carry-on", exercise=exercise.id, detail="the carry-on cell's statements"))
+            if verdict.outcome is not Outcome.FAULT:
+                verdict = refused(verdict, IS_CARRY_ON)
+        elif same_definitions(answer, given, exercise.defines):
+            flags.append(_carry_on_flag(exercise))
+        judged.append(verdict)
+    if (modules := imported_course("\n".join(own))) and not any(flag.kind == "imports-course" for flag in flags):
+        flags.append(Flag(kind="imports-course", exercise=None, detail=", ".join(modules)))
+    return tuple(judged), (*flags, *_reaching(rebuilt.answers, own))
+
+
+def _may_call(lesson: Lesson, exercise: Exercise) -> list[str]:
+    """List the given cells whose built-ins an answer may call: as declared, and those that stand in for what it builds on."""
+    below = foundations(lesson, exercise.id)
+    declared = [module for id in (exercise.id, *below) for module in lesson.exercise(id).may_call]
+    return [*map(provided_cell, declared), *map(carry_on_cell, below)]
+
+
+def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
+    """Flag the answers, and the student's own cells, that reach into the interpreter, the sandbox or other processes."""
+    found: list[tuple[str | None, tuple[str, ...]]]
+    found = [(exercise, reaches(source)) for exercise, source in answers.items()]
+    found.append((None, tuple(dict.fromkeys(what for source in own for what in reaches(source)))))
+    return [Flag(kind="reaches-inside", exercise=exercise, detail=", ".join(what)) for exercise, what in found if what]
+
+
+def refused(verdict: Verdict, message: str) -> Verdict:
+    """Copy a verdict as FAILED, without points."""
+    return replace(
+        verdict,
+        outcome=Outcome.FAILED,
+        points=0.0,
+        message=message,
+        mistake=None,
+        hint=HINT,
+        diagnosis="built-in",
+        checks=tuple(replace(check, points=0.0) for check in verdict.checks),
+    )
+
+
+def _carry_on_flag(exercise: Exercise) -> Flag:
+    """Make the flag of an answer that equals the carry-on cell."""
+    # The answer loses no points: a student may have written the same line.
+    return Flag(kind="same-as-carry-on", exercise=exercise.id, detail="equals the carry-on cell")

@@ -1,0 +1,52 @@
+"""Find out which exercise depends on which: as declared, and by the names that an answer mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from grader.declare.lesson import Lesson
+from grader.submission.code.source_names import definitions, looks_names_up, mentioned_names
+
+
+def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return the ids of the exercises whose names a source mentions, directly or through definitions.
+
+    Args:
+        defined: name → the names that the definition of this name mentions.
+    """
+    reached: frozenset[str] = frozenset()
+    new = mentioned_names(source)
+    while new:
+        reached |= new
+        new = frozenset().union(*(defined[name] for name in new & defined.keys())) - reached
+    return frozenset(exercise.id for exercise in lesson.exercises if reached & set(exercise.defines))
+
+
+def foundations(lesson: Lesson, id: str) -> frozenset[str]:
+    """Return the ids of all exercises that an exercise builds on, directly or through others."""
+    below: set[str] = set()
+    stack: list[str] = list(lesson.exercise(id).builds_on)
+    while stack:
+        foundation = stack.pop()
+        if foundation not in below:
+            below.add(foundation)
+            stack += lesson.exercise(foundation).builds_on
+    return frozenset(below)
+
+
+def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
+    """Return the foundations of an exercise that its answer can call: those whose names it mentions.
+
+    Return all foundations if the answer, or a cell that the student added, looks names up as it runs, or if a
+    check of the exercise probes a trained object.
+
+    Args:
+        answers: source of the answer cell that counts, by exercise id.
+        own: sources of the cells that the student added; every answer counts as using all of them.
+    """
+    below = foundations(lesson, id)
+    source = "\n".join([answers.get(id, ""), *own])
+    if looks_names_up(source) or any(check.at for check in lesson.exercise(id).checks):
+        return below  # training an object may call all foundations
+    defined = {name: names for text in answers.values() for name, names in definitions(text).items()}
+    return below & mentioned_exercises(lesson, source, defined)

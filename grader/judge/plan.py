@@ -1,0 +1,115 @@
+"""Draw the trials of a lesson for one submission."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from grader.declare.exercise import Check, Exercise
+from grader.declare.lesson import Lesson
+from grader.declare.sampler import InputSampler, PublicSampler
+from grader.declare.trial import Trial
+from grader.declare.validate import refuse_unknown_names
+from grader.judge.planned_trial import PlannedTrial
+from grader.records import Inputs
+from grader.submission.cells import answer_cell
+
+
+def plan(lesson: Lesson, secret: str, submission_sha256: str, run_seed: int = 0) -> tuple[PlannedTrial, ...]:
+    """Draw every trial of a lesson.
+
+    The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and
+    another grading of the same file draws the same inputs. Public inputs are the same for every submission.
+
+    Args:
+        submission_sha256: the digest of the submission's content.
+        run_seed: the seed of the notebook's run, from which a training starts.
+
+    Raises:
+        DeclarationError: a probe asks for a name that is neither an input nor one of the lesson's.
+    """
+    trials = tuple(
+        trial for exercise in lesson.exercises for trial in plan_exercise(exercise, secret, submission_sha256, run_seed)
+    )
+    for trial in trials:
+        refuse_unknown_names(lesson, trial.exercise, trial.check, trial.inputs.keys())
+    return trials
+
+
+def plan_exercise(
+    exercise: Exercise, secret: str, submission_sha256: str, run_seed: int = 0
+) -> tuple[PlannedTrial, ...]:
+    """Draw every trial of one exercise: of each check the public ones, then the hidden ones; last, one once more."""
+    trials = [
+        trial
+        for check in exercise.checks
+        for public in (True, False)
+        for trial in _draw(exercise, check, public, None if public else (secret, submission_sha256), run_seed)
+    ]
+    return (*trials, *_once_more(trials))
+
+
+def _once_more(trials: Sequence[PlannedTrial]) -> Iterator[PlannedTrial]:
+    """Yield the first hidden trial again, if that is cheap: an answer that counts its calls may not change its mind.
+
+    It is cheap where the probe shares a fork with those before it.
+    """
+    first = next((trial for trial in trials if not trial.public), None)
+    if first is not None and first.unchanging:
+        described = ", ".join(filter(None, (first.trial.describe, "called again at the end")))
+        yield replace(first, key=f"{first.key}-again", trial=replace(first.trial, describe=described))
+
+
+def draw_ahead(lesson: Lesson) -> None:
+    """Draw the inputs of a lesson's public trials now: what plans its submissions finds them."""
+    for exercise in lesson.exercises:
+        examples(exercise)
+
+
+def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
+    """Draw the public trials of one exercise."""
+    return tuple(trial for check in exercise.checks for trial in _draw(exercise, check, True))
+
+
+def shown(exercise: Exercise) -> tuple[PlannedTrial, ...]:
+    """Draw the trials of the self-check in the notebook: the public ones, and hidden ones with public numbers."""
+    return tuple(
+        trial for check in exercise.checks for public in (True, False) for trial in _draw(exercise, check, public, None)
+    )
+
+
+def _draw(
+    exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...] | None = None, run_seed: int = 0
+) -> Iterator[PlannedTrial]:
+    """Draw the public trials, or else the hidden trials, of one check.
+
+    Args:
+        seed: what seeds the inputs besides the trial's key; None: they are public.
+        run_seed: what a check on a trained object gets as the input "seed": the notebook's own word does not count.
+    """
+    kind = "public" if public else "hidden"
+    for index, trial in enumerate(check.examples if public else check.trials):
+        key = f"{exercise.id}/{check.name}/{kind}/{index}"
+        inputs = _public_inputs(trial, key) if seed is None else trial.draw(InputSampler(*seed, key))
+        yield PlannedTrial(
+            key=key,
+            exercise=exercise,
+            check=check,
+            trial=trial,
+            public=public,
+            inputs=inputs if check.verified is None else {**inputs, "seed": run_seed},
+            cell=check.at or answer_cell(exercise.id),
+        )
+
+
+# Public inputs by key, with the trial that drew them. They are the same for every submission, and drawing them takes longer than
+# judging them.
+_public: dict[str, tuple[Trial, Inputs]] = {}
+
+
+def _public_inputs(trial: Trial, key: str) -> Inputs:
+    """Draw the inputs of a public trial, once in this process."""
+    known = _public.get(key)
+    if known is None or known[0] is not trial:  # a test may declare another exercise of the same name
+        known = _public[key] = trial, trial.draw(PublicSampler(key))
+    return known[1]

@@ -1,0 +1,139 @@
+"""One trial of one check, drawn for a submission, and the request that the sandbox gets for it."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType, FunctionType
+
+from grader.declare.builtin_names import operators
+from grader.declare.errors import DeclarationError
+from grader.declare.exercise import Check, Exercise
+from grader.declare.lesson import Lesson
+from grader.declare.trial import Trial
+from grader.paths import OWN_LESSONS
+from grader.records import Inputs, Request
+
+# Modules, and packages of modules, whose functions may be sent to the sandbox.
+SENT = ("grader.course", OWN_LESSONS, "grader.declare.probes")
+
+
+@cache
+def parameters(probe: Callable) -> tuple[str, ...]:
+    """Return the names of a probe's parameters: inputs of the trial, and names in the notebook."""
+    return tuple(inspect.signature(probe).parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTrial:
+    """One trial of one check, with its inputs drawn."""
+
+    key: str  # "1.4/values/hidden/0"
+    exercise: Exercise
+    check: Check
+    trial: Trial
+    public: bool
+    inputs: Inputs
+    cell: str  # id of the cell after which the probe runs
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The names that the probe takes from the notebook."""
+        not_inputs = frozenset(parameters(self.check.probe)) - self.inputs.keys()
+        return frozenset(self.check.names.get(name, name) for name in not_inputs)
+
+    @property
+    def unchanging(self) -> bool:
+        """Whether the probe takes only names that the exercise defines.
+
+        Such a probe changes nothing that other probes use, and may share a fork with them. Any other probe
+        may take a trained model, and change it.
+        """
+        return self.takes <= set(self.exercise.defines)
+
+    @property
+    def request(self) -> Request:
+        """The request that makes the sandbox run this trial's probe."""
+        probe = self.check.probe
+        return Request(
+            key=self.key,
+            source=source_of(probe),
+            function=probe.__name__,
+            inputs=self.inputs,
+            names=self.check.names,
+            seconds=self.check.seconds,
+            watched=operators(self.exercise.bans),
+            group=self.exercise.id if self.unchanging else f"{self.exercise.id}/{self.check.name}",
+        )
+
+
+def is_sent(definition: FunctionType | type) -> bool:
+    """Tell whether a function or class is defined where the sandbox may get its source from."""
+    return f"{definition.__module__}.".startswith(tuple(f"{package}." for package in SENT))
+
+
+@cache
+def sent_with(probe: Callable) -> Mapping[str, FunctionType | type]:
+    """Return a probe and all functions and exceptions from SENT that it uses, by name; the probe comes last.
+
+    Raises:
+        ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
+    """
+    if not isinstance(probe, FunctionType) or probe.__closure__ or "<" in probe.__qualname__:
+        raise ValueError(f"a probe must be a plain function of module level, not {probe!r}")
+    sent: dict[str, FunctionType | type] = {}
+
+    def visit(function: FunctionType) -> None:
+        """Add the functions that a function calls, and then itself."""
+        if function.__name__ in sent:
+            return
+        sent[function.__name__] = function  # marks it as visited, so that a cycle of calls ends
+        for name in sorted(_global_names(function.__code__)):
+            called = function.__globals__.get(name)
+            if isinstance(called, FunctionType) and is_sent(called):
+                visit(called)
+            elif inspect.isclass(called) and issubclass(called, Exception) and is_sent(called):
+                sent[name] = called
+        # Insert the function again, at the end, below the functions that it calls.
+        sent[function.__name__] = sent.pop(function.__name__)
+
+    visit(probe)
+    return sent
+
+
+@cache
+def source_of(probe: Callable) -> str:
+    """Return the source of a probe and of all that is sent with it.
+
+    Raises:
+        ValueError: the probe's source would not stand alone.
+    """
+    sources = (textwrap.dedent(inspect.getsource(definition)) for definition in sent_with(probe).values())
+    return "from __future__ import annotations\n\n" + "\n\n".join(sources)
+
+
+def refuse_sent_answers(lesson: Lesson) -> None:
+    """Raise for a probe that calls a right answer: it would carry the answer into the sandbox and the notebook.
+
+    Raises:
+        DeclarationError: one line that names the exercise and the check.
+    """
+    for exercise in lesson.exercises:
+        right = (*lesson.reference.values(), *exercise.writings)
+        for check in exercise.checks:
+            for name, definition in sent_with(check.probe).items():
+                if any(definition is answer for answer in right):
+                    raise DeclarationError(
+                        f"{lesson.assignment}: exercise {exercise.id}, checks: the probe of {check.name!r} calls {name}, "
+                        "which is the right answer, and would show it to submissions; let the probe take the student's "
+                        "as a parameter"
+                    )
+
+
+def _global_names(code: CodeType) -> set[str]:
+    """Return the names of globals and attributes that a function uses, inner functions included."""
+    nested = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*(_global_names(inner) for inner in nested))

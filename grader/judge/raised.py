@@ -1,0 +1,159 @@
+"""Say in words which exception ended student code, and on which line of the student's notebook.
+
+What the sandbox reports of an exception is not trusted: it is bounded here, and only shown. The text of the line is taken
+from the notebook that was handed in, and none of the grader's own code is ever quoted.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from grader.judge.excerpt import excerpt, line_of
+from grader.judge.raised_words import (
+    MAX_MESSAGE,
+    MAX_SOURCE,
+    error_in_words,
+    line_called_wrongly,
+    line_in_words,
+    shapes_in_words,
+)
+from grader.records import CellResult, Evidence, Outcome, Place
+from grader.sandbox.text import one_line
+from grader.submission.cells import Role, exercise_of, role
+from grader.submission.code.source_names import cached_by_source, parse_statements
+
+SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
+UNDEFINED = re.compile(r"^name '(\w+)' is not defined")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undefined:
+    """Why a name is not defined that a cell should define."""
+
+    cell: str  # the cell's id
+    why: str  # what happened to the cell, with the line: "stopped at line 3: `import numppy`: ModuleNotFoundError: …"
+    briefly: str  # the same without the line's text
+    excerpt: str = ""
+    outcome: Outcome = Outcome.FAILED  # of an exercise that asks for the name
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookCells:
+    """What the words about an exception need to know of the notebook that ran."""
+
+    sources: Mapping[str, str] = field(default_factory=dict)  # of the code cells, by id
+    student: Collection[str] = ()  # the ids of answers, and of cells that the student added
+    undefined: Mapping[str, Undefined] = field(default_factory=dict)  # by name
+
+
+NO_CELLS = NotebookCells()  # where nothing is known of the notebook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raised:
+    """An exception in words."""
+
+    where: str  # "line 4", "in your own cell, line 3"; empty where the line is not known
+    source: str  # the line, cut
+    what: str  # "RuntimeError: shape '[2, 3]' is invalid for input of size 24 (scores: 2 × 3 × 4)"
+    excerpt: str
+
+    @property
+    def in_a_call(self) -> str:
+        """The message where a call of the student's code raised the exception."""
+        return line_in_words(self.where, self.source, self.what)
+
+    def in_a_cell(self, verb: str, *, briefly: bool = False) -> str:
+        """What happened to a cell that the exception ended: `verb` is "stopped" or "does not parse"."""
+        at = "at " if self.where.startswith("line") else ""
+        if not self.where:
+            return f"{verb}: {self.what}"
+        return f"{verb} {at}{self.where} ({self.what})" if briefly else f"{verb} {at}{self.in_a_call}"
+
+
+def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Raised:
+    """Put an exception into words.
+
+    Args:
+        report: what the sandbox reports of it.
+        here: the id of the cell that the student reads about; other cells are named.
+    """
+    place = report.place
+    if place.cell not in cells.student or line_of(cells.sources.get(place.cell, ""), place.line) is None:
+        line = line_called_wrongly(report.error, report.message, cells.sources.get(here, ""))
+        place = replace(place, cell=here, line=line, column=0, shapes=())
+    source = cells.sources.get(place.cell, "")
+    text = line_of(source, place.line)
+    what = error_in_words(report.error, report.message) + _in_given_code(place, cells)
+    if known := cells.undefined.get(_undefined_name(report)):
+        what += f": {_whose(known.cell)} {known.briefly}"
+    elif report.error != "NameError":
+        what += shapes_in_words(place.shapes, source)
+    what = one_line(what, MAX_MESSAGE)  # a cell failed because of another, and that one of a third, and so on
+    if text is None:
+        return Raised(where="", source="", what=what, excerpt="")
+    return Raised(
+        where=_where(place.cell, place.line, here),
+        source=one_line(text, MAX_SOURCE),
+        what=what,
+        excerpt=excerpt(source, place.line, place.column),
+    )
+
+
+def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tuple[str, Undefined] | None:
+    """Say why the first of these names that is known to be undefined is so; None if none is.
+
+    Args:
+        here: the id of the cell that the student reads about.
+    """
+    for name in names:
+        if known := cells.undefined.get(name):
+            unsolved, mine = known.outcome is Outcome.MISSING, known.cell == here
+            start = "your cell" if mine else f"{name} is not defined: {_whose(known.cell)}"
+            text = f"{start} {known.briefly if unsolved else known.why}"
+            return one_line(known.why if unsolved and mine else text, MAX_MESSAGE), known
+    return None
+
+
+def _undefined_name(report: CellResult | Evidence) -> str:
+    """Return the name that a NameError is about; "" if it is another error."""
+    found = UNDEFINED.search(report.message) if report.error == "NameError" else None
+    return found[1] if found else ""
+
+
+def _where(cell: str, line: int, here: str) -> str:
+    """Name a line of the student's notebook."""
+    if cell == here:
+        return f"line {line}"
+    exercise = exercise_of(cell)
+    return f"in your {f'exercise {exercise}' if exercise else 'own cell'}, line {line}"
+
+
+def _whose(cell: str) -> str:
+    """Name a cell by whose it is."""
+    if role(cell) is Role.ANSWER:
+        return f"its cell, exercise {exercise_of(cell)},"
+    own = role(cell) in (Role.OWN, Role.PREDICTION)
+    return "your own cell that defines it" if own else "the lesson's cell that defines it"
+
+
+def _in_given_code(place: Place, cells: NotebookCells) -> str:
+    """Name the function of the lesson in which an exception was raised; "" if it was raised elsewhere."""
+    source = cells.sources.get(place.given_cell, "")
+    if place.given_cell in cells.student or line_of(source, place.given_line) is None:
+        return ""
+    around = [name for name, first, last in _definition_lines(source) if first <= place.given_line <= last]
+    return f", in the lesson's {around[0] if around else 'code'}"
+
+
+@cached_by_source
+def _definition_lines(source: str) -> tuple[tuple[str, int, int], ...]:
+    """List the functions and classes that a cell defines at its top level, with first and last line."""
+    return tuple(
+        (node.name, node.lineno, node.end_lineno or 0)
+        for node in parse_statements(source) or ()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    )

@@ -1,0 +1,202 @@
+"""Find code that reaches past the exercise: into the interpreter, the sandbox or other processes, or for hidden names.
+
+A guard that runs in the student's process can be got around by such code, so a person looks at each (the flag
+`reaches-inside`). It costs no points by itself: there may be a good reason. The lists hold what no answer needs and no
+right answer that the tests know has.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
+
+MODULES = frozenset("marshal ctypes _ctypes cffi _thread _testcapi _posixsubprocess guest signal unittest".split())
+PARTS_OF_TORCH = frozenset({"library", "_python_dispatch", "_ops", "_dispatch", "_decomp", "fx"})
+# Names of functions, classes and attributes, whatever they are taken from.
+NAMES = frozenset(
+    """
+    _getframe _current_frames currentframe getouterframes f_back f_locals f_globals f_builtins
+    tb_frame gi_frame cr_frame ag_frame gi_yieldfrom
+    getclosurevars getmembers getattr_static redispatch decomposition_table _profile_hook _schema DispatchKey DispatchKeySet _op_dk
+    redispatch_boxed _get_operation_overload
+    _push_on_torch_dispatch_stack _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd higher_order
+    get_objects get_referrers get_referents setprofile settrace addaudithook
+    __closure__ cell_contents __subclasses__ __globals__ __code__ __torch_dispatch__ TorchDispatchMode
+    _DisableTorchDispatch _disable_current_modes _pop_mode _pop_mode_temporarily _get_dispatch_mode
+    _get_current_dispatch_mode _get_current_dispatch_mode_stack _pop_torch_dispatch_stack
+    _dispatch_library custom_op make_fx get_decompositions core_aten_decompositions
+    fork forkpty posix_spawn posix_spawnp Popen ProcessPoolExecutor create_subprocess_exec create_subprocess_shell
+    """.split()
+)
+# (module, name): names that also mean something harmless.
+OF_MODULES = frozenset(
+    {
+        ("inspect", "stack"),
+        ("inspect", "trace"),
+        ("multiprocessing", "Process"),
+        ("multiprocessing", "Pool"),
+        ("multiprocessing", "get_context"),
+        ("mp", "Process"),
+        ("mp", "Pool"),
+        ("mp", "get_context"),
+        ("torch", "library"),
+        *(("os", f"{name}{how}") for name in ("spawnv", "spawnl") for how in ("", "e", "p", "pe")),
+        ("os", "system"),
+    }
+)
+PLACES = re.compile(r"/sandbox\b|/proc/(?:self|\d)|\bguest\.\w+")
+IN_BACKGROUND = re.compile(r"^[ \t]*(?:%%.*--bg\b|!.*(?:\bnohup\b|\bsetsid\b|[^&]&[ \t]*$))", re.MULTILINE)
+
+HARMLESS = frozenset({"__name__", "__doc__", "__qualname__"})  # to which code may assign
+LIBRARIES = frozenset({"torch", "nn", "F", "np", "numpy", "scipy", "builtins", "sys", "os"})
+# Functions that find something by its name, which may be put together: the position of the name.
+LOOKUPS = {"getattr": 1, "attrgetter": 0, "methodcaller": 0, "import_module": 0, "__import__": 0}
+CHANGES = frozenset(
+    "lower upper swapcase title capitalize casefold replace translate join format decode strip removeprefix".split()
+)
+SOFTMAX = ("softmax", "logsumexp", "logaddexp", "logcumsumexp")
+# Nodes of an expression for a name that are read: names that nest in names would take time with their square.
+MOST_PARTS = 40
+PUT_TOGETHER = "a name that is put together"
+REPLACED = "a part of a library is replaced"
+
+
+@cached_by_source
+def reaches(source: str) -> tuple[str, ...]:
+    """List what code reaches for that lies inside the interpreter, the sandbox or another process, in order; or nothing."""
+    found = dict.fromkeys(match.group() for match in PLACES.finditer(source))
+    if IN_BACKGROUND.search(source):
+        found["a process in the background"] = None
+    nodes = [node for statement in parse_statements(without_magics(source)) or () for node in ast.walk(statement)]
+    libraries = LIBRARIES | {name for node in nodes for name in _imported(node)}
+    odd = any(map(_is_odd_text, nodes)) or any(map(_lists_names, nodes))
+    for node in nodes:
+        found.update(dict.fromkeys(_names(node)))
+        if _looks_up(node, libraries, odd=odd):
+            found[PUT_TOGETHER] = None
+        if _replaces(node, libraries):
+            found[REPLACED] = None
+    return tuple(found)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Yield what a node, without its children, names of the lists above."""
+    match node:
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                yield from _of_module(alias.name)
+        case ast.ImportFrom(module=module, names=aliases):
+            yield from _of_module(module or "")
+            for alias in aliases:
+                if alias.name in NAMES or (module, alias.name) in OF_MODULES:
+                    yield alias.name
+        case ast.Attribute(attr=name, ctx=ast.Store()) if name.startswith("__") and name not in HARMLESS:
+            yield f"{name} = …"
+        case ast.Attribute(attr=name, value=value):
+            if name in NAMES or (isinstance(value, ast.Name) and (value.id, name) in OF_MODULES):
+                yield name
+        case ast.Name(id=name) | ast.FunctionDef(name=name):
+            if name in NAMES:
+                yield name
+        case ast.Constant(value=str(text)) if text in NAMES:  # in a list, or as a key, it names as well as in a call
+            yield text
+        case ast.Call(args=arguments):
+            for argument in arguments:
+                if isinstance(argument, ast.Constant) and argument.value in MODULES:
+                    yield str(argument.value)
+
+
+def _of_module(path: str) -> Iterator[str]:
+    """Yield a module's path if it is one of the lists above."""
+    parts = path.split(".")
+    if parts[0] in MODULES or (parts[0] == "torch" and PARTS_OF_TORCH & {*parts}):
+        yield path
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """List the names that an import of whole modules binds."""
+    if isinstance(node, ast.Import):
+        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+    return []
+
+
+def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
+    """Tell whether a node finds something of a library, or a softmax, by a name that is put together, or runs text.
+
+    Args:
+        libraries: names of modules.
+        odd: the code has a text that is spelt backwards, or the like, or lists the names that something has.
+    """
+    match node:
+        case ast.Call(func=ast.Name(id="eval" | "exec"), args=[ast.AST() as text, *_]):
+            return not isinstance(text, ast.Constant)
+        case ast.Call(func=ast.Name(id="vars"), args=[owner]):
+            return _root(owner) in libraries
+        case ast.Attribute(attr="__dict__", value=owner):
+            return _root(owner) in libraries
+        case ast.Call(func=ast.Name(id=function) | ast.Attribute(attr=function), args=arguments) if (
+            function in LOOKUPS and len(arguments) > LOOKUPS[function]
+        ):
+            name = arguments[LOOKUPS[function]]
+            of_library = _root(arguments[0]) in libraries if function == "getattr" else True
+            if isinstance(name, ast.Name):
+                return odd
+            return _is_put_together(name) and (of_library or _hides_softmax(name))
+        case ast.Subscript(slice=name):
+            return _is_put_together(name) and _hides_softmax(name)
+    return False
+
+
+def _lists_names(node: ast.AST) -> bool:
+    """Tell whether a node lists the names that something has: one of them can be picked without being written."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dir" and bool(node.args)
+
+
+def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
+    """Tell whether a node gives a library another function; torch.backends holds settings."""
+    match node:
+        case ast.Attribute(ctx=ast.Store(), value=owner):
+            return _root(owner) in libraries and "backends" not in ast.unparse(owner)
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
+            return _root(owner) in libraries
+    return False
+
+
+def _root(node: ast.AST) -> str:
+    """Return the name at the left of the dots; "" if there is none."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_put_together(name: ast.AST) -> bool:
+    """Tell whether an expression makes a text: a sum, an f-string, a slice, or a method of texts."""
+    return isinstance(name, (ast.BinOp, ast.JoinedStr)) or any(map(_is_odd_text, islice(ast.walk(name), MOST_PARTS)))
+
+
+def _is_odd_text(node: ast.AST) -> bool:
+    """Tell whether a node changes a text that stands in the code: by a slice or by a method of texts."""
+    match node:
+        case ast.Subscript(value=ast.Constant(value=str() | bytes()), slice=ast.Slice()):
+            return True
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(attr=method)), slice=ast.Slice()):
+            return method in CHANGES
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() | bytes()), attr=method)):
+            return method in CHANGES - {"format", "join"}
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="str" | "bytes"), attr=method)):
+            return method in CHANGES | {"fromhex"}
+        case ast.Call(func=ast.Name(id="chr")):
+            return True
+    return False
+
+
+def _hides_softmax(name: ast.AST) -> bool:
+    """Tell whether an expression has a part of the name of a softmax, forwards or backwards."""
+    parts_of_name = islice(ast.walk(name), MOST_PARTS)
+    texts = [node.value for node in parts_of_name if isinstance(node, ast.Constant)]
+    parts = [text.lower().strip("_") for text in texts if isinstance(text, str)]
+    return any(len(part) >= 3 and (part in name or part[::-1] in name) for part in parts for name in SOFTMAX)

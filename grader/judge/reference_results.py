@@ -1,0 +1,153 @@
+"""Compute in this process what the reference and the declared mistakes return on a submission's trials."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from grader.declare.exercise import Check, Mistake
+from grader.judge.planned_trial import PlannedTrial, parameters
+from grader.records import Evidence, Inputs, Place, Status, Value
+
+
+class RefuseUnpairedKeys(TorchFunctionMode):
+    """Raise ValueError where there are not as many keys as values: PyTorch's kernel for the CPU does not look.
+
+    It reads beyond the end of the shorter tensor, and what a wrong answer gives would depend on what lies there.
+    """
+
+    def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        if function is F.scaled_dot_product_attention:
+            self.compare(*args, **(kwargs or {}))
+        return function(*args, **(kwargs or {}))
+
+    @staticmethod
+    def compare(query: Tensor, key: Tensor, value: Tensor, *rest: object, **options: object) -> None:
+        """Compare the two numbers; the parameters are those of `scaled_dot_product_attention`."""
+        if key.shape[-2:-1] != value.shape[-2:-1]:
+            raise ValueError(f"keys of shape {tuple(key.shape)} do not go with values of {tuple(value.shape)}")
+
+
+def run_here(
+    check: Check,
+    namespace: Mapping[str, object],
+    inputs: Inputs,
+    key: str = "",
+    place_of: Callable[[Exception], Place] = lambda error: Place(),
+    guarded: bool = True,
+) -> Evidence:
+    """Run a check's probe in this process, on the definitions of the reference or of a declared mistake.
+
+    The probe gets clones of the inputs, and random numbers from seed 0. An exception becomes evidence, as it
+    does in the sandbox.
+
+    Args:
+        namespace: the definitions, by name.
+        key: the key that the evidence gets.
+        place_of: finds the place of an exception, where the definitions come from a notebook.
+        guarded: false for the reference itself, which pairs its keys: to look at each call takes a tenth of the time.
+    """
+    try:
+        arguments = _arguments(check, namespace, inputs)
+    except KeyError as error:  # a training cell of the notebook defines it, and the reference does not
+        message = f"name {error} is not defined"
+        return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
+    try:
+        # Gradients are on as in the sandbox, and on again afterwards: a mistake may leave them off.
+        with (
+            warnings.catch_warnings(),
+            torch.random.fork_rng(devices=[]),
+            torch.enable_grad(),
+            RefuseUnpairedKeys() if guarded else nullcontext(),
+        ):
+            warnings.simplefilter("ignore")
+            torch.default_generator.manual_seed(0)
+            if torch.cuda.is_initialized():  # torch.manual_seed would record a traceback if it is not
+                torch.cuda.manual_seed_all(0)
+            return Evidence(key=key, status=Status.OK, values=check.probe(**arguments))
+    except Exception as error:
+        lineage = tuple(base.__name__ for base in type(error).__mro__)
+        return Evidence(
+            key=key,
+            status=Status.RAISED,
+            error=type(error).__name__,
+            lineage=lineage,
+            message=str(error),
+            place=place_of(error),
+        )
+
+
+def _arguments(check: Check, namespace: Mapping[str, object], inputs: Inputs) -> dict[str, Any]:
+    """Collect the arguments of a probe: clones of the inputs, and definitions.
+
+    Raises:
+        KeyError: neither has such a name.
+    """
+    arguments = {}
+    for parameter in parameters(check.probe):
+        name = check.names.get(parameter, parameter)
+        arguments[parameter] = _clone(inputs[parameter]) if parameter in inputs else namespace[name]
+    return arguments
+
+
+def _clone(value: Value) -> Value:
+    """Copy a value with all tensors in it; tuples become lists."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, Mapping):
+        return {name: _clone(inner) for name, inner in value.items()}
+    return [_clone(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+Results = dict[tuple[str, str], Evidence]  # by a trial's key and the name of a change
+
+
+class ReferenceResults:
+    """What the reference and wrong answers return on the trials of one submission; computed once each."""
+
+    def __init__(self, reference: Mapping[str, Any], public: Results | None = None) -> None:
+        """Keep results for one submission.
+
+        Args:
+            public: keeps those on public trials, for all submissions of a lesson: their inputs are the same for everybody.
+        """
+        self.reference = reference
+        self._results: Results = {}
+        self._public: Results = {} if public is None else public
+
+    def right(self, trial: PlannedTrial) -> Evidence:
+        """Return the evidence that the reference gives for a trial."""
+        return self.changed(trial, "")
+
+    def wrong(self, trial: PlannedTrial, mistake: Mistake) -> Evidence:
+        """Return the evidence that an answer with this mistake gives for a trial."""
+        return self.changed(trial, mistake.name, replaces=mistake.replaces)
+
+    def changed(
+        self,
+        trial: PlannedTrial,
+        name: str,
+        *,
+        replaces: Mapping[str, object] | None = None,
+        inputs: Inputs | None = None,
+    ) -> Evidence:
+        """Return the evidence that the reference gives with some definitions replaced, or on other inputs.
+
+        Args:
+            name: of the change; a trial is run once for each name.
+            replaces: wrong definitions, by name.
+            inputs: None: the trial's own.
+        """
+        results = self._public if trial.public else self._results
+        if (trial.key, name) not in results:
+            namespace = {**self.reference, **(replaces or {})}
+            given = trial.inputs if inputs is None else inputs
+            results[trial.key, name] = run_here(trial.check, namespace, given, trial.key, guarded=bool(name))
+        return results[trial.key, name]

@@ -1,0 +1,132 @@
+"""Compare the answers of a class to one exercise: which pairs share much of what is rare in the class.
+
+A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what was given out, what
+the solution holds, and what more than a tenth of the class writes weighs nothing. Only answers that share a rare fragment are
+compared, so the time grows with the class and not with its square.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import log
+
+from grader.report.similarity.fragments import Fragments
+
+LEAST_ANSWERS = 10  # in a smaller class nothing says what is rare
+# What a larger share of the class writes is common, but not what three write, and in any case what so many students write.
+COMMON, LEAST_COMMON, MOST_HOLDERS = 0.1, 3, 30
+# Chosen with the figures of all lessons in view, which `python -m benchmarks.similarity` measures.
+LEAST_RARE = 1.0  # rare fragments, by weight, that two answers must share
+LEAST_SHARE = 0.7  # of the rare fragments of one of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two answers that share much that is rare."""
+
+    students: tuple[str, str]
+    rare: float  # the fragments that they share, by weight
+    share: float  # of the rare fragments of the answer that has fewer, by weight
+    lines: tuple[frozenset[int], frozenset[int]]  # in which they stand
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What comparing the answers to an exercise gave."""
+
+    answers: int  # that were compared
+    telling: int  # of these, the answers that hold enough that is rare for a pair
+    pairs: tuple[Pair, ...]  # by weight, the most telling first
+
+    @property
+    def too_few(self) -> bool:
+        """Tell whether there were too few answers to say what is rare."""
+        return self.answers < LEAST_ANSWERS
+
+
+def compare(answers: Mapping[str, Fragments], given: Collection[Fragments]) -> Comparison:
+    """Compare the answers of a class to one exercise.
+
+    Args:
+        answers: by student; answers without any fragment are not counted.
+        given: of the solution, and of all code that was handed out.
+    """
+    answers = {student: fragments for student, fragments in answers.items() if fragments}
+    if len(answers) < LEAST_ANSWERS:
+        return Comparison(answers=len(answers), telling=0, pairs=())
+    weight = _weights(answers.values(), {fragment for code in given for fragment in code})
+    own = {student: sum(map(weight, fragments)) for student, fragments in answers.items()}
+    # Answers that agree in all fragments are one group, and each of their pairs shares all of it.
+    groups: dict[frozenset[int], list[str]] = defaultdict(list)
+    for student, fragments in answers.items():
+        if own[student] >= LEAST_RARE:
+            groups[frozenset(fragment for fragment in fragments if weight(fragment))].append(student)
+    pairs = [
+        _pair(students, answers, rare, own, shared)
+        for students, rare, shared in _sharing([*groups.items()], weight)
+        if rare >= LEAST_RARE and rare >= LEAST_SHARE * min(own[student] for student in students)
+    ]
+    return Comparison(
+        answers=len(answers),
+        telling=sum(len(students) for students in groups.values()),
+        pairs=tuple(sorted(pairs, key=lambda pair: (-pair.rare, -pair.share, pair.students))),
+    )
+
+
+def _weights(answers: Collection[Fragments], given: Collection[int]) -> Callable[[int], float]:
+    """Return what says the weight of a fragment: 1 if one or two answers hold it, 0 if it is common."""
+    holders = Counter(fragment for answer in answers for fragment in answer)
+    most = min(max(LEAST_COMMON, COMMON * len(answers)), MOST_HOLDERS)
+
+    def weight(fragment: int) -> float:
+        count = holders[fragment]
+        if fragment in given or count > most:
+            return 0.0
+        return log(len(answers) / count) / log(len(answers) / 2) if count > 2 else 1.0
+
+    return weight
+
+
+Sharing = tuple[tuple[str, str], float, frozenset[int]]
+
+
+def _sharing(groups: Sequence[tuple[frozenset[int], list[str]]], weight: Callable[[int], float]) -> Iterator[Sharing]:
+    """Yield each pair of students that share a rare fragment, with the weight of what they share, and the fragments."""
+    holding: dict[int, list[int]] = defaultdict(list)
+    for place, (fragments, students) in enumerate(groups):
+        for fragment in fragments:
+            holding[fragment].append(place)
+        for pair in combinations(sorted(students), 2):
+            yield pair, sum(map(weight, fragments)), fragments
+    shared: dict[tuple[int, int], float] = defaultdict(float)
+    for fragment, places in holding.items():
+        for both in combinations(places, 2):
+            shared[both] += weight(fragment)
+    for (one, other), rare in shared.items():
+        if rare >= LEAST_RARE:
+            both_hold = groups[one][0] & groups[other][0]
+            for first in groups[one][1]:
+                for second in groups[other][1]:
+                    yield (min(first, second), max(first, second)), rare, both_hold
+
+
+def _pair(
+    students: tuple[str, str],
+    answers: Mapping[str, Fragments],
+    rare: float,
+    own: Mapping[str, float],
+    shared: frozenset[int],
+) -> Pair:
+    """Make the record of a pair."""
+    first, second = (
+        frozenset(line for fragment in shared for line in answers[student][fragment]) for student in students
+    )
+    return Pair(
+        students=students,
+        rare=rare,
+        share=min(1.0, rare / min(own[student] for student in students)),
+        lines=(first, second),
+    )

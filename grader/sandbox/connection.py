@@ -1,0 +1,322 @@
+"""The trusted side of one sandbox: send cells and probes to its init, and replay the cells when its state is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
+from grader.sandbox import cgroup
+from grader.sandbox.errors import IsolationError, ServerLost
+from grader.sandbox.guest import frames
+from grader.sandbox.guest.waiting import LONGEST, waited_seconds
+from grader.sandbox.outputs import total_size
+from grader.sandbox.process import limits_for_guest
+from grader.sandbox.replies import Reply, cell_result, evidence, parse_reply
+from grader.sandbox.text import plain
+from grader.sandbox.users import SandboxUser
+from grader.sandbox.wire import encode
+
+READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
+GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit
+GPU_START_SECONDS = 20.0  # added to each limit on a GPU: its first use in a process may take this long
+MAX_REPLAYS = 5  # of one submission
+# What was stopped by the clock, after LONGEST times what it is allowed, with less than this share of its time, was starved.
+ENOUGH = 0.9
+# Given cells and answers run without a checkpoint as long as all completed cells together took less than
+# this: after a failure the sandbox runs them again.
+QUICK_REPLAY_SECONDS = 1.0
+
+
+class ServerConnection(Protocol):
+    """What a sandbox needs of the fork server."""
+
+    @property
+    def isolation(self) -> str:
+        """The tier of isolation."""
+
+    def connect(self, user: int) -> socket.socket:
+        """Open a connection to a new child of this user."""
+
+    def alive(self) -> bool:
+        """Tell whether the server still runs."""
+
+
+@dataclass(frozen=True)
+class _CompletedCell:
+    """A cell that is part of the interpreter's present state."""
+
+    order: dict
+    seconds: float  # its time limit
+
+
+class Sandbox:
+    """An interpreter in a sandbox, used through the connection to the sandbox's init.
+
+    It implements `grader.sandbox.interpreter.Interpreter`.
+    """
+
+    def __init__(self, server: ServerConnection, limits: Limits, seed: int, device: str) -> None:
+        """Let the server fork the sandbox.
+
+        Raises:
+            IsolationError: the sandbox did not start.
+            ServerLost: the server died.
+        """
+        self.isolation, self.device = server.isolation, device
+        self._server, self._limits, self._seed = server, limits, seed
+        self._deadline = time.monotonic() + limits.seconds
+        self._completed: list[_CompletedCell] = []
+        self._completed_seconds = 0.0  # that the completed cells took
+        self._replays = 0
+        self._started, self._waited = time.monotonic(), 0.0
+        self._waited_here = waited_seconds("thread-self")
+        self._allowed = 0.0  # seconds that the last order was given
+        self.starved = False
+        self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
+        self._connection: socket.socket | None = None
+        self._pidfd = -1
+        self._open()
+
+    # ------------------------------------------------------------ what the engine calls
+
+    def run_cell(self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "") -> CellResult:
+        """Run a cell as `Interpreter.run_cell` describes; replay the completed cells if the state is lost."""
+        started = time.monotonic()
+        order = {"source": source, "cell": cell, "origin": origin.who, "defines": origin.defines}
+        reply = self._retry_if_dead(
+            lambda: self._send_order("cell", order, b"", seconds, in_place=self._without_checkpoint(origin))
+        )
+        self._note_waiting(reply, time.monotonic() - started)
+        result = cell_result(
+            reply,
+            self._limits,
+            allowed=seconds,
+            took=time.monotonic() - started,
+            max_output=max(0, min(self._limits.cell_output_bytes, self._output_left)),
+        )
+        self._output_left -= total_size(result.outputs)
+        if result.status in (Status.OK, Status.RAISED):
+            self._completed.append(_CompletedCell(order, seconds))
+            self._completed_seconds += result.seconds
+        elif reply.lost:
+            self._replay()
+        return result
+
+    def call(self, request: Request) -> Evidence:
+        """Run a probe as `Interpreter.call` describes; replay the completed cells if their state is lost."""
+        started = time.monotonic()
+        tree, blob = encode(request.inputs)
+        order = {
+            "source": request.source,
+            "function": request.function,
+            "inputs": tree,
+            "names": dict(request.names),
+            "device": self.device,
+            "watched": request.watched,
+            "exercise": request.key.partition("/")[0],
+        }
+        group = request.group or request.key
+        reply = self._retry_if_dead(lambda: self._send_order("call", order, blob, request.seconds, group))
+        took = time.monotonic() - started
+        self._note_waiting(reply, took)
+        result, size = evidence(request, reply, self._limits, took=took, bytes_left=self._evidence_left)
+        self._evidence_left -= size
+        if reply.lost:
+            self._replay()
+        return result
+
+    @property
+    def waited(self) -> float:
+        """Seconds in which this submission's processes, or this thread, were ready and others had their core."""
+        return self._waited + waited_seconds("thread-self") - self._waited_here
+
+    def _left(self) -> float:
+        """Return the seconds that the submission has left."""
+        longest = self._started + LONGEST * self._limits.seconds
+        return min(self._deadline + self.waited, longest) - time.monotonic()
+
+    def _note_waiting(self, reply: Reply, took: float) -> None:
+        """Note whether a cell or probe that timed out was starved, or whether all together were."""
+        self._waited += reply.waited
+        if reply.outcome == "timeout":
+            self.starved |= took - reply.waited < ENOUGH * self._allowed
+        elif reply.outcome == "used up":
+            passed = time.monotonic() - self._started
+            self.starved |= passed - self.waited < ENOUGH * self._limits.seconds
+
+    def kill(self) -> None:
+        """End the sandbox with all its processes; a second call does nothing."""
+        try:
+            self._end()
+        finally:
+            self._group.remove()
+            self._user.release()
+
+    def _end(self) -> None:
+        """End the init and with it all processes, if they run."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if self.isolation == "full":  # the init is pid 1 of its namespace: all processes end with it
+            self._kill_init()
+        connection.close()  # in the lower tiers the init notices and kills the processes of the sandbox
+        if self._pidfd < 0:
+            return
+        if not self._init_ends(within=5.0):
+            self._kill_init()
+            self._init_ends(within=5.0)
+        os.close(self._pidfd)
+
+    @property
+    def pid(self) -> int:
+        """The init's process id, outside of the sandbox's namespace."""
+        with open(f"/proc/self/fdinfo/{self._pidfd}") as file:
+            found = re.search(r"^Pid:\s*(-?\d+)", file.read(), re.MULTILINE)
+        if found is None:
+            raise OSError("the kernel does not tell the process id of a pidfd")
+        return int(found[1])
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The sandbox's memory, without pages shared with the server; None without control groups."""
+        return self._group.used()
+
+    # ------------------------------------------------------------ the connection
+
+    def _open(self) -> None:
+        """Let the server fork a new sandbox, and wait until its interpreter is ready.
+
+        Raises:
+            IsolationError: the sandbox did not start.
+            ServerLost: the server died.
+        """
+        self._group, self._user, self._pidfd = cgroup.ControlGroup(self._limits), SandboxUser(), -1
+        try:
+            self._connection = self._server.connect(self._user.uid)
+            self._pidfd = self._receive_pidfd(self._connection)
+            self._group.add(self.pid)
+            if self._limits.threads == 1:  # on the same core as this process: the two take turns
+                with suppress(OSError):
+                    os.sched_setaffinity(self.pid, os.sched_getaffinity(0))
+            limits = limits_for_guest(self._limits, self.isolation, self.device, self._user.outside)
+            config = {"limits": limits, "seed": self._seed}
+            deadline = time.monotonic() + READY_SECONDS
+            frames.send(self._connection, json.dumps(config).encode(), deadline=deadline)
+            if (reply := self._receive(self._connection, deadline)).outcome != "ready":
+                raise IsolationError(f"an isolated child did not start: {plain(reply.head.decode())}")
+        except (OSError, frames.FrameError, IsolationError) as error:
+            self.kill()
+            if isinstance(error, IsolationError):
+                raise
+            if not self._server.alive():
+                raise ServerLost("the fork server died") from error
+            raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
+
+    def _receive_pidfd(self, connection: socket.socket) -> int:
+        """Receive the init's pidfd from the server's child.
+
+        Raises:
+            IsolationError: the child sent a reason, or nothing, instead.
+        """
+        connection.settimeout(READY_SECONDS)
+        first, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+        if first == b"P" and descriptors:
+            return descriptors[0]
+        reason = connection.recv(200).decode("utf-8", "replace") if first == b"F" else "no answer"
+        raise IsolationError(f"an isolated child did not start: {plain(reason)}. See `grader doctor`.")
+
+    def _without_checkpoint(self, origin: Origin) -> bool:
+        """Tell whether the next cell runs without a checkpoint, which saves a fork of Python.
+
+        Given cells and answers rarely hang or die. If one does, the completed cells are replayed. So this
+        holds only while a replay would be quick, and no longer after the first replay.
+        """
+        return origin is not OWN and not self._replays and self._completed_seconds < QUICK_REPLAY_SECONDS
+
+    def _send_order(
+        self, op: str, request: dict, blob: bytes, seconds: float, group: str = "", in_place: bool = False
+    ) -> Reply:
+        """Send one cell or probe to the init and return its reply.
+
+        Args:
+            op: "cell" or "call".
+            request: the cell or the probe, as the interpreter reads it.
+            blob: the tensors of a probe's inputs.
+            in_place: run the cell without a checkpoint.
+        """
+        left = self._left()
+        if left <= 0:
+            return Reply("used up")
+        if self._connection is None:
+            return Reply("over")
+        self._allowed = seconds = min(seconds + (GPU_START_SECONDS if self.device == "cuda" else 0.0), left)
+        text = json.dumps(request).encode()
+        order = {"op": op, "group": group, "in_place": in_place, "seconds": seconds, "request": len(text)}
+        header = json.dumps(order).encode()
+        try:
+            deadline = time.monotonic() + LONGEST * seconds + GRACE_SECONDS
+            frames.send(self._connection, header, text + blob, deadline=deadline)
+            return self._receive(self._connection, deadline)
+        except frames.FrameError as error:
+            if isinstance(error, frames.Closed) and not self._server.alive():
+                raise ServerLost("the fork server died") from error
+            self.kill()  # the init has ended, or no longer follows the protocol
+            return Reply("died", lost=True)
+
+    def _receive(self, connection: socket.socket, deadline: float) -> Reply:
+        """Receive the init's next reply."""
+        limits = self._limits
+        max_body = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
+        header, body = frames.receive(connection, most_header=1 << 12, most_body=max_body, deadline=deadline)
+        return parse_reply(header, body)
+
+    def _kill_init(self) -> None:
+        with suppress(OSError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def _init_ends(self, *, within: float) -> bool:
+        """Wait at most `within` seconds for the init to end, and tell whether it has ended."""
+        return bool(select.select([self._pidfd], [], [], within)[0])
+
+    # ------------------------------------------------------------ replay
+
+    def _retry_if_dead(self, send: Callable[[], Reply]) -> Reply:
+        """Send an order; if the interpreter died before it, replay all cells but the last and send again."""
+        for _ in range(2):
+            reply = send()
+            if reply.outcome != "lost" or not self._completed or not self._may_replay():
+                break
+            # The interpreter was dead before this order: something that the last cell left running killed it.
+            self._completed.pop()
+            self._replay()
+        return reply
+
+    def _may_replay(self) -> bool:
+        """Tell whether the submission has replays and time left."""
+        return self._replays < MAX_REPLAYS and self._left() > 0
+
+    def _replay(self) -> None:
+        """Start a new sandbox and run the completed cells in it; if one fails now, start again without it."""
+        self.kill()
+        while self._may_replay():
+            self._replays += 1
+            self._open()
+            for index, cell in enumerate(self._completed):
+                reply = self._send_order("cell", cell.order, b"", cell.seconds)
+                if reply.outcome != "answer":
+                    # This cell succeeded before and fails now: replay again without it.
+                    del self._completed[index]
+                    self.kill()
+                    break
+            else:
+                return

@@ -1,0 +1,57 @@
+"""The device that notebooks run on: cpu or cuda."""
+
+from __future__ import annotations
+
+from grader.records import Limits
+from grader.sandbox.server import Server
+
+# GPU memory of one job: a submission's tensors, and what the driver takes for its process.
+JOB_BYTES = Limits().gpu_memory_bytes + (1 << 30)
+
+
+class NoDevice(Exception):
+    """The requested device does not exist on this machine."""
+
+
+def resolve_device(requested: str) -> str:
+    """Turn auto, cpu or cuda into cpu or cuda.
+
+    Raises:
+        NoDevice: cuda was requested, and torch sees no CUDA device.
+    """
+    if requested == "cpu":
+        return requested  # before torch looks for a GPU: that starts the driver, which forks then cannot use
+    import torch
+
+    has_cuda = torch.cuda.is_available()
+    if requested == "cuda" and not has_cuda:
+        raise NoDevice(
+            f"no CUDA device is visible to torch {torch.__version__}; pass --device cpu, or see: grader doctor"
+        )
+    return "cuda" if has_cuda else "cpu"
+
+
+def usable_device(requested: str, isolation: str) -> str:
+    """Resolve the device as `resolve_device` does, and check that a sandbox can compute on it.
+
+    Raises:
+        NoDevice: cuda was requested, and torch sees no CUDA device.
+        IsolationError: the GPU cannot be used from within the sandbox.
+    """
+    device = resolve_device(requested)
+    if device == "cuda":
+        with Server(isolation=isolation, device=device) as server:
+            server.require_gpu()
+    return device
+
+
+def jobs_on(device: str, jobs: int) -> int:
+    """Limit the number of parallel jobs to those that fit into the GPU's memory, at least one.
+
+    On the CPU, return `jobs` unchanged.
+    """
+    if device == "cpu":
+        return jobs
+    import torch
+
+    return max(1, min(jobs, torch.cuda.get_device_properties(0).total_memory // JOB_BYTES))

@@ -1,0 +1,149 @@
+"""Describe this machine's isolation, device and packages for `grader doctor`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+
+from grader.sandbox import cgroup
+from grader.sandbox.guest import linux
+from grader.sandbox.seccomp import not_refused
+from grader.sandbox.tiers import LINUX, OTHER_SYSTEM, TIERS, tier_problem
+from grader.sandbox.users import COUNT, FIRST
+
+# What each tier leaves open, as far as we know (tests/sandbox/test_isolation.py and test_neighbours.py try the rest),
+# and what does not work in it.
+OPEN = {
+    "full": (
+        "where Python lies on this machine, its kernel, processor and load can be read in /proc",
+        "speed: cores, caches and memory are shared, so that a submission can slow its neighbours down",
+    ),
+    "partial": (
+        "processes and their command lines, mounts and the network's state can be read in /proc, and the files of Python; of the course, names alone",
+        "scratch is limited by a count twice a second, not by the file system",
+        "speed: cores, caches, memory and disk are shared, so that a submission can slow its neighbours down",
+        "DataLoader workers, multiprocessing and terminals do not work: what they need is denied",
+    ),
+    "none": (
+        "a submission runs with the rights of whoever runs the grader: files, network, processes, environment of it",
+        "time-outs and limits hold against accidents, not against intent",
+    ),
+}
+SHARED_USER = "one user for all submissions: watches, pipes and (tier partial) processes are counted for it; root has one for each"
+# Tier → what the operator can do so that this machine provides the tier.
+REMEDIES = {
+    "full": "Full needs user namespaces: on Ubuntu ≥ 23.10 `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, "
+    "in Docker `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or run the grader as root.",
+    "partial": f"Partial needs Linux ≥ {LINUX['partial']} with Landlock among the security modules "
+    "(`lsm=landlock,…` at boot).",
+    "none": f"None needs Linux ≥ {LINUX['none']}.",
+}
+WITHOUT_GROUPS = (
+    "counted every 50 ms, with what sockets hold, but not all of the kernel's own: no control group can be made here"
+)
+PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill", "nbgrader", "pyseccomp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What `grader doctor` finds out."""
+
+    isolation: str  # the best tier; "" if nothing can be graded here
+    missing: Mapping[str, str]  # each better tier → why this machine does not provide it
+    not_refused: tuple[str, ...]  # system calls that the filter should refuse, and does not
+    open: tuple[str, ...]  # what the best tier leaves open
+    runs_as: str  # who a submission runs as; "" in tier none
+    shared_user: bool  # all submissions run as one user
+    memory: str  # how memory is limited
+    landlock: int  # its version; 0 for none
+    device: str  # cpu, or the name of the GPU
+    cores: int
+    system: str
+    python: str
+    packages: Mapping[str, str | None]  # version; None for a package that is missing
+
+
+def examine() -> Machine:
+    """Examine the machine."""
+    problems = {tier: tier_problem(tier) for tier in TIERS}
+    best = next((tier for tier in TIERS if not problems[tier]), "")
+    better = TIERS[: TIERS.index(best)] if best else TIERS
+    return Machine(
+        isolation=best,
+        missing={tier: problems[tier] for tier in better},
+        not_refused=not_refused() if best in ("full", "partial") else (),
+        open=OPEN.get(best, ()),
+        runs_as=_runs_as(best),
+        shared_user=os.getuid() != 0,
+        memory="control groups" if cgroup.available() else WITHOUT_GROUPS,
+        landlock=linux.landlock_version() or 0,
+        device=torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
+        cores=os.cpu_count() or 1,
+        system=f"{platform.system()} {platform.release()}",
+        python=platform.python_version(),
+        packages={package: _version(package) for package in PACKAGES},
+    )
+
+
+def _runs_as(tier: str) -> str:
+    """Return who a submission runs as in a tier; "" in tier none, and without a tier."""
+    if tier not in ("full", "partial"):
+        return ""
+    if os.getuid() == 0:
+        return f"a user for each submission, {FIRST} to {FIRST + COUNT - 1}, never root"
+    return "your user, in namespaces of its own" if tier == "full" else "your user"
+
+
+def report(machine: Machine) -> tuple[str, ...]:
+    """Return what was found out, line by line."""
+    return (*_isolation_lines(machine), *_machine_lines(machine))
+
+
+def _isolation_lines(machine: Machine) -> Iterator[str]:
+    """Yield the best tier, why this machine provides no better one, what stays open, and the user."""
+    best = machine.isolation
+    if not best:
+        yield f"isolation   no tier: nothing can be graded here{'' if sys.platform == 'linux' else f'; {OTHER_SYSTEM}'}"
+    else:
+        yield f"isolation   {best}{' (refused unless asked for with --isolation none)' if best == 'none' else ''}"
+    for tier, problem in machine.missing.items():
+        if sys.platform == "linux":
+            yield f"            not {tier}: {problem}"
+            yield f"            {REMEDIES[tier]}"
+    if not best:
+        return
+    for weakness in machine.open:
+        yield f"            open: {weakness}"
+    if best != "none":
+        yield "            tried here: a submission cannot read the course or its solutions"
+        for call in machine.not_refused:
+            yield f"            open: the system call {call}, which this machine's libseccomp does not know"
+    if machine.shared_user:
+        yield f"            {SHARED_USER}"
+    if machine.runs_as:
+        yield f"runs as     {machine.runs_as}"
+
+
+def _machine_lines(machine: Machine) -> Iterator[str]:
+    """Yield how memory is limited, and the versions of Landlock, device, system and packages."""
+    yield f"memory      {machine.memory}"
+    yield f"Landlock    {f'version {machine.landlock}' if machine.landlock else 'none'}"
+    yield f"device      {machine.device}, {machine.cores} cores"
+    yield f"system      {machine.system}, Python {machine.python}"
+    yield "packages    " + ", ".join(
+        f"{name} {version or 'missing (make setup)'}" for name, version in machine.packages.items()
+    )
+
+
+def _version(package: str) -> str | None:
+    """Return a package's version; None if it is missing."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

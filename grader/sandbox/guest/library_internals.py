@@ -1,0 +1,135 @@
+"""Everything that relies on the internals of other libraries, in one module; both sides of the sandbox import it.
+
+Each function saves time that every submission of a class would take again. Where a library lacks the
+internal, the function works too and only saves no time (tests/sandbox/test_library_internals.py). Tried
+with torch 2.13.0, IPython 9.18.1, jsonschema 4.26.0 and rfc3987-syntax 1.1.0 on Python 3.11. At its top this
+module imports only the standard library: `import grader` imports it at every start.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+IRI_GRAMMAR = "rfc3987_syntax"
+DYNAMO = "torch._dynamo"
+CELL_FILE = "<ipython-input-"  # how the file name of a cell's code begins
+
+# ---------------------------------------------------------------- jsonschema
+
+
+def skip_iri_grammar() -> None:
+    """Let jsonschema, below nbformat, check notebooks without its grammar of internationalised addresses.
+
+    Loading the grammar takes a second, at every start and in every worker, and no notebook contains such an address.
+    `None` in `sys.modules` makes the import fail, and jsonschema then leaves that one format unchecked. Where jsonschema
+    has no such import, the entry has no effect.
+    """
+    modules: dict[str, Any] = sys.modules
+    modules.setdefault(IRI_GRAMMAR, None)
+
+
+# ---------------------------------------------------------------- inspect, as IPython's tracebacks use it
+
+
+def skip_module_search() -> None:
+    """Let `inspect.getmodule` return None for code of a cell without looking through all modules.
+
+    IPython calls `getmodule` for each frame of a traceback, and `getmodule` compares the frame's file name
+    with those of all loaded modules, thousands here. A cell belongs to no module, so that search finds
+    nothing: skipping it saves 60 of a traceback's 80 ms. Where `inspect` has no such function, this replaces
+    nothing.
+    """
+    library: Any = inspect
+    search = getattr(library, "getmodule", None)
+    if search is None:
+        return
+
+    def getmodule(object: Any, *arguments: Any, **options: Any) -> Any:
+        code = getattr(object, "f_code", None) or getattr(getattr(object, "tb_frame", None), "f_code", object)
+        if inspect.iscode(code) and code.co_filename.startswith(CELL_FILE):
+            return None
+        return search(object, *arguments, **options)
+
+    library.getmodule = getmodule
+
+
+# ---------------------------------------------------------------- torch: the compiler
+
+
+class NotCompiled:
+    """A base class, to list before `TorchDispatchMode`, for modes that are never used inside compiled code.
+
+    Without this class torch wraps the mode's `__torch_dispatch__` in a guard, so that the compiler skips it.
+    The guard imports the compiler and takes longer than the mode's own work. A torch without such guards
+    ignores the method.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Tell torch to add no guard."""
+        return False
+
+
+def defer_compiler() -> bool:
+    """Put a stand-in where torch finds its compiler; it imports the compiler when code really uses it.
+
+    The first step of any optimizer imports the compiler, only to mark where a compiled program must be
+    interrupted. That takes 1.4 s and 70 MB, and no lesson compiles anything. This replaces nothing if the
+    compiler is already imported, or if torch has none.
+
+    Returns:
+        Whether the stand-in is in place.
+    """
+    if DYNAMO in sys.modules or importlib.util.find_spec(DYNAMO) is None:
+        return False
+    torch: Any = importlib.import_module("torch")
+    torch._dynamo = sys.modules[DYNAMO] = _UnimportedCompiler()
+    return True
+
+
+class _UnimportedCompiler(ModuleType):
+    """`torch._dynamo` before it is imported.
+
+    It has the two functions that optimizers call, which do nothing outside of compiled code. Access to any
+    other name imports the compiler and takes the name from it: `torch.compile` does this, and a torch whose
+    optimizers use others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(DYNAMO)
+        # Functions that torch keeps unwrapped, because the stand-in returned them unchanged.
+        self._unwrapped: list[Callable] = []
+
+    def graph_break(self, msg: str = "") -> None:
+        """Do nothing: nothing is being compiled."""
+
+    def disable(self, fn: Any = None, recursive: bool = True, *, wrapping: bool = True, **options: Any) -> Any:
+        """Return the function unchanged if torch calls this for its own functions (`wrapping` is then false).
+
+        Any other caller is about to compile: for it, import the compiler and call the compiler's `disable`.
+        """
+        if wrapping:
+            return self._import().disable(fn, recursive, **options)
+        self._unwrapped.append(fn)
+        return fn
+
+    def __getattr__(self, name: str) -> Any:
+        """Import the compiler and return what it has under this name; know no special name but __path__."""
+        # Code that looks through all modules reads __file__; an import of one of this module's parts reads __path__.
+        if name.startswith("__") and name != "__path__":
+            raise AttributeError(name)
+        return getattr(self._import(), name)
+
+    def _import(self) -> ModuleType:
+        """Remove this stand-in and import the compiler."""
+        if sys.modules.get(DYNAMO) is self:
+            torch: Any = importlib.import_module("torch")
+            del sys.modules[DYNAMO], torch._dynamo
+            for function in self._unwrapped:
+                function.__dict__.pop("__dynamo_disable", None)  # torch wraps it at its next call
+        return importlib.import_module(DYNAMO)

@@ -1,0 +1,196 @@
+"""Finds where in the notebook an exception was raised, so that the student can be told the line.
+
+What this module reports is shown and never scored, so it may trust the exception. The trusted side bounds the report, and
+looks up the text of the line itself (grader/sandbox/reported_place.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass
+from itertools import islice
+from types import CodeType, TracebackType
+
+import torch
+from guest.library_internals import CELL_FILE
+
+NEWLINE = re.compile(r"\r\n|\r|\n")
+WORD = re.compile(r"[^\W\d]\w*")
+MAX_SHAPES = 6
+MAX_SPAN = 20  # lines of one expression that are searched for names of tensors
+
+
+@dataclass
+class _Cell:
+    """A cell that runs or has run."""
+
+    id: str
+    given: bool
+    lines: list[str]  # as they stand in the notebook
+    transformed: list[str]  # as IPython made Python of them
+    file: str = ""  # the file name of its code; empty as long as no statement of it has run
+
+
+_cell = _Cell("", False, [], [])
+_cells: dict[str, _Cell] = {}  # by the file name of their code
+
+
+def begin(cell: str, given: bool, source: str) -> None:
+    """Note which cell runs next."""
+    global _cell
+    lines = NEWLINE.split(source)
+    _cell = _Cell(cell, given, lines, lines)
+
+
+def note_transformed(source: str) -> None:
+    """Note what IPython made of the cell that runs next."""
+    _cell.transformed = NEWLINE.split(source)
+
+
+def register(code: CodeType) -> None:
+    """Note the file name of the running cell's code; that of its first statement, since a statement may run others."""
+    if not _cell.file and code.co_filename.startswith(CELL_FILE):
+        _cell.file = code.co_filename
+        _cells[_cell.file] = _cell
+
+
+def as_python_says(error: BaseException) -> BaseException:
+    """Return the error with which Python itself refuses the running cell, in the place of one that IPython asked for.
+
+    IPython lets Python read a cell as one that may go on, and then says "incomplete input" of every open bracket.
+    """
+    if isinstance(error, SyntaxError):
+        try:
+            _compile(_cell.transformed)
+        except SyntaxError as clearer:
+            return clearer
+        except BaseException:
+            return error
+    return error
+
+
+def place_in_cell(error: BaseException, refused: bool) -> dict | None:
+    """Return the place of an exception that ended the running cell, as JSON values; None if it has none.
+
+    Args:
+        refused: the exception came from reading or compiling the cell.
+    """
+    # An exception is an object of the student's code: everything that it is asked for may raise.
+    try:
+        return _unreadable(error) if refused or not _cell.file else _raised(error)
+    except BaseException:
+        return None
+
+
+def place_in_probe(error: BaseException) -> dict | None:
+    """Return the place of an exception that ended a probe, as JSON values; None if it has none."""
+    try:
+        return _raised(error)
+    except BaseException:
+        return None
+
+
+def _frames(trace: TracebackType | None) -> list[tuple[TracebackType, _Cell]]:
+    """List the traceback's entries in code of cells, innermost last; each with its cell."""
+    found = []
+    while trace is not None:
+        if (cell := _cells.get(trace.tb_frame.f_code.co_filename)) is not None:
+            found.append((trace, cell))
+        trace = trace.tb_next
+    return found
+
+
+def _raised(error: BaseException) -> dict | None:
+    """Return the innermost line of the student's own cells, and of given code that this line called."""
+    frames = _frames(error.__traceback__)
+    if not frames:
+        return None
+    place: dict = {}
+    innermost, cell = frames[-1]
+    if cell.given:
+        place = {"given": [cell.id, _own_line(cell, int(innermost.tb_lineno))]}
+    for trace, cell in reversed(frames):
+        if not cell.given:
+            line = _own_line(cell, int(trace.tb_lineno))
+            return {**place, "cell": cell.id, "line": line, "shapes": _shapes(trace, cell, line)}
+    return place
+
+
+def _unreadable(error: BaseException) -> dict | None:
+    """Return where Python gave up reading the running cell."""
+    line, column = 0, 0
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        line, column = int(error.lineno), int(error.offset or 0)
+    else:  # such as ValueError for a null byte, or MemoryError for brackets within brackets
+        line = _first_refused(error)
+    own = _own_line(_cell, line)
+    if not line or _cell.given:
+        return None
+    same = _text(_cell.lines, own) == _text(_cell.transformed, line)
+    return {"cell": _cell.id, "line": own, "column": column if same else 0}
+
+
+def _first_refused(error: BaseException) -> int:
+    """Find the line up to which Python can read the running cell without this error; 0 if there is none."""
+    first, last = 1, len(_cell.transformed)
+    while first < last:
+        middle = (first + last) // 2
+        if _is_refused(middle, error):
+            last = middle
+        else:
+            first = middle + 1
+    return first if _is_refused(first, error) else 0
+
+
+def _is_refused(count: int, error: BaseException) -> bool:
+    """Tell whether Python refuses the first `count` lines of the running cell with this error."""
+    try:
+        _compile(_cell.transformed[:count])
+    except BaseException as raised:
+        return type(raised) is type(error) and str(raised) == str(error)
+    return False
+
+
+def _compile(lines: list[str]) -> None:
+    """Let Python read lines as a cell, and raise what it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile("\n".join(lines) + "\n", "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
+
+def _own_line(cell: _Cell, line: int) -> int:
+    """Map a line of what IPython made of a cell to the line of the cell itself.
+
+    IPython drops blank lines at the top. A magic may make one line of several: then the nearest line with the
+    same text is the one.
+    """
+    dropped = 0
+    if _text(cell.transformed, 1).strip():
+        dropped = next((index for index, text in enumerate(cell.lines) if text.strip()), 0)
+    expected, text = line + dropped, _text(cell.transformed, line)
+    if _text(cell.lines, expected) == text:
+        return expected
+    same = [number for number, own in enumerate(cell.lines, 1) if own == text]
+    return min(same, key=lambda number: abs(number - expected), default=expected)
+
+
+def _text(lines: list[str], number: int) -> str:
+    """Return a line by its number, counted from 1; "" if there is none."""
+    return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
+def _shapes(trace: TracebackType, cell: _Cell, line: int) -> list[list]:
+    """Return the names of local tensors that stand in the expression that raised, each with its sizes."""
+    positions = next(islice(trace.tb_frame.f_code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
+    span = min((positions[1] or 0) - (positions[0] or 0), MAX_SPAN)
+    names = dict.fromkeys(WORD.findall("\n".join(cell.lines[line - 1 : line + max(span, 0)])))
+    local = trace.tb_frame.f_locals
+    found: list[list] = []
+    with torch._C.DisableTorchFunctionSubclass():
+        for name in names:
+            if len(found) < MAX_SHAPES and name in local and isinstance(local[name], torch.Tensor):
+                # Not `local[name].shape`: a subclass may say anything there.
+                found.append([name, [int(size) for size in torch.Tensor.size(local[name])]])
+    return found

@@ -1,0 +1,377 @@
+"""The tripwire: records which of torch's built-ins run while a probe runs, and whose code called them.
+
+It notices an operator when torch dispatches it, so that no alias hides the operator. A built-in that torch
+writes in Python has no operator of its own: the tripwire finds it on the stack of the operators that it
+calls. From the operator outwards, the stack also tells whose code called the built-in. The record names the
+given cell or the other exercise; all other code counts as the exercise's own. The trusted side decides which
+given cells an answer may call. What counts as the code of a given cell, guest/released.py says.
+
+The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module
+makes that hard, not impossible: a record cannot be erased, because the kernel counts it too (`_count_down`),
+and during a watched probe no student code gets a frame or the garbage collector's lists. A record can only
+cost points. The trusted side's ban by name works without the tripwire, and it flags what looks like a way
+around it (grader/judge/reaches.py).
+"""
+
+from __future__ import annotations
+
+import _thread
+import inspect
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy
+import torch
+import torch.ao.nn.quantizable as quantizable
+import torch.nn.functional as F
+import torch.utils._python_dispatch as dispatching
+from guest import released
+from guest.library_internals import NotCompiled
+from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
+from torch import nn
+from torch._ops import HigherOrderOperator
+from torch.utils._python_dispatch import TorchDispatchMode
+
+try:
+    import resource
+except ImportError:  # Windows has none
+    COUNTS = False
+else:
+    COUNTS = hasattr(resource, "RLIMIT_RTTIME")
+
+GIVEN = "given"
+SWITCHED_OFF = "switched off"
+MAX_TRIPS = 16  # recorded for one probe
+# Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object →
+# name.
+IN_PYTHON: dict[int, str] = {
+    id(function.__code__): function.__qualname__
+    for function in (
+        F.multi_head_attention_forward,
+        nn.MultiheadAttention.forward,
+        quantizable.MultiheadAttention.forward,
+        nn.TransformerEncoderLayer.forward,
+        nn.TransformerDecoderLayer.forward,
+    )
+}
+# Functions that switch the dispatch of operators off; a student needs them only to hide built-ins.
+SWITCHES = (
+    (torch._C, "_DisableTorchDispatch"),
+    (torch._C, "_ExcludeDispatchKeyGuard"),
+    (torch._C, "_SetExcludeDispatchKeyGuard"),
+    (torch._C, "_ForceDispatchKeyGuard"),
+    (torch._C, "_dispatch_tls_set_dispatch_key_excluded"),
+    (torch._C, "_dispatch_tls_set_dispatch_key_included"),
+    (torch._C, "_AutoDispatchBelowAutograd"),
+    (torch._C, "_pop_torch_dispatch_stack"),
+    (torch._C, "_unset_dispatch_mode"),
+    (torch._C, "_get_dispatch_mode"),
+    (torch._C, "_get_dispatch_stack_at"),
+    (dispatching, "_pop_mode"),
+    (dispatching, "_pop_mode_temporarily"),
+    (dispatching, "_disable_current_modes"),
+    (dispatching, "_disable_infra_mode"),
+    (dispatching, "_get_current_dispatch_mode"),
+    (dispatching, "_get_current_dispatch_mode_stack"),
+)
+# Audit events of Python that a new process causes.
+PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
+# Functions that start threads, in the module _thread; which of them exist depends on the version of Python, and so
+# does whether a thread causes an audit event, which no code can avoid.
+THREADS = ("start_new_thread", "start_new", "start_joinable_thread")
+THREAD_EVENTS = tuple(f"_thread.{name}" for name in THREADS)
+THREAD_STARTS = tuple(
+    (module, name)
+    for each in THREADS
+    for module, name in ((_thread, each), (threading, f"_{each}"))
+    if hasattr(module, name)
+)
+# How the names of the audit events begin that tell of a look into the interpreter, and the attributes that are one.
+LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_")
+# Those by which a function of Python's own would set or take away what watches calls, for whoever asks it.
+TRACES = ("sys.setprofile", "sys.settrace")
+# Modules of Python that hand frames to whoever calls them.
+PASS_ON = (inspect.__file__, traceback.__file__)
+FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
+# torch's own operators; one of another library, or one that calls a function that it is given, may run any code where the tripwire cannot see it.
+NAMESPACES = ("aten", "prim", "prims", "profiler", "")
+
+# Before the name of a function that is watched wherever it is installed.
+CALL = "call "
+UNCOUNTED = 1 << 40  # what the count of records begins with
+# The operator that every attention written in Python by torch calls.
+SOFTMAX = "aten::_softmax"
+
+# Taken before student code can replace them.
+_getframe, _softmax, _setprofile, _getprofile = sys._getframe, torch.softmax, sys.setprofile, sys.getprofile
+_get_ident = _thread.get_ident
+_no_dispatch = torch.Tensor.__torch_dispatch__
+# Id of a code object → the given cell or the exercise whose answer it is from, or "" for the student's own code.
+_origins: dict[int, str] = {}
+# The code objects in `_origins`, kept alive: an id is unique only among objects that live at the same time.
+_registered: list[CodeType] = []
+# Origin and defined names of the cell that runs.
+_cell: tuple[str, Collection[str]] = "", ()
+# How many statements the shell is running now; more than one if a statement passes code to the shell.
+_depth = 0
+# The tripwire of the probe that runs.
+_active: Tripwire | None = None
+# The thread on which the audit hook asks for a frame, which is an audit event too.
+_auditing = 0
+
+
+def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None:
+    """Note whose cell runs next, for `running`.
+
+    Args:
+        origin: "given", the id of the exercise that the cell answers, or "" for a cell of the student's own.
+        defines: the names that an answer's cell has to define.
+        cell: the cell's id.
+        source: as the trusted side sent it.
+    """
+    global _cell
+    if origin == GIVEN:
+        released.note(cell, source)
+    _cell = cell if origin == GIVEN else origin, frozenset(defines)
+
+
+@contextmanager
+def running(code: CodeType) -> Iterator[None]:
+    """Register a statement of the cell, which runs in this context, under the cell's origin.
+
+    If the statement passes other code to the shell, this is called for that code too, and does not register
+    it: a given cell could otherwise make a student's text count as given code.
+    """
+    global _depth
+    if _cell[0] and not _depth:
+        register(code, *_cell)
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+
+
+def register(code: CodeType, origin: str, defines: Collection[str]) -> None:
+    """Record the origin of a code object and of all functions in it.
+
+    If `defines` is not empty, only functions and classes with these names have that origin; other code in the
+    cell counts as the student's own.
+    """
+    inside = not defines or code.co_qualname.partition(".")[0] in defines
+    _origins[id(code)] = origin if inside else ""
+    _registered.append(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            register(constant, origin, defines)
+
+
+class Tripwire(NotCompiled, TorchDispatchMode):
+    """Records which of the watched built-ins run on this thread, and on threads that it starts."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, watched: Collection[str], exercise: str) -> None:
+        super().__init__()
+        self._watched, self._exercise = frozenset(watched), exercise
+        # Functions in Python, of any library: listed as "call softmax".
+        self._functions = frozenset(name.removeprefix(CALL) for name in watched if name.startswith(CALL))
+        self._self_test = self._was_tested = False
+        # Each built-in with the id of the other exercise whose answer called it, or "" if the exercise's own
+        # code did.
+        self.trips: list[tuple[str, str]] = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        """Trace watched operators, and softmax, which Python built-ins call; run the operator. For torch."""
+        schema = getattr(func, "_schema", None)
+        name = schema.name if schema is not None else func.name()
+        if name == SOFTMAX or name in self._watched:
+            self._trace(name)
+        elif (
+            isinstance(func, HigherOrderOperator)
+            or name.rpartition("::")[0] not in NAMESPACES
+            or any(map(_has_own_dispatch, types))
+        ):
+            # The code of such an operator, or of such a class of tensors, runs where no mode watches.
+            self.record(SWITCHED_OFF, "")
+        return func(*args, **(kwargs or {}))
+
+    def _trace(self, operator: str) -> None:
+        """Read the stack from the operator outwards, and record the built-in with what called it.
+
+        A given cell called it if no student code lies on the stack between the two. Otherwise the first
+        answer on the stack is responsible; without an answer, the exercise's own code.
+        """
+        name = operator if operator in self._watched or self._self_test else ""
+        # Whether a frame between this one and the operator is neither torch's nor Python's.
+        student_code = False
+        frame: FrameType | None = _getframe(2)
+        while frame is not None and frame is not self._top:
+            code = frame.f_code
+            builtin = IN_PYTHON.get(id(code), "")
+            if builtin in self._watched:
+                name = builtin
+            origin = _origins.get(id(code), "")
+            is_sure = not student_code and released.is_given(origin) and released.runs_unchanged(frame, origin)
+            if origin and (is_sure or not released.is_given(origin)):
+                self.record(name, "" if origin == self._exercise else origin)
+                return
+            student_code = student_code or not code.co_filename.startswith(LIBRARY)
+            frame = frame.f_back
+        self.record(name, "")
+
+    def record(self, name: str, other_exercise: str) -> None:
+        """Record a built-in; each pair of built-in and exercise only once, and at most MAX_TRIPS pairs."""
+        if self._self_test:
+            self._was_tested = True
+        elif name:
+            _count_down()
+            if (name, other_exercise) not in self.trips and len(self.trips) < MAX_TRIPS:
+                self.trips.append((name, other_exercise))
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch this thread, and threads that start meanwhile, as long as this context is open."""
+        global _active
+        self._top: FrameType | None = _getframe(2)
+        before, _active, count = _active, self, _count()
+        self.watch_functions()
+        try:
+            with self:
+                yield
+                self._test()
+        finally:
+            _profile(None)
+            _active = before
+            if _count() != count and not self.trips:  # somebody erased them
+                self.trips.append((SWITCHED_OFF, ""))
+
+    def watch_functions(self) -> None:
+        """Watch this thread's calls of functions, if some are watched that no operator of torch tells of."""
+        _profile(self._trace_function if self._functions else None)
+
+    def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call."""
+        name = ""
+        if event == "call" and frame.f_code.co_filename.startswith(INSTALLED):
+            name = frame.f_code.co_name
+        elif event == "c_call" and type(argument.__self__) is numpy.ufunc:  # numpy.logaddexp.reduce
+            name = argument.__self__.__name__
+        if name in self._functions:
+            self._trace(CALL + name)
+
+    def _test(self) -> None:
+        """Check that softmax is recorded, and calls of functions are; if not, student code has switched the tripwire off."""
+        self._self_test, self._was_tested = True, False
+        _softmax(torch.zeros(1), 0)
+        self._self_test = False
+        if not self._was_tested or (self._functions and _getprofile() != self._trace_function):
+            self.trips.append((SWITCHED_OFF, ""))
+
+
+def _has_own_dispatch(kind: type) -> bool:
+    """Tell whether a class of tensors runs code of its own for each operator."""
+    return getattr(kind, "__torch_dispatch__", _no_dispatch) is not _no_dispatch
+
+
+def _count() -> int:
+    """Return the count of records of this process: it goes down, and no code that lacks privileges can raise it.
+
+    It is a limit of the process that has no other use here, that on real-time scheduling.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_RTTIME)[1] if COUNTS else 0
+    return UNCOUNTED if limit == resource.RLIM_INFINITY else limit
+
+
+def _count_down() -> None:
+    """Lower the count of records by one."""
+    if COUNTS and (count := _count()) > 0:
+        resource.setrlimit(resource.RLIMIT_RTTIME, (count - 1, count - 1))
+
+
+def _audit(event: str, arguments: tuple) -> None:
+    """Refuse what could evade the tripwire, most of it during a watched probe alone; Python calls this for every audit event.
+
+    Raises:
+        RuntimeError: code takes a library's file name, or, during a watched probe, starts a process, starts a thread that is not watched, profiles or traces, or looks into the
+            interpreter and is not of a library.
+    """
+    global _auditing
+    if _auditing == _get_ident():
+        return
+    if event in ("compile", "code.__new__") and is_disguised(event, *arguments[:2]):
+        raise RuntimeError("code that you make has a file name of its own, and not a library's")
+    if _active is None:
+        return
+    if event in PROCESSES:
+        raise RuntimeError("this exercise is checked in one process: start no other here")
+    # What `watched_start` starts is watched; a function that somebody kept from before it was wrapped starts anything.
+    if event in THREAD_EVENTS and type(arguments[0]) is not _Watched:
+        raise RuntimeError("start threads through the module threading here")
+    if event in TRACES and _getframe(1).f_code is not _profile.__code__:
+        raise RuntimeError("this exercise is checked: do not look into the interpreter here")
+    if event.startswith(LOOKS) or (event == "object.__getattr__" and arguments[1] in FRAMES):
+        _auditing = _get_ident()
+        try:
+            frame: FrameType | None = _getframe(1)
+            while frame is not None and frame.f_code.co_filename in PASS_ON:
+                frame = frame.f_back
+        finally:
+            _auditing = 0
+        if not is_installed(frame):
+            raise RuntimeError("this exercise is checked: do not look into the interpreter here")
+
+
+def _profile(function: Callable | None) -> None:
+    """Set this thread's profile function; no other code may during a watched probe."""
+    _setprofile(function)
+
+
+class _Watched:
+    """A thread's function, called once the tripwire watches that thread: nothing can come between the two."""
+
+    def __init__(self, function: Callable, tripwire: Tripwire) -> None:
+        self._function, self._tripwire = function, tripwire
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self._tripwire.watch_functions()
+        self._tripwire.__enter__()
+        return self._function(*arguments, **options)
+
+
+def watched_start(start: Callable) -> Callable:
+    """Wrap a function that starts threads, so that each is watched that starts during a watched probe."""
+
+    def start_checked(function: Callable, *arguments: Any, **options: Any) -> Any:
+        return start(_Watched(function, _active) if _active is not None else function, *arguments, **options)
+
+    return start_checked
+
+
+def _recording(switch: Callable) -> Callable:
+    """Wrap a function of SWITCHES: it records each call from code that is neither torch's nor Python's."""
+
+    def recorded(*arguments: Any, **options: Any) -> Any:
+        if _active is not None and not _getframe(1).f_code.co_filename.startswith(LIBRARY):
+            _active.record(SWITCHED_OFF, "")
+        return switch(*arguments, **options)
+
+    return recorded
+
+
+def install() -> None:
+    """Wrap the functions that could evade the tripwire, and forbid processes during a watched probe.
+
+    The fork server calls this once, before student code runs; nothing undoes it.
+    """
+    for module, name in SWITCHES:
+        if hasattr(module, name):
+            setattr(module, name, _recording(getattr(module, name)))
+    for module, name in THREAD_STARTS:
+        setattr(module, name, watched_start(getattr(module, name)))
+    sys.addaudithook(_audit)

@@ -1,0 +1,217 @@
+"""The process of a fork server: start it, connect to it, end it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from typing import Any
+
+from grader.records import Limits
+from grader.sandbox import cgroup, scratch
+from grader.sandbox.errors import IsolationError
+from grader.sandbox.guest import frames, linux
+from grader.sandbox.sandbox_description import GUEST, HOME, describe_sandbox
+from grader.sandbox.seccomp import compile_filter
+from grader.sandbox.users import shared_user
+
+USER = struct.Struct("!I")  # as guest/server.py reads it
+START_SECONDS = 120.0  # until everything is imported, on a slow and busy machine
+# The fields of `Limits` that the guest enforces.
+GUEST_LIMITS = (
+    "memory_bytes",
+    "gpu_memory_bytes",
+    "open_files",
+    "scratch_bytes",
+    "scratch_files",
+    "cpu_seconds",
+    "cell_output_bytes",
+    "output_bytes",
+    "evidence_bytes",
+    "threads",
+    "processes",
+)
+
+
+class ServerProcess:
+    """A fork server that this process has started."""
+
+    # What the server reported when it was ready: seconds and versions.
+    report: dict[str, Any]
+
+    def __init__(self, tier: str, device: str = "cpu", *, trial: bool = False, wait: bool = True) -> None:
+        """Start the server.
+
+        Args:
+            trial: start a server that only tries whether the tier works here, and then ends.
+            wait: return when the server is ready; if false, the caller must call `wait()`.
+
+        Raises:
+            IsolationError: it did not start.
+        """
+        if not trial:
+            cgroup.remove_stale()
+            scratch.remove_stale()
+        self.tier, self.device = tier, device
+        self._ready = False
+        self._scratch = None if tier == "full" else scratch.Scratch()
+        boot, server = describe_sandbox(tier, device, self._scratch.home if self._scratch else HOME)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        self._control, server_end = socket.socketpair()
+        server |= {"trial": trial, "limits": limits_for_guest(Limits(), tier)}
+        with server_end:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-s", str(GUEST / "boot.py"), str(server_end.fileno())],
+                pass_fds=[server_end.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env={"PYTHONDONTWRITEBYTECODE": "1"},
+                cwd="/",
+            )
+        with suppress(frames.FrameError):  # wait() notices that the server has ended, and reads its log
+            frames.send(self._control, json.dumps(boot).encode())
+            frames.send(self._control, json.dumps(server).encode(), compile_filter(tier))
+        if wait:
+            self.wait()
+
+    def wait(self) -> None:
+        """Wait until the server has imported everything; return at once if it has.
+
+        Raises:
+            IsolationError: it did not start.
+        """
+        if self._ready:
+            return
+        try:
+            deadline = time.monotonic() + START_SECONDS
+            header, _ = frames.receive(self._control, most_header=1 << 16, most_body=0, deadline=deadline)
+            self.report = json.loads(header)
+        except frames.FrameError as error:
+            self.report = {"error": self._last_line_of_log() or str(error)}
+        if "error" in self.report:
+            self.close()
+            raise IsolationError(f"the sandbox did not start: {self.report['error']}. See `grader doctor`.")
+        self._ready = True
+
+    @property
+    def pid(self) -> int:
+        """The process id of the server's outermost process."""
+        return self._process.pid
+
+    def alive(self) -> bool:
+        """Tell whether the server runs."""
+        return self._process.poll() is None
+
+    def connect(self, user: int) -> socket.socket:
+        """Let the server fork a child, and return the connection to it.
+
+        Args:
+            user: the number of the child's user; 0: the server's own.
+
+        Raises:
+            OSError: the server has ended.
+        """
+        return _connect(self._control, user)
+
+    def shared(self) -> socket.socket:
+        """Return a copy of the control socket, for a `SharedServer` in another process; the caller closes it."""
+        return self._control.dup()
+
+    def close(self) -> None:
+        """End the server with all its children; a second call does nothing."""
+        self._control.close()  # the server notices this and exits
+        if not self._ready:  # the server is still importing, and would notice only seconds later
+            self._process.kill()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+        if self._scratch:
+            self._scratch.remove()
+
+    def _last_line_of_log(self) -> str:
+        """Return the last line that the server printed, to say why it ended; empty if it printed nothing."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, self._log.tell() - 4000))
+        lines = self._log.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+
+class SharedServer:
+    """A fork server that another process has started and will end."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    def alive(self) -> bool:
+        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable."""
+        return not select.select([self._control], [], [], 0)[0]
+
+    def wait(self) -> None:
+        """Return at once: who started the server shares it only once it is ready."""
+
+    def connect(self, user: int) -> socket.socket:
+        """Let the server fork a child, as `ServerProcess.connect` does."""
+        return _connect(self._control, user)
+
+    def close(self) -> None:
+        """Close this copy of the control socket; the server keeps running."""
+        self._control.close()
+
+
+def _connect(control: socket.socket, user: int) -> socket.socket:
+    """Send the server one end of a new socket pair, and the child's user; return the other end."""
+    linux.allow_many_descriptors()
+    own_end, child_end = socket.socketpair()
+    with child_end:
+        try:
+            socket.send_fds(control, [USER.pack(user)], [child_end.fileno()])
+        except OSError:
+            own_end.close()
+            raise
+    return own_end
+
+
+def try_tier(tier: str) -> str:
+    """Try to isolate a child in a tier on this machine; return why it does not work, or an empty string."""
+    try:
+        ServerProcess(tier, trial=True).close()
+    except IsolationError as error:
+        return str(error).removeprefix("the sandbox did not start: ").removesuffix(". See `grader doctor`.")
+    return ""
+
+
+def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
+    """Return the limits that the guest enforces, as a dict for JSON, with whether it uses Landlock and CUDA.
+
+    Below tier full, add the processes that the user already runs to the limit on processes.
+
+    Args:
+        user: of the sandbox; None: this process's own, or of the fork server.
+    """
+    fields = {name: getattr(limits, name) for name in GUEST_LIMITS}
+    if tier != "full":
+        fields["processes"] += _tasks_of(shared_user() if user is None else user)
+    return {**fields, "landlock": tier != "none", "cuda": device == "cuda"}
+
+
+def _tasks_of(uid: int) -> int:
+    """Count a user's threads: without a user namespace, RLIMIT_NPROC counts them all, not only the sandbox's."""
+    count = 0
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        with suppress(OSError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+    return count

@@ -1,0 +1,149 @@
+"""Turn the replies of a sandbox's init into cell results and evidence. Pure functions; a reply is not trusted."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from grader.records import CellResult, Evidence, Limits, Request, Status
+from grader.sandbox.outputs import sanitize
+from grader.sandbox.reported_place import place
+from grader.sandbox.text import plain
+from grader.sandbox.wire import EvidenceError, decode, parse
+
+MAX_TRIPS = 16  # built-ins that the tripwire may report for one probe
+BUDGET_USED_UP = "the time for the whole submission was used up before"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply of the init; `raw`, `head` and `body` come from the interpreter."""
+
+    # The outcome that guest/init.py reports, without its suffix " lost"; or, from connection.py, "used up" (the
+    # time for the submission has passed before the order was sent) and "over" (the sandbox has no connection
+    # any more).
+    outcome: str
+    raw: bytes = b""  # written to file descriptors 1 and 2
+    head: bytes = b""
+    body: bytes | memoryview = b""
+    lost: bool = False  # the interpreter's state is gone, and its checkpoint too
+    waited: float = 0.0  # seconds in which the interpreter was ready and no core was free for it
+
+
+def parse_reply(header: bytes, body: memoryview) -> Reply:
+    """Split the frame of one reply into its parts."""
+    fields = json.loads(header)
+    outcome = fields["outcome"]
+    if outcome == "fault":
+        return Reply(outcome, head=fields.get("message", "").encode())
+    head_start, body_start = fields["raw"], fields["raw"] + fields["head"]
+    return Reply(
+        outcome.removesuffix(" lost"),
+        bytes(body[:head_start]),
+        bytes(body[head_start:body_start]),
+        body[body_start:],
+        lost=outcome.endswith("lost"),
+        waited=fields.get("waited", 0.0),
+    )
+
+
+def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, max_output: int) -> CellResult:
+    """Return the result of a cell that was allowed `allowed` seconds and took `took`."""
+    head: dict[str, Any] = {}
+    status, message = _status(reply, limits, allowed)
+    if reply.outcome == "answer":
+        try:
+            head = parse(reply.head, len(reply.head))
+            status = Status.RAISED if head.get("status") == "raised" else Status.OK
+            message = plain(head.get("message"))
+        except EvidenceError as error:
+            status, message = Status.OK, str(error)
+    count = head.get("execution_count")
+    return CellResult(
+        status=status,
+        outputs=sanitize(head.get("outputs"), reply.raw, max_output),
+        error=plain(head.get("error"), 200),
+        message=message,
+        place=place(head.get("place")),
+        seconds=took,
+        execution_count=count if isinstance(count, int) and 0 <= count < 10**6 else None,
+    )
+
+
+def evidence(request: Request, reply: Reply, limits: Limits, *, took: float, bytes_left: int) -> tuple[Evidence, int]:
+    """Return the evidence in a probe's reply, and the bytes to subtract from the budget for evidence.
+
+    Args:
+        bytes_left: what remains of that budget before this reply. Only values that a probe returns count
+            against it, not exceptions; values that exceed it are refused.
+    """
+    common: dict[str, Any] = {"key": request.key, "seconds": took}
+    status, message = _status(reply, limits, request.seconds)
+    if reply.outcome != "answer":
+        return Evidence(**common, status=status, message=message), 0
+    size = 0
+    try:
+        head = parse(reply.head)
+        common["trips"] = _trips(head.get("trips"))
+        if head.get("status") == "raised":
+            raised = Evidence(
+                **common,
+                status=Status.RAISED,
+                error=plain(head.get("error"), 200),
+                lineage=_lineage(head.get("lineage")),
+                message=plain(head.get("message")),
+                place=place(head.get("place")),
+            )
+            return raised, 0
+        if head.get("status") != "ok":
+            raise EvidenceError(plain(head.get("message")) or "something that is no answer came back")
+        size = len(reply.head) + len(reply.body)
+        if size > bytes_left:
+            raise EvidenceError("more came back, over all checks together, than is accepted")
+        values = decode(head.get("tree"), reply.body)
+        if not isinstance(values, dict):
+            raise EvidenceError("something that is no answer of a check came back")
+    except EvidenceError as error:
+        return Evidence(**common, status=Status.REFUSED, message=str(error)), size
+    return Evidence(**common, status=Status.OK, values=values), size
+
+
+def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
+    """Return the status that follows from the reply's outcome, and the message for the student.
+
+    For the outcome "answer" the status is a preliminary OK: the caller reads the real one from `reply.head`.
+    """
+    match reply.outcome:
+        case "answer":
+            return Status.OK, ""
+        case "timeout":
+            return Status.TIMEOUT, f"it took more than {allowed:g} s and was stopped"
+        case "used up":
+            return Status.TIMEOUT, f"{BUDGET_USED_UP} ({limits.seconds:g} s)"
+        case "memory":
+            memory = f"{limits.memory_bytes / 2**30:.1f} GB"
+            return Status.DIED, f"it used more than {memory} of memory and was stopped"
+        case "scratch":
+            scratch = f"{limits.scratch_bytes / 2**30:.1f} GB or {limits.scratch_files} files"
+            return Status.DIED, f"it wrote more than {scratch}"
+        case "refused":
+            head = {}
+            with suppress(EvidenceError):
+                head = parse(reply.head)
+            return Status.REFUSED, plain(head.get("message")) or "something that is no answer came back"
+    return Status.DIED, "Python ended before it was finished: a crash, an exit, or a limit that was exceeded"
+
+
+def _trips(reported: Any) -> tuple[tuple[str, str], ...]:
+    """Return the built-ins that the tripwire reported, each with the exercise or the given cell that is responsible."""
+    pairs = reported[:MAX_TRIPS] if isinstance(reported, list) else []
+    return tuple(
+        (plain(pair[0], 100), plain(pair[1], 100)) for pair in pairs if isinstance(pair, list) and len(pair) == 2
+    )
+
+
+def _lineage(reported: Any) -> tuple[str, ...]:
+    """Return the names of an exception's class and its bases."""
+    return tuple(plain(name, 200) for name in reported[:20]) if isinstance(reported, list) else ()

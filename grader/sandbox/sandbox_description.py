@@ -1,0 +1,248 @@
+"""Describe a sandbox: the folders and devices that are visible in it, its user, its environment variables."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import sysconfig
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from grader.paths import OUR_PACKAGES, course_root
+from grader.sandbox import visible_gpu
+from grader.sandbox.errors import IsolationError
+
+GUEST = Path(__file__).resolve().with_name("guest")
+GUEST_INSIDE = "/sandbox/guest"
+HOME = "/home/student"
+# UID and GID of the fork server when run as root: no package creates a user with this number. 65534 is `nobody`.
+# In tier full, submissions see it as their own, too.
+UNPRIVILEGED = 65_533
+# Folders of installed packages below a folder in which Python is installed; the last are conda's other environments.
+INSTALLED = ("*-packages", "python*/*-packages", "lib*/python*/*-packages", "local/lib*/python*/*-packages",
+             "envs/*/lib/python*/*-packages")  # fmt: skip
+# A file of each of our folders: who can read one can read its neighbours, too.
+TELLING = ("__init__.py", "pyproject.toml", "RECORD", "nbgrader_config.py")
+
+# Parts of the system that programs and libraries need.
+SYSTEM = (
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/share/zoneinfo",
+    "/usr/share/fonts",
+    "/usr/share/fontconfig",
+    "/usr/share/terminfo",
+    "/usr/share/locale",
+    "/usr/share/ca-certificates",
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/ssl/openssl.cnf",
+)
+# Folders of the root that are links into /usr on most systems, and stay links in the sandbox.
+TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+TERMINALS = ("/dev/pts", "/dev/ptmx")
+
+
+def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
+    """Return the configurations of guest/boot.py (root, user, environment) and guest/server.py (confinement)."""
+    guest = GUEST_INSIDE if tier == "full" else str(GUEST)
+    python, prefixes = _python()
+    gpu = visible_gpu.visible_gpu() if device == "cuda" else visible_gpu.NO_GPU
+    wanted = (*SYSTEM, *prefixes, *(("/sys", *gpu.libraries) if device == "cuda" else ()))
+    visible = _outermost([path for path in wanted if os.path.exists(path)])
+    devices = [*DEVICES, *gpu.devices]
+    top = [path for path in TOP if os.path.isdir(path) and not os.path.islink(path)]
+    # A link, as .venv may be one, would lead nowhere in the sandbox: under its name stands what it leads to.
+    binds = {path: os.path.realpath(path) for path in (*visible, *top)}
+    ours = _ours(binds)
+    boot = {
+        "tier": tier,
+        "python": python,
+        "guest": guest,
+        "guest_source": str(GUEST),
+        "uid": UNPRIVILEGED,
+        "gid": UNPRIVILEGED,
+        "binds": binds,
+        "links": {path: os.readlink(path) for path in TOP if os.path.islink(path)},
+        "masks": _masks(binds, ours),
+        "devices": devices,
+        "files": _etc(),
+        "environment": {**_environment(home, python), **gpu.environment},
+    }
+    readable, listable = (["/"], []) if tier == "full" else _around([*binds, *TOP], ours)
+    if tier != "full":
+        readable += [str(GUEST), "/etc/passwd", "/etc/group", "/proc", *devices]
+    server = {
+        "tier": tier,
+        "home": home,
+        "read": readable,
+        "list": listable,
+        # In the lower tiers the terminals would be the machine's own, also the operator's.
+        "write": [*devices, *(TERMINALS if tier == "full" else ())],
+        "below_tmp": [path for path in visible if path.startswith("/tmp/")] if tier == "full" else [],
+        "device": device,
+        "hidden": {"files": _telling_files(ours), "packages": OUR_PACKAGES},
+    }
+    return boot, server
+
+
+def _python() -> tuple[str, list[str]]:
+    """Return the path of this Python, and every folder that it needs.
+
+    Raises:
+        IsolationError: Python is installed directly in /, in the home folder or in its parent folder.
+    """
+    python = os.path.abspath(sys.executable)
+    folders = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    for name in ("stdlib", "platstdlib", "purelib", "platlib"):
+        folders.add(sysconfig.get_path(name))
+    link = python  # follow each link from the environment's python to the real one
+    while os.path.islink(link):
+        link = os.path.normpath(os.path.join(os.path.dirname(link), os.readlink(link)))
+        folder = os.path.dirname(link)
+        folders.add(os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder)
+    folders |= {os.path.realpath(folder) for folder in folders}
+    if sys.base_prefix not in ("/", "/usr"):
+        folders -= {"/", "/usr"}  # from a link in /bin or /usr/bin; those folders are visible anyway
+    home = os.path.expanduser("~")
+    for folder in folders:
+        if folder in ("/", home, os.path.dirname(home)):
+            raise IsolationError(
+                f"Python is installed in {folder} itself, which cannot be shown to submissions. "
+                "Use an environment of its own: python3 -m venv .venv"
+            )
+    # SYSTEM lists the visible parts of /usr; the rest stays hidden.
+    return python, sorted(folder for folder in folders if folder != "/usr")
+
+
+def _outermost(paths: list[str]) -> list[str]:
+    """Return the paths that lie inside no other one, sorted."""
+    outermost: list[str] = []
+    for path in sorted(set(paths)):
+        if not any(path.startswith(parent + "/") for parent in outermost):
+            outermost.append(path)
+    return outermost
+
+
+def _ours(binds: Mapping[str, str]) -> frozenset[str]:
+    """Find this project's own packages and files, and the course's: no submission may read them.
+
+    They lie in the repository or among the installed packages, depending on how the project was installed. Python may
+    see more than one copy: that of this environment, and another one of the Python from which it was made.
+
+    Args:
+        binds: path in the sandbox → where it really lies.
+    """
+    candidates: set[str] = set()
+    for name in OUR_PACKAGES:
+        spec = importlib.util.find_spec(name)
+        candidates |= set(spec.submodule_search_locations or []) if spec else set()
+    repository = Path(__file__).resolve().parents[2]
+    if (repository / "pyproject.toml").is_file():
+        candidates.add(str(repository))
+    with suppress(FileNotFoundError):  # as on a machine of a cluster
+        candidates.add(str(course_root()))
+    for real in binds.values():
+        for library in (packages for pattern in INSTALLED for packages in Path(real).glob(pattern)):
+            candidates |= {str(library / name) for name in OUR_PACKAGES if (library / name).exists()}
+            candidates |= {str(path) for path in library.glob("*attention_course*")}
+    return frozenset(map(os.path.realpath, candidates))
+
+
+def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
+    """Return what boot.py hides below what is visible, as paths in the sandbox."""
+    inside = {
+        path + own.removeprefix(real) for path, real in binds.items() for own in ours if own.startswith(real + "/")
+    }
+    # What contains a visible folder cannot be hidden: the virtual environment may lie in the repository.
+    return sorted(
+        path for path in inside if not any(folder == path or folder.startswith(path + "/") for folder in binds)
+    )
+
+
+def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return what Landlock may open without opening what is ours: it allows all that lies below a path, or nothing.
+
+    Returns:
+        The outermost paths in which nothing of ours lies, and the folders on the way to ours: these may be listed, names
+        alone, because Python lists a folder to find a module in it.
+    """
+    readable: list[str] = []
+    listable: list[str] = []
+    todo = list(paths)
+    while todo:
+        path = todo.pop()
+        real = os.path.realpath(path)
+        if not any(own.startswith(real + "/") for own in ours):
+            if real not in ours:
+                readable.append(path)
+        elif real not in listable and os.access(real, os.R_OK):
+            listable.append(real)
+            # A link may lead back up; where it leads inside, that is met without it, too.
+            todo += [entry.path for entry in os.scandir(real) if not _leads_around(entry, ours)]
+    return readable, listable
+
+
+def _leads_around(entry: os.DirEntry, ours: Collection[str]) -> bool:
+    """Tell whether an entry is a link to a folder in which something of ours lies."""
+    real = os.path.realpath(entry.path) + "/"
+    return entry.is_symlink() and any(own.startswith(real) for own in ours)
+
+
+def _telling_files(ours: Iterable[str]) -> list[str]:
+    """Return files of ours that a submission must not be able to read; the guest tries each."""
+    files = (os.path.join(own, name) for own in ours for name in TELLING)
+    return sorted(filter(os.path.isfile, files))
+
+
+def _etc() -> dict[str, str]:
+    """Return the text files that boot.py creates in the sandbox's /etc: path → content."""
+    uid = UNPRIVILEGED if os.getuid() == 0 else os.getuid()
+    gid = UNPRIVILEGED if os.getuid() == 0 else os.getgid()
+    return {
+        "/etc/passwd": f"student:x:{uid}:{gid}:student:{HOME}:/bin/sh\n",
+        "/etc/group": f"student:x:{gid}:\n",
+        "/etc/hosts": "127.0.0.1 localhost\n",
+        "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    }
+
+
+def _environment(home: str, python: str) -> dict[str, str]:
+    """Return all environment variables of the sandbox."""
+    # In the lower tiers each child replaces `home` by a folder of its own (guest/confinement.py).
+    temporary = "/tmp" if home == HOME else f"{home}/.tmp"
+    return {
+        "PATH": f"{os.path.dirname(python)}:/usr/bin:/bin",
+        "HOME": home,
+        "USER": "student",
+        "LOGNAME": "student",
+        "SHELL": "/bin/sh",
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "TMPDIR": temporary,
+        "VIRTUAL_ENV": sys.prefix,
+        "PYTHONHASHSEED": "0",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": f"{home}/.config/matplotlib",
+        "IPYTHONDIR": f"{home}/.ipython",
+        "JUPYTER_PLATFORM_DIRS": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        # TorchScript runs as ordinary Python, so that the tripwire sees its calls.
+        "PYTORCH_JIT": "0",
+    }

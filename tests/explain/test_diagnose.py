@@ -1,0 +1,125 @@
+"""Verdicts are explained: declared mistakes, other arguments; on a small exercise of its own."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.declare.exercise import Exercise, mistake, mistakes_in
+from grader.declare.lesson import Lesson
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import StandardChecks
+from grader.explain.diagnose import diagnose, wrong_answer
+from grader.judge.plan import plan
+from grader.judge.reference_results import ReferenceResults, run_here
+from grader.judge.verdicts import judge
+from grader.records import Evidence, Outcome, Status
+
+
+def weigh(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Weigh keys: (Q, K) from (Q, d) and (K, d)."""
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), -1)
+
+
+@mistake("weigh", "There is no softmax.")
+def raw(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    return scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+
+
+@mistake("weigh", "It must not crash.")
+def crashes(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
+    raise ValueError(f"no {key.shape[-2]}")
+
+
+def draw(sampler: InputSampler, *, queries: int, keys: int, d_k: int, masked: bool = False):
+    inputs = {"query": sampler.normal(queries, d_k), "key": sampler.normal(keys, d_k)}
+    return {**inputs, "mask": sampler.mask(queries, keys)} if masked else inputs
+
+
+CHECKS = StandardChecks(reference=weigh, returns=("weights",), draw=draw)
+EXERCISE = Exercise(
+    id="9.1",
+    title="Weigh",
+    reference=(weigh,),
+    points=3,
+    difficulty=1,
+    minutes=1,
+    checks=(
+        CHECKS.values("weights", 1, trials=[dict(queries=3, keys=5, d_k=2), dict(queries=4, keys=4, d_k=3)]),
+        CHECKS.further_values("masked", "masked", 1, needs=(), trials=[dict(queries=3, keys=5, d_k=2, masked=True)]),
+        CHECKS.conduct(1, trials=[dict(queries=3, keys=5, d_k=2)]),
+    ),
+    mistakes=mistakes_in(globals(), "weigh"),
+)
+LESSON = Lesson(assignment="9-weigh", title="Weigh", exercises=(EXERCISE,))
+PLANNED = plan(LESSON, "secret", "sha")
+
+
+def explained(answer):
+    """The verdict on an answer, with its explanation."""
+    evidence = {trial.key: run_here(trial.check, {"weigh": answer}, trial.inputs, trial.key) for trial in PLANNED}
+    return of_evidence(evidence)
+
+
+def of_evidence(evidence):
+    found = PLANNED, evidence, ReferenceResults(LESSON.reference)
+    verdict = judge(EXERCISE, *found)
+    return diagnose(verdict, wrong_answer(EXERCISE, verdict, *found))
+
+
+def test_a_right_answer_gets_no_explanation():
+    right = explained(lambda query, key, mask=None: weigh(query, key, mask))
+    assert (right.outcome, right.hint, right.diagnosis) == (Outcome.PASSED, "", "")
+
+
+def test_a_declared_mistake_is_named():
+    wrong = explained(raw)
+    assert (wrong.mistake, wrong.hint, wrong.diagnosis) == ("raw", "There is no softmax.", "mistake")
+
+
+def test_a_mistake_that_raises_is_named_by_its_message_and_not_by_its_class_alone():
+    def other(query, key, mask=None):
+        raise ValueError("something else")
+
+    assert explained(crashes).mistake == "crashes"
+    assert explained(other).mistake is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda query, key, mask=None: weigh(query, key), "`mask` were not used"),
+        (lambda query, key, mask=None: weigh(query, key, None if mask is None else ~mask), "turned around"),
+        (lambda query, key, mask=None: weigh(query * query.shape[-1] ** 0.5, key, mask), "√d_k times too large"),
+        (lambda query, key, mask=None: weigh(query / query.shape[-1] ** 0.5, key, mask), "√d_k times too small"),
+        (
+            lambda query, key, mask=None: weigh(query * query.shape[-1] ** 0.5 / key.shape[-2] ** 0.5, key, mask),
+            "root of the number of keys",
+        ),
+        (lambda query, key, mask=None: weigh(key[: len(query)], key, mask), None),
+        (lambda query, key, mask=None: torch.rand(len(query), len(key)), None),
+    ],
+)
+def test_the_reference_on_other_arguments_is_recognised(answer, words):
+    wrong = explained(answer)
+    assert wrong.outcome is Outcome.FAILED
+    if words is None:
+        assert wrong.diagnosis != "argument"
+    else:
+        assert wrong.diagnosis == "argument"
+        assert words in wrong.hint
+
+
+def test_an_answer_that_was_not_called_is_not_explained():
+    def unsolved(query, key, mask=None):
+        raise NotImplementedError("TODO 9.1")
+
+    assert explained(unsolved).hint == ""
+    missing = {
+        trial.key: Evidence(
+            key=trial.key, status=Status.RAISED, error="NameError", message="name 'weigh' is not defined"
+        )
+        for trial in PLANNED
+    }
+    assert of_evidence(missing).hint == ""

@@ -1,0 +1,122 @@
+"""What a wrong answer shows by itself is put into words."""
+
+import pytest
+import torch
+
+from grader.explain.observed import of_arguments, of_batch, of_conduct, of_exception, of_form, of_spelling
+from grader.explain.seen import Seen
+
+
+def seen(passed, got=0.0, want=1.0, **more):
+    return Seen("values", passed, {"y": got}, {"y": want}, **more)
+
+
+def test_a_default_that_is_another():
+    trials = [seen(True, inputs={"arguments.x": 1, "arguments.t": 2}), seen(False, inputs={"arguments.x": 1})]
+    found = of_arguments([trials[1]], trials)
+    assert found is not None
+    assert found.says == "It is right where `t` is given, and wrong where it is left out: look at its default."
+
+
+def test_an_argument_that_does_harm():
+    trials = [seen(True, inputs={"arguments.x": 1}), seen(False, inputs={"arguments.x": 1, "arguments.mask": 2})]
+    found = of_arguments([trials[1]], trials)
+    assert found is not None
+    assert found.says == "It is right where `mask` is left out, and wrong where it is given."
+
+
+def test_arguments_that_are_always_given_say_nothing():
+    trials = [seen(True, inputs={"arguments.x": 1}), seen(False, inputs={"arguments.x": 2})]
+    assert of_arguments([trials[1]], trials) is None
+    assert of_arguments([trials[1]], trials[1:]) is None
+
+
+def test_a_word_that_is_spelled_in_another_way():
+    wrong = [Seen("found", False, {"found": ["one_patch"]}, {"found": ["one patch"]})]
+    found = of_spelling(wrong)
+    assert found is not None
+    assert found.says == "Your answer says 'one_patch'; the task spells it 'one patch'."
+    assert of_spelling([Seen("found", False, {"found": ["frozen"]}, {"found": ["one patch"]})]) is None
+    assert of_spelling([Seen("found", False, {"found": None}, {"found": ["one patch"]})]) is None
+
+
+def test_the_line_that_counts_axes_from_the_front():
+    source = "def f(x):\n    return x.transpose(1, 2)"
+    trials = [seen(True, sizes={"batch_shape": (2,)}), seen(False, sizes={"batch_shape": ()})]
+    found = of_batch([trials[1]], trials, source)
+    assert found is not None
+    assert found.says.startswith(
+        "It is right with one batch axis, and wrong with none. Line 2: `.transpose` counts axes 1 and 2"
+    )
+    assert found.line == 2
+    assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
+    without = seen(True, sizes={"batch_shape": ()})  # right without a batch, too: the axes are not what is wrong
+    assert of_batch([trials[1]], [*trials, without], source) is None
+
+
+def test_trials_of_another_function_say_nothing_about_axes():
+    """In 4.3 the scenes have no batch shape, and the curves of `area_under` have one."""
+    source = "def f(x):\n    return x.transpose(1, 2)"
+    scenes = seen(False, sizes={"scenes": 2}, inputs={"scenes": 1})
+    curves = seen(True, sizes={"batch_shape": (2,)}, inputs={"curve": 1})
+    assert of_batch([scenes], [scenes, curves], source) is None
+    assert of_batch([scenes], [scenes, curves._replace(inputs={"scenes": 2})], source) is not None
+
+
+def test_an_input_that_was_changed_and_the_line_that_did_it():
+    wrong = [Seen("conduct", False, {"inputs unchanged": False, "changed": ["x"]}, {"inputs unchanged": True})]
+    found = of_conduct(wrong, "def f(x):\n    x += 1\n    return x")
+    assert found is not None
+    assert found.says.startswith("The call changes `x` in place. Line 2: `x += …` changes")
+    found = of_conduct(wrong, "")
+    assert found is not None
+    assert found.says == "The call changes `x` in place. Work on new tensors."
+
+
+def test_a_gradient_that_is_cut_off_and_the_line_that_did_it():
+    want = {"y": torch.ones(2), "gradient of x": torch.ones(2)}
+    wrong = [Seen("conduct", False, {"y": torch.ones(2), "gradient of x": None}, want)]
+    found = of_conduct(wrong, "def f(x):\n    return x.detach() * 2")
+    assert found is not None
+    assert found.says == "No gradient reaches `x`. Line 2: `.detach()` cuts a tensor off from the gradient."
+    assert of_conduct(wrong, "def f(x):\n    return x * 2") is None
+
+
+def test_a_dtype_and_the_line_that_makes_it():
+    wrong = [seen(False, torch.ones(2, 3), torch.ones(2, 3, dtype=torch.float64))]
+    found = of_form(wrong, "def f(x):\n    return torch.zeros(2, 3) + 1", sure=True)
+    assert found is not None
+    assert "Line 2: `torch.zeros` makes float32" in found.says
+
+
+def test_nothing_is_said_of_the_form_of_an_exception():
+    wrong = [Seen("values", False, {}, {"y": torch.ones(2)}, error="ValueError", message="no")]
+    assert of_form(wrong, "", sure=False) is None
+    assert of_conduct(wrong, "") is None
+
+
+def test_an_input_that_had_to_be_refused_and_raises_something_else():
+    first = Seen(
+        "refuses", False, {}, {"a ValueError came": True}, error="RuntimeError", message="shape '[1, 4]' is invalid"
+    )
+    found = of_exception([first], "def f(x): return x")
+    assert found is not None
+    assert found.says.startswith("For this input a ValueError is due.")
+    assert of_exception([first._replace(error="AssertionError", line="assert x")], "") is None
+    assert of_exception([first._replace(expected={"y": True})], "") is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "words"),
+    [((0,), (1, 2), "wrong with none."), ((2,), (1,), "wrong with two."), ((0, 2), (1,), "wrong with none or two.")],
+)
+def test_axes_counted_from_the_front_are_right_for_one_batch_axis(wrong, right, words):
+    source = "def f(x):\n    return x.transpose(1, 2)"
+    trials = {
+        axes: Seen("values", axes in right, {}, {}, sizes={"batch_shape": (2,) * axes}) for axes in (*wrong, *right)
+    }
+    found = of_batch([trials[axes] for axes in wrong], list(trials.values()), source)
+    assert found is not None
+    assert words in found.says
+    both = {**trials, 0: trials[wrong[0]]._replace(passed=True, sizes={})}
+    assert of_batch([trials[wrong[-1]]], list(both.values()), "def f(x):\n    return x.transpose(-1, -2)") is None

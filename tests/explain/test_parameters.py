@@ -1,0 +1,57 @@
+"""Lists of parameters that differ are put into words."""
+
+import pytest
+
+from grader.explain.values.parameters import of_parameters
+
+ASKED = ["W_K.weight (3, 7)", "W_Q.weight (3, 5)"]
+
+
+@pytest.mark.parametrize(
+    ("has", "says"),
+    [
+        (ASKED, ""),
+        (["query.weight (3, 5)", "key.weight (3, 7)"], "Your layer has `key.weight`, `query.weight`; the task asks"),
+        ([*ASKED, "W_K.bias (3,)"], "`W_K.bias`, which the task does not ask for: bias=False."),
+        ([*ASKED, "W_O.weight (3, 3)"], "`W_O.weight`, which the task does not ask for."),
+        (ASKED[:1], "lacks the parameter `W_Q.weight`"),
+        (["W_K.weight (7, 3)", "W_Q.weight (3, 5)"], "`W_K.weight` has the shape (7, 3), expected (3, 7): its two"),
+        (["W_K.weight (3, 2)", "W_Q.weight (3, 5)"], "`W_K.weight` has the shape (3, 2), expected (3, 7)."),
+    ],
+)
+def test_names_and_shapes(has, says):
+    found = of_parameters({"parameters": has}, {"parameters": ASKED})
+    assert says in found
+    assert bool(says) == bool(found)
+    as_dict = [
+        {f"parameters.{name}": [int(size) for size in shape.strip("(,)").split(",")]
+         for name, shape in (text.split(" ", 1) for text in texts)} for texts in (has, ASKED)
+    ]  # fmt: skip
+    assert of_parameters(*as_dict) == found
+
+
+def test_values_without_parameters_are_left_alone():
+    assert of_parameters({"output": [1]}, {"output": [2]}) == ""
+    assert of_parameters({}, {"parameters": ASKED}) == ""
+
+
+def test_layers_that_read_each_others_inputs():
+    has = {"W_K.weight": [6, 4], "W_Q.weight": [6, 5], "W_V.weight": [6, 4]}
+    due = {"W_K.weight": [6, 5], "W_Q.weight": [6, 4], "W_V.weight": [6, 5]}
+    assert of_parameters(nested(has), nested(due)) == (
+        "`W_K`, `W_Q`, `W_V` are made for each other's inputs. Which of them read the one, and which the other?"
+    )
+    text = {**due, "W_K.weight": [6, 4], "W_V.weight": [6, 4]}
+    assert of_parameters(nested(text), nested(due)) == (
+        "`W_K`, `W_V` are made for the input of `W_Q`. What does each of them read?"
+    )
+    image = {**due, "W_Q.weight": [6, 5]}
+    assert of_parameters(nested(image), nested(due)) == (
+        "`W_Q` is made for the input of `W_K`, `W_V`. What does each of them read?"
+    )
+    other = {**due, "W_Q.weight": [6, 7]}
+    assert of_parameters(nested(other), nested(due)) == "`W_Q.weight` has the shape (6, 7), expected (6, 4)."
+
+
+def nested(shapes):
+    return {f"parameters.{name}": shape for name, shape in shapes.items()}

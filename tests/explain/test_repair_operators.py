@@ -1,0 +1,82 @@
+"""Changes of statements and of expressions make wrong answers right, and name the place."""
+
+import math
+
+import pytest
+import torch
+
+from grader.explain.repairs.repairs import repairs
+
+SCORES = torch.tensor([[0.5, -1.0, 2.0]])
+SEEN = torch.tensor([True, False, True])
+HIDDEN = SCORES.masked_fill(~SEEN, -math.inf).softmax(-1)
+
+WRONG_AND_RIGHT = [
+    # wrong, words of the place, arguments, right value
+    ("def f(n):\n    t = 0\n    for i in range(n):\n        t = i\n    return t", "overwrites `t`", (4,), 6),
+    ("def f(n):\n    for i in range(n):\n        t = [i]\n    return t", "overwrites `t`", (3,), [0, 1, 2]),
+    ("def f(n):\n    t = 0\n    for i in range(n):\n        t += i\n        return t", "look at the indentation", (4,), 6),
+    ("def f(n):\n    t = 1\n    for i in range(n):\n        t += i\n        t *= 10\n        t -= 1\n    return t",
+     "behind the block", (2,), 19),
+    ("def f(n):\n    t = 0\n    for i in range(n):\n        k = 2 * i\n    t += k\n    return t", "into the block above", (3,), 6),
+    ("def f(a):\n    b = a + 1\n    a = 2 * a\n    return b * a", "it comes too early", (3,), 42),
+    ("def f(a):\n    b = max(a, 5)\n    c = max(a, 2)\n    return b - 2 * c", "changed places", (3,), -7),
+    ("def f(a):\n    print(a + 1)", "Return it", (3,), 4),
+    ("def f(a):\n    b = a + 1", "ends without a return", (3,), 4),
+    ("def f(a):\n    a + 1", "not returned", (3,), 4),
+    ("def f(a):\n    t = 0\n    if a > 1:\n        t = 1\n    elif a > 0:\n        t = t + 2\n    return t", "`elif`", (3,), 3),
+    ("def f(s, m):\n    return (s * m).softmax(-1)", "e⁰ = 1", (SCORES, SEEN), HIDDEN),
+    ("def f(s, m):\n    return s.masked_fill(~m, 0.0).softmax(-1)", "what is filled in", (SCORES, SEEN), HIDDEN),
+    ("def f(s, m):\n    return s.masked_fill(m, -torch.inf).softmax(-1)", "the opposite", (SCORES, SEEN), HIDDEN),
+    ("def f(a):\n    return all(n > 2 for n in a)", "look at `all`", ([1, 3],), True),
+    ("def f(a, i):\n    return a[i - 2 : i + 1]", "counts from the end", ([1, 2, 3], 1), [1, 2]),
+    ("def f(a, i):\n    lo = i - 2\n    return a[lo : i + 1]", "counts from the end", ([1, 2, 3], 1), [1, 2]),
+    ("def f(n, w):\n    hi = min(n, n + w)\n    return list(range(n - w, hi))", "off by one", (5, 2), [4]),
+    ("def f(x):\n    return x.permute(0, 2, 1)[0, 1]", "order of the axes", (torch.arange(6.0).view(1, 2, 3),),
+     torch.tensor([3.0, 4.0, 5.0])),
+    ("def f(a, b):\n    return abs(a) + abs(b)", "without `abs`, here and wherever", (-1, -2), -3),
+    ("def f(a, b):\n    return (a + 1) * (b + 1)", "in the other sums", (3, 5), 15),
+    ("def f(a):\n    b = a + 1\n    c = a * 7\n    return b * b", "another variable", (2,), 42),
+    ("def f(tokens, num_heads):\n    return tokens.unflatten(-1, (4, -1))", "the 4 is a fixed number", (torch.ones(3, 8), 2),
+     torch.ones(3, 2, 4)),
+    ("def f(tokens, num_heads):\n    return tokens.unflatten(-1, (-1, 2))", "the 2 is a fixed number", (torch.ones(3, 6), 2),
+     torch.ones(3, 2, 3)),
+    ("def f(x, i):\n    return x[:, i]", "counts its axes from the front", (torch.arange(8.0).view(2, 2, 2), 1),
+     torch.tensor([[1.0, 3.0], [5.0, 7.0]])),
+    ("def f(x):\n    return x.transpose(1, 2)", "counts its axes from the front", (torch.arange(12.0).view(2, 2, 3),),
+     torch.arange(12.0).view(2, 2, 3).transpose(0, 1)),
+    ("def f(x):\n    return x.reshape(3, 2)", "a reshape stands", (torch.arange(6.0).view(2, 3),),
+     torch.arange(6.0).view(2, 3).T),
+    ("def f(k):\n    x = torch.ones(3)\n    x[-(k - 2):] = 0\n    return x", "begins at −0", (2,), torch.ones(3)),
+    ("def f(n):\n    a = torch.arange(n)\n    return a <= a", "place by place", (3,), torch.ones(3, 3).tril().bool()),
+    ("def f(n):\n    return torch.arange(n) == 2", "look at the comparison", (3,), torch.tensor([True, True, False])),
+    ("def f(a):\n    return 1.1 * a", "look at the `1.1`", (100,), 101.0),
+    ("def f(step, a, b):\n    for _ in range(2):\n        a, b = step(a, b)\n    return a",
+     "`b` is overwritten here", (lambda a, b: (a + b, 0), 1, 2), 5),
+    ("def f(x):\n    return x.sum(-2)", "look at the `-2`", (torch.ones(2, 3),), torch.tensor([3.0, 3.0])),
+]  # fmt: skip
+
+
+def value(source, arguments):
+    scope: dict = {"torch": torch}
+    exec(source, scope)
+    return scope["f"](*arguments)
+
+
+def same(one, other):
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.shape == other.shape and torch.allclose(one, other)
+    return type(one) is type(other) and not isinstance(one, torch.Tensor) and one == other
+
+
+@pytest.mark.parametrize(("wrong", "words", "arguments", "right"), WRONG_AND_RIGHT)
+def test_a_change_makes_the_answer_right_and_names_the_place(wrong, words, arguments, right, capsys):
+    assert not same(value(wrong, arguments), right)
+    found = []
+    for repair in repairs(wrong):
+        try:
+            if same(value(repair.source, arguments), right):
+                found.append(repair)
+        except Exception:
+            continue
+    assert any(words in repair.says for repair in found), [repair.says for repair in found]

@@ -1,0 +1,83 @@
+"""Whatever a submission sends back, it is judged and explained: nobody has a fault of the grader at will."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+from any_values import changed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.course import lessons
+from grader.course.trainings import recorded
+from grader.course.trainings.checks import begins
+from grader.course.trainings.recorded import State, Training
+from grader.declare.lesson import Lesson
+from grader.explain.diagnose import diagnose, wrong_answer
+from grader.judge.plan import plan_exercise
+from grader.judge.reference_results import ReferenceResults
+from grader.judge.verdicts import judge
+from grader.records import Case, Evidence, Outcome, Status
+
+LESSONS = [form for lesson in lessons().values() for form in (lesson, lesson.verified)]
+
+
+@cache
+def right(lesson: int, id: str) -> tuple:
+    """Draw the trials of an exercise, and compute what the reference returns on them.
+
+    Checks of trained objects are left out: there is no reference for them, and tests/course asks their judges.
+    """
+    lesson = LESSONS[lesson]
+    exercise, results = lesson.exercise(id), ReferenceResults(lesson.reference)
+    trained = {name for name, value in lesson.given.items() if value is None}
+    kept = {trial.check.name for trial in plan_exercise(exercise, "secret", "sha") if not trial.takes & trained}
+    checks = tuple(replace(check, needs=()) for check in exercise.checks if check.name in kept)
+    exercise = replace(exercise, checks=checks, points=sum(check.points for check in checks))
+    planned = plan_exercise(exercise, "secret", "sha")
+    evidence = {trial.key: results.right(trial) for trial in planned}
+    assert all(one.status is Status.OK for one in evidence.values())
+    return exercise, planned, results, evidence
+
+
+def kind(lesson: Lesson) -> str:
+    return f"{lesson.assignment}{' verified' if lesson.whole else ''}"
+
+
+# Of each form some: what lesson 3 and the readers of lesson 2 return takes longest.
+@pytest.mark.fast_cases("1-attention", "1-attention verified", "2-heads", "4-lab")
+@pytest.mark.parametrize("lesson", LESSONS, ids=kind)
+@settings(max_examples=15, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_evidence_is_judged_and_explained(lesson: Lesson, data: st.DataObject) -> None:
+    # Of the verified form only the exercises that differ: those with a training.
+    ids = [one.id for one in lesson.exercises if not lesson.whole or lesson.training_checks(one.id)]
+    id = data.draw(st.sampled_from(ids))
+    exercise, planned, results, evidence = right(LESSONS.index(lesson), id)
+    key = data.draw(st.sampled_from(sorted(evidence)))
+    values = data.draw(changed(evidence[key].values))
+    evidence = {**evidence, key: Evidence(key=key, status=Status.OK, values=values)}
+    verdict = judge(exercise, planned, evidence, results)
+    assert verdict.outcome is not Outcome.FAULT, verdict.message
+    wrong = wrong_answer(exercise, verdict, planned, evidence, results, "cpu")
+    assert diagnose(verdict, wrong).outcome is verdict.outcome
+    assert wrong is None or wrong.needs_repair() in (True, False)
+
+
+BEGUN = {"losses": [1.0, 2.0], "weights": {"a": torch.ones(2, 3)}}
+
+
+@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@given(got=changed(BEGUN))
+def test_any_beginning_is_judged_and_no_fault(got) -> None:
+    state = State(1, BEGUN["weights"], BEGUN["weights"], BEGUN["weights"])
+    training = Training("any", lambda: None, (1,))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recorded, "_states", lambda training: (state,))
+        check = begins("cell", dict, lambda: {**BEGUN, "start": {"a": torch.zeros(2, 3)}}, training, needs=())
+        case = Case(inputs={}, got=got, expected=dict, rtol=1.0)
+        assert check.judge(case).passed in (True, False)
+        assert check.judge(replace(case, got=BEGUN)).passed

@@ -1,0 +1,116 @@
+"""What reaches past the exercise is flagged, and no right answer is."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from corpus.answers import BLIND, VARIANTS
+from grader.course import lessons
+from grader.judge import reaches as module
+from grader.judge.reaches import PUT_TOGETHER, reaches
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import gc\nfound = gc.get_objects()", "get_objects"),
+        ("import ctypes", "ctypes"),
+        ("key = ['setprofile']\ngetattr(threading, key[0])(None)", "setprofile"),
+        ("threads.__dict__['_profile_hook'] = None", "_profile_hook"),
+        ("operator._op_dk(key, scores, -1, False)", "_op_dk"),
+        ("import marshal\nexec(marshal.loads(kept))", "marshal"),
+        ("from torch.fx.experimental.proxy_tensor import make_fx", "torch.fx.experimental.proxy_tensor"),
+        ("at = lambda o, s: next(getattr(o, n) for n in dir(o) if n.startswith(s))", "a name that is put together"),
+        ("import json\njson.loads = mine", "a part of a library is replaced"),
+        ("torch._C._push = mine", "a part of a library is replaced"),
+        ("setattr(torch, 'softmax', mine)", "a part of a library is replaced"),
+        ("mode.__class__ = M", "__class__ = …"),
+        ("mode.__mro__[1].__enter__ = enter", "__enter__ = …"),
+        ("import inspect\ninspect.getclosurevars(get_ipython().run_code)", "getclosurevars"),
+        ("from unittest.mock import Mock", "unittest.mock"),
+        ("import os\nos.system('sleep 9 &')", "system"),
+        ("from ctypes import py_object", "ctypes"),
+        ("frame = __import__('sys')._getframe()", "_getframe"),
+        ("import inspect\ninspect.stack()", "stack"),
+        ("def f(): pass\nf.__closure__[0].cell_contents", "__closure__"),
+        ("print(open('/sandbox/guest/probe.py').read())", "/sandbox"),
+        ("import torch.library", "torch.library"),
+        ("from torch import library", "library"),
+        ("@torch.library.custom_op('a::b', mutates_args=())\ndef f(x): ...", "custom_op"),
+        ("class T(torch.Tensor):\n    def __torch_dispatch__(*_): ...", "__torch_dispatch__"),
+        ("import os\nos.fork()", "fork"),
+        ("import subprocess\nsubprocess.Popen(['true'])", "Popen"),
+        ("!nohup python helper.py &", "a process in the background"),
+        ("%%bash --bg\nsleep 100", "a process in the background"),
+        ("vars(F)['SOFTMAX'.lower()]", PUT_TOGETHER),
+        ("torch.__dict__.get(name)", PUT_TOGETHER),
+        ("getattr(F, 'soft' + str('max'))", PUT_TOGETHER),
+        ("getattr(scores, 'soft' + str('max'))(-1)", PUT_TOGETHER),
+        ("n = 'xamtfos'[::-1]\ngetattr(torch, n)", PUT_TOGETHER),
+        ("globals()['XAM'.lower()[::-1] + rest]", PUT_TOGETHER),
+        ("eval(text)", PUT_TOGETHER),
+    ],
+)
+def test_what_reaches_inside_is_named(source: str, found: str) -> None:
+    assert found in reaches(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import gc\ngc.collect()",
+        "torch.backends.cudnn.deterministic = True",
+        "self.weight.data = torch.zeros(3)",
+        "import sys\nIN_COLAB = 'google.colab' in sys.modules",
+        "heads = [getattr(self, f'head_{i}') for i in range(4)]",
+        "for name in ('query', 'key'):\n    show(getattr(layer, f'W_{name}'))",
+        "dtype = getattr(torch, name)",
+        "globals()[f'scores_{i}']",
+        "model.eval()\ntorch.stack([a, b])",
+        "import subprocess\nsubprocess.run(['nvidia-smi'])",
+        "!pip install torch && echo done",
+        "# the process of attention\nprint('in process')",
+        "def f(x",
+        "x = eval('2 + 3')",
+    ],
+)
+def test_what_students_write_is_no_reach(source: str) -> None:
+    assert reaches(source) == ()
+
+
+def right_answers() -> Iterator[tuple[str, str]]:
+    """Yield every right writing of an answer that the project has, and the answers of the diagnosis corpus."""
+    for assignment, lesson in lessons().items():
+        for script in (VARIANTS, ROOT / "solutions"):
+            for cell in jupytext.read(script / f"{assignment}.py", fmt="py:percent").cells:
+                if cell.cell_type == "code" and cell.metadata.get("exercise"):
+                    yield f"{script.name} {cell.metadata['exercise']}", cell.source
+        for exercise in lesson.exercises:
+            for writing in (*exercise.writings, *exercise.reference):
+                yield f"{exercise.id} {writing.__name__}", inspect.getsource(writing)
+    for file in sorted(BLIND.glob("*.py")):
+        for source in re.split(r"^# %%.*$", file.read_text("utf-8"), flags=re.MULTILINE):
+            yield file.name, source
+
+
+def test_no_right_answer_is_flagged() -> None:
+    answers = list(right_answers())
+    assert len(answers) > 1_000
+    assert [(name, reaches(source)) for name, source in answers if reaches(source)] == []
+
+
+def test_names_within_names_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted, not timed: each lookup may read a bounded part of what lies within it."""
+    read = []
+    monkeypatch.setattr(module, "_is_odd_text", lambda node: bool(read.append(node)))
+    depth = 90  # what Python's parser takes
+    reaches("getattr(a, " * depth + "b" + ")" * depth + "  # deep")
+    assert len(read) < depth * (module.MOST_PARTS + 4)
