@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -101,11 +101,10 @@ def _add_handing_in(app: typer.Typer, root: Callable[[], Path], terminal: Termin
         gradebook: GradebookOption = None,
     ) -> None:
         """The place to hand in: a web server that grades what students upload; serve.toml says how."""
-        command = _serve_part("command", terminal)
-        asked: dict[str, Any] = dict(
+        asked = dict(
             device=device.value, jobs=jobs, scheduler=scheduler, isolation=isolation.value, gradebook=gradebook
         )
-        raise typer.Exit(command.run(command.GradeOptions(paths=(), root=root(), **asked), terminal))
+        raise typer.Exit(_serve_part("command", terminal).run(terminal, root=root(), **asked))
 
 
 def _serve_part(name: str, terminal: Terminal) -> ModuleType:

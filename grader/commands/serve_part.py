@@ -5,7 +5,16 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-NEEDED = ("starlette", "uvicorn", "sse_starlette", "multipart", "python_multipart", "itsdangerous", "joserfc")
+NEEDED = (
+    "starlette",
+    "uvicorn",
+    "sse_starlette",
+    "multipart",
+    "python_multipart",
+    "itsdangerous",
+    "joserfc",
+    "pydantic",
+)
 
 
 class NotInstalled(Exception):

@@ -18,17 +18,7 @@ from grader.classes.gradebook.errors import RecordError
 from grader.serve import class_pages, hub, lti_pages, student_pages, web
 from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError
-from grader.serve.sign_in import (
-    PLATFORM_ROLE,
-    Ticket,
-    begin_session,
-    can_sign_in,
-    end_token,
-    form_token,
-    link_ticket,
-    make_ticket,
-    read_ticket,
-)
+from grader.serve.sign_in import Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
 from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
@@ -74,7 +64,7 @@ def home(visit: Visit) -> Response:
 
 def ask_to_sign_in(visit: Visit) -> Response:
     """Show whose link this is. Opening it signs nobody in: what looks at links in mails does nothing, and neither do other sites."""
-    ticket = _ticket(visit, visit["token"])
+    ticket = _ticket(visit)
     if ticket is None:
         return _wrong_link(visit)
     browser = secrets.token_urlsafe(24)
@@ -87,7 +77,7 @@ def ask_to_sign_in(visit: Visit) -> Response:
 
 def sign_in(visit: Visit) -> Response:
     """Begin a session for the person of a link or a ticket."""
-    ticket = _ticket(visit, visit.text("token"), use=True)
+    ticket = _ticket(visit, use=True)
     if ticket is None:
         return _wrong_link(visit)
     session = begin_session(visit.site.store, ticket, visit.cookie("session"))
@@ -108,14 +98,12 @@ def from_hub(visit: Visit) -> Response:
     return web.go_to("in", make_ticket(visit.site.store, ticket))
 
 
-def _ticket(visit: Visit, token: str, *, use: bool = False) -> Ticket | None:
-    """Return what a link or a ticket says; None if it says nothing, or an id that can be no folder."""
-    store = visit.site.store
-    ticket = link_ticket(store, visit.site.key, token) or read_ticket(store, token, use=use)
-    if ticket is None or ticket.role == PLATFORM_ROLE or not can_sign_in(ticket.person):
-        return None
-    known = visit.site.students().get(ticket.person)
-    return replace(ticket, name=ticket.name or (known.name if known else ""))
+def _ticket(visit: Visit, *, use: bool = False) -> Ticket | None:
+    """Return what the link or the ticket of a request says, with the name that the gradebook has; None if it says nothing."""
+    token = visit.text("token") if use else visit["token"]
+    ticket = ticket_of(visit.site.store, visit.site.key, token, use=use)
+    known = visit.site.students().get(ticket.person) if ticket and not ticket.name else None
+    return replace(ticket, name=known.name) if ticket and known else ticket
 
 
 def _wrong_link(visit: Visit) -> Response:

@@ -13,7 +13,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -190,13 +190,12 @@ def begin(store: Store) -> None:
 def take(store: Store) -> Attempt | None:
     """Take the next attempt out of the queue; None if none waits."""
     with store.reading() as db:  # without a lock: mostly there is none
-        if db.execute("SELECT 1 FROM attempt WHERE state = ? LIMIT 1", (WAITING,)).fetchone() is None:
-            return None
-    with store.writing() as db:
-        row = db.execute("SELECT * FROM attempt WHERE state = ? ORDER BY id LIMIT 1", (WAITING,)).fetchone()
-        if row is not None:
-            db.execute("UPDATE attempt SET state = ?, tries = tries + 1 WHERE id = ?", (GRADING, row["id"]))
-    return None if row is None else _attempt(row)
+        row = db.execute("SELECT id FROM attempt WHERE state = ? ORDER BY id LIMIT 1", (WAITING,)).fetchone()
+    if row is None:
+        return None
+    with store.writing() as db:  # nobody else takes: one process grades
+        taken = "UPDATE attempt SET state = ?, tries = tries + 1 WHERE id = ? RETURNING *"
+        return _attempt(db.execute(taken, (GRADING, row["id"])).fetchone())
 
 
 def counting(store: Store, student: str, assignment: str) -> Attempt | None:
@@ -224,5 +223,4 @@ def again(store: Store) -> int:
 
 
 def _attempt(row: sqlite3.Row) -> Attempt:
-    values = {one.name: row[one.name] for one in fields(Attempt)}
-    return Attempt(**{**values, "counts": bool(values["counts"])})
+    return Attempt(**{**dict(row), "counts": bool(row["counts"])})

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from grader.classes.gradebook.hear_appeals import decide_appeal
-from grader.records import Appeal, GradebookEntry
+from grader.records import Appeal, GradebookEntry, Student
 from grader.report.class_page import class_page
 from grader.report.text import who
 from grader.serve import attempts
@@ -18,8 +18,7 @@ from grader.serve.lti_scores import unsent
 from grader.serve.settings import BY_HAND
 from grader.serve.sign_in import INSTRUCTOR
 from grader.serve.site import Site, release, released
-from grader.serve.student_pages import LONGEST_APPEAL
-from grader.serve.web import Visit, get, go_to, post, students_html
+from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
 
 MOST_SHOWN = 50  # attempts of the queue
 
@@ -41,16 +40,8 @@ def collect(site: Site) -> dict[str, Any]:
     for name, title in names.items():
         pairs = by_person.keys() | scores.keys()
         ids = sorted({person for assignment, person in pairs if assignment == name} | students.keys())
-        rows = [
-            {
-                "id": id,
-                "name": students[id].name if id in students else "",
-                "attempts": by_person.get((name, id), []),
-                "entry": scores.get((name, id)),
-            }
-            for id in ids
-        ]
-        handed_in = sum(1 for row in rows if row["attempts"] or row["entry"])
+        rows = [(students.get(id, Student(id=id)), by_person.get((name, id)), scores.get((name, id))) for id in ids]
+        handed_in = sum(1 for _, own, entry in rows if own or entry)
         tables.append({"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": site.policy(name)})
     shown = released(site.store)
     waiting = [attempt for attempt in everybody if attempt.is_open]

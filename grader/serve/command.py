@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import subprocess
@@ -9,6 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import uvicorn
 
@@ -27,8 +30,13 @@ LIVED_SECONDS = 60.0  # after which a death counts as the first one
 CONNECTIONS = 1000
 
 
-def run(options: GradeOptions, terminal: Terminal) -> int:
-    """Serve until the process is told to end; return the exit status."""
+def run(terminal: Terminal, **asked: Any) -> int:
+    """Serve until the process is told to end; return the exit status.
+
+    Args:
+        asked: the options of the command line, by the names that `grader grade` has for them.
+    """
+    options = GradeOptions(paths=(), **asked)
     try:
         site = open_site(options.root, options.gradebook)
         course_secret(options.root)
@@ -52,10 +60,9 @@ def run(options: GradeOptions, terminal: Terminal) -> int:
         timeout_graceful_shutdown=3,
     )
     server = uvicorn.Server(config)
-    command = [sys.executable, "-m", "grader.serve.grading"]
-    command += [str(options.root), site.gradebook, str(options.jobs or 1), options.device, options.isolation]
-    command.append(options.scheduler or "")
-    grading = Kept(command, lambda line: terminal.complain(line))
+    names = ("root", "gradebook", "jobs", "scheduler", "device", "isolation")
+    told = json.dumps({name: getattr(options, name) for name in names}, default=str)
+    grading = Kept([sys.executable, "-m", "grader.serve.grading"], told, terminal.complain)
     terminal.say(f"hand in at {settings.url}")
     Sender(site).start()
     try:
@@ -68,45 +75,41 @@ def run(options: GradeOptions, terminal: Terminal) -> int:
 class Kept:
     """A process that is started again when it dies. It ends with this one, since its standard input ends."""
 
-    def __init__(self, command: list[str], say: Callable[[str], None]) -> None:
-        self._command, self._say = command, say
+    def __init__(self, command: list[str], told: str, say: Callable[[str], None]) -> None:
+        """Start the process, and tell it a line."""
+        self._command, self._told, self._say = command, told, say
         self._ending, self._lock = threading.Event(), threading.Lock()
         self._process = self._start()
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[str]:
         # A session of its own: Ctrl-C is for the web server, which then ends this one.
-        return subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen(self._command, stdin=subprocess.PIPE, text=True, start_new_session=True)
+        with suppress(BrokenPipeError):  # it died at once; the watcher sees it
+            print(self._told, file=process.stdin, flush=True)
+        return process
 
     def _watch(self) -> None:
         pause, began = PAUSE_SECONDS, time.monotonic()
         while True:
             status = self._process.wait()
-            if self._ending.is_set():
-                return
             pause = PAUSE_SECONDS if time.monotonic() - began > LIVED_SECONDS else min(2 * pause, LONGEST_PAUSE)
-            self._say(
-                f"the grading process ended (status {status}); it starts again in {pause:.0f} s, and nothing is lost"
-            )
-            self._ending.wait(pause)
+            if not self._ending.is_set():
+                then = f"it starts again in {pause:.0f} s, and nothing is lost"
+                self._say(f"the grading process ended (status {status}); {then}")
+            if self._ending.wait(pause):
+                return
             with self._lock:
-                if self._ending.is_set():
-                    return
-                _close_input(self._process)
-                began, self._process = time.monotonic(), self._start()
+                if not self._ending.is_set():
+                    self._process.communicate()  # closes what is left of its input
+                    began, self._process = time.monotonic(), self._start()
 
     def end(self) -> None:
         """End the process: what it was grading stays in the queue."""
         with self._lock:
             self._ending.set()
-            _close_input(self._process)
         try:
-            self._process.wait(5)
+            self._process.communicate(timeout=5)  # its input ends
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-def _close_input(process: subprocess.Popen[bytes]) -> None:
-    if process.stdin is not None:
-        process.stdin.close()

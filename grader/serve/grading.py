@@ -1,7 +1,8 @@
 """The process that grades: it takes attempts out of the queue, in their order, and is the only writer of grades.
 
-`python -m grader.serve.grading ROOT GRADEBOOK JOBS DEVICE ISOLATION` runs until its standard input ends, as it does when the
-web server ends, however that ends. The steps after a grade are made: the attempt's own page; if the attempt counts, the
+`python -m grader.serve.grading` reads its options, as JSON, from the first line of standard input: no other user of the machine
+sees the gradebook's password there. It runs until standard input ends, as it does when the web server ends, however that
+ends. The steps after a grade are made: the attempt's own page; if the attempt counts, the
 files in submitted/, then gradebook and feedback page as `grader grade` writes them; the state of the attempt. Killed between
 two steps, the next process does all of them again, and finds the grade that the gradebook has.
 """
@@ -9,6 +10,7 @@ two steps, the next process does all of them again, and finds the grade that the
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import sys
@@ -45,13 +47,12 @@ MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault
 RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # while another program holds the gradebook
 
 
-def main(root: Path, url: str, jobs: int, device: str, isolation: str, scheduler: str) -> None:
+def main() -> None:
     """Grade what waits, and what will come, until standard input ends."""
+    told = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_server, daemon=True).start()
-    options = GradeOptions(
-        paths=(), root=root, device=device, jobs=jobs, scheduler=scheduler or None, isolation=isolation
-    )
-    site = open_site(root, url)
+    options = GradeOptions(paths=(), **{**told, "root": Path(told["root"])})
+    site = open_site(options.root, options.gradebook)
     with only_one(site.folder):
         grade_queue(site, options)
 
@@ -147,7 +148,7 @@ class Desk:
 
     def _withhold(self, attempt: Attempt, why: str) -> None:
         """Grade an attempt once more that we failed to grade, or leave it for the instructor."""
-        tries_left = attempt.tries + 1 < MOST_TRIES
+        tries_left = attempt.tries < MOST_TRIES
         attempts.finish(self._store, attempt, attempts.WAITING if tries_left else attempts.FAULT, message=why)
 
     def _worth(self, attempt: Attempt, grade: Grade) -> float:
@@ -214,5 +215,4 @@ def replaces(attempt: Attempt, grade: Grade, worth: float, before: Attempt | Non
 
 
 if __name__ == "__main__":
-    _, given_root, given_url, given_jobs, *given = sys.argv
-    main(Path(given_root), given_url, int(given_jobs), *given)
+    main()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import time
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,7 +26,7 @@ QUIET_SECONDS, WHOLE_SECONDS = 20.0, 300.0  # for the next part of a body, and f
 REQUESTS_A_MINUTE = 300  # of one address with one session
 ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address: a whole class may share it
 UPLOADS_AT_ONCE = 16
-MOST_CLIENTS = 10_000  # whose requests are counted
+MINUTE = 60.0
 # Of our own pages: nothing from elsewhere, no inline script or style, no frame around them.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -48,20 +49,15 @@ CLOSE = {"Connection": "close"}
 class RateLimit:
     """Counts what each client does within a minute."""
 
-    def __init__(self, most: int, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._seconds, self._clock = most, seconds, clock
-        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
+    def __init__(self, most: int) -> None:
+        self._most, self._began, self._counts = most, -math.inf, Counter[str]()
 
     def allows(self, client: str) -> bool:
         """Count one request; tell whether it is within the limit."""
-        moment = self._clock()
-        began, count = self._counts.pop(client, (moment, 0))
-        if moment - began >= self._seconds:
-            began, count = moment, 0
-        self._counts[client] = began, count + 1
-        while len(self._counts) > MOST_CLIENTS:
-            self._counts.popitem(last=False)
-        return count < self._most
+        if time.monotonic() - self._began >= MINUTE:  # all begin anew, so that what is kept does not grow
+            self._began, self._counts = time.monotonic(), Counter()
+        self._counts[client] += 1
+        return self._counts[client] <= self._most
 
 
 class Guard:

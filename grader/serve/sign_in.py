@@ -109,10 +109,11 @@ def make_ticket(store: Store, ticket: Ticket) -> str:
     return issue(store, TICKET, vars(ticket), TICKET_SECONDS)
 
 
-def read_ticket(store: Store, token: str, *, use: bool = False) -> Ticket | None:
-    """Return the ticket of a token; None if there is none, or it is too old. With `use` it works no more."""
-    value = value_of(store, TICKET, token, use=use)
-    return Ticket(**value) if value else None
+def ticket_of(store: Store, key: bytes, token: str, *, use: bool = False) -> Ticket | None:
+    """Return who may sign in by a personal link or a ticket; None if nobody. With `use` a ticket works no more."""
+    value = None if (linked := link_ticket(store, key, token)) else value_of(store, TICKET, token, use=use)
+    ticket = Ticket(**value) if value else linked
+    return ticket if ticket and ticket.role != PLATFORM_ROLE and can_sign_in(ticket.person) else None
 
 
 def begin_session(store: Store, ticket: Ticket, before: str) -> str:

@@ -20,16 +20,15 @@ from grader.records import GradebookEntry
 from grader.report.text import by_number, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
-from grader.serve.settings import AFTER_DUE, Policy
+from grader.serve.settings import Policy
 from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
 from grader.serve.store import now
-from grader.serve.web import Visit, get, go_to, post, students_html
+from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
 
 LOOK_SECONDS = 0.5  # between two looks at the queue
 LONGEST_STREAM = 600.0  # seconds; the browser then asks again
 STREAMS_EACH = 4  # of one student at a time
-LONGEST_APPEAL = 2000  # characters
 LEAST_FREE = 2 << 30  # bytes of the disk: grading and the gradebook need some
 BOM = b"\xef\xbb\xbf"
 _streams: dict[str, int] = {}
@@ -46,7 +45,6 @@ class Shown:
     attempts: tuple[Attempt, ...]  # the newest first
     entry: GradebookEntry | None  # what the gradebook says, if feedback is shown
     shows_feedback: bool
-    hidden_why: str = ""
 
     @property
     def is_past_due(self) -> bool:
@@ -74,10 +72,6 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
     """
     dues = site.due_dates(student) if dues is None else dues
     due, shows = dues.get(name), site.shows_feedback(name, student, dues)
-    why = ""
-    if not shows:
-        by_date = site.policy(name).feedback == AFTER_DUE and due is not None
-        why = "You read the feedback here after the due date." if by_date else "Your instructor will show the feedback."
     return Shown(
         name=name,
         title=site.open_assignments()[name],
@@ -86,7 +80,6 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
         attempts=tuple(attempts.attempts_of(site.store, student, name)),
         entry=site.entry(student, name) if shows else None,
         shows_feedback=shows,
-        hidden_why=why,
     )
 
 

@@ -30,6 +30,7 @@ from grader.serve.sign_in import INSTRUCTOR, SESSION_SECONDS, STUDENT, Ticket, d
 from grader.serve.site import Site
 
 HERE = Path(__file__).parent / "templates"
+LONGEST_APPEAL = 2000  # characters
 ANYBODY, NEWCOMER, PLATFORM = (
     "anybody",
     "newcomer",

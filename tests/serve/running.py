@@ -33,28 +33,33 @@ def course_on_free_port(root: Path, students: Iterable[Student], rules: str = ""
 
 
 @contextmanager
-def running(course: SmallCourse) -> Iterator[str]:
-    """Run `grader serve`; yield its address once it answers."""
+def running(course: SmallCourse, *options: str) -> Iterator[str]:
+    """Run `grader serve` with options; yield its address once it answers."""
     url = re.findall('url = "(http[^"]+)"', (course.root / "serve.toml").read_text())[0]
     log = course.root / "log"
     with log.open("w") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "grader", "serve"], cwd=course.root, env=course.environment, stdout=file, stderr=file
+            [sys.executable, "-m", "grader", "serve", *options],
+            cwd=course.root,
+            env=course.environment,
+            stdout=file,
+            stderr=file,
         )
     try:
-        _wait_for(url, process, log)
+        wait_for(f"{url}/health", process, log)
         yield url
     finally:
         process.terminate()
         process.wait(PATIENCE)
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until an address answers; fail if the process ends before."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()
         try:
-            urllib.request.urlopen(f"{url}/health", timeout=5).close()
+            urllib.request.urlopen(url, timeout=5).close()
             return
         except OSError:
             time.sleep(0.2)

@@ -10,8 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,10 +26,10 @@ from grader.serve.sign_in import STATE, issue
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import URL, Person, grade, solved, student, token_in
+from tests.serve.running import PATIENCE, wait_for
 
 SECRET = "of the service"
 ACCESS = "access:services!service=hand-in"
-PATIENCE = 120.0
 
 
 @dataclass
@@ -316,16 +314,7 @@ def real_hub(folder: Path, robot: str) -> Iterator[str]:
             env={**os.environ, "JUPYTERHUB_CRYPT_KEY": secrets.token_hex(32)},
         )  # fmt: skip
     try:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            assert process.poll() is None, log.read_text()
-            try:
-                urllib.request.urlopen(f"{url}/hub/health", timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        else:
-            pytest.fail(log.read_text())
+        wait_for(f"{url}/hub/health", process, log)
         yield url
     finally:
         process.terminate()

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import csv
+import io
 import socket
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from grader.classes.gradebook.connection import sqlite_file
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
+from grader.commands.console import Terminal
+from grader.commands.grade import GradeOptions
 from grader.commands.serve_part import NotInstalled, serve_part
 from grader.records import Student
+from grader.serve import attempts, command, grading
 from grader.serve.command import Kept
 from grader.serve.site import open_site
 from tests.classes.gradebook.small_course import COURSE, SmallCourse
-from tests.serve.people import Person
+from tests.classes.workers.test_cluster import Cluster
+from tests.serve.people import Person, open_course, solved, student
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +86,8 @@ def test_a_gradebook_without_students_is_said_so(tmp_path: Path) -> None:
 def test_a_wrong_serve_toml_stops_both(course: SmallCourse, tmp_path: Path) -> None:
     wrong = course.copy(tmp_path / "copy")
     (wrong.root / "serve.toml").write_text('url = "http://example.org"\n')
-    for command in (("serve",), ("roster", "--links", "links.csv")):
-        assert "is not protected. Write https://" in wrong.grader(*command, status=2)
+    for words in (("serve",), ("roster", "--links", "links.csv")):
+        assert "is not protected. Write https://" in wrong.grader(*words, status=2)
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(course: SmallCourse, tmp_path: Path) -> None:
@@ -108,8 +115,8 @@ def test_a_grading_process_that_dies_is_started_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr("grader.serve.command.PAUSE_SECONDS", 0.01)
     told: list[str] = []
     mark = tmp_path / "mark"
-    program = f"import sys, pathlib; p = pathlib.Path({str(mark)!r}); first = not p.exists(); p.touch(); first and sys.exit(3); sys.stdin.read()"
-    kept = Kept([sys.executable, "-c", program], told.append)
+    program = f"import sys, pathlib; p = pathlib.Path({str(mark)!r}); first = not p.exists(); p.touch(); first and sys.exit(3); assert sys.stdin.read() == 'a line\\n'"
+    kept = Kept([sys.executable, "-c", program], "a line", told.append)
     for _ in range(500):
         if told and kept._process.poll() is None:
             break
@@ -144,3 +151,52 @@ def test_a_gradebook_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None
         site.due_dates("s0001")
     sqlite_file(site.gradebook).unlink()
     assert site.due_dates("s0001") == {}
+
+
+def test_the_options_reach_the_process_that_grades_and_no_command_line(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The command line of a process is there for everybody on the machine to read; a database's URL may hold a password."""
+    other = course.copy(tmp_path / "copy")
+    (other.root / "serve.toml").write_text("port = 0\n")
+    started: list[tuple[list[str], str]] = []
+
+    class Noted:
+        def __init__(self, command: list[str], told: str, say: object) -> None:
+            started.append((command, told))
+
+        def end(self) -> None:
+            """Nothing was started."""
+
+    monkeypatch.setattr(command, "Kept", Noted)
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: [one.close() for one in sockets])
+    url = f"{other.url}?timeout=7"
+    asked = dict(root=other.root, gradebook=url, jobs=2, scheduler="tcp://127.0.0.1:8786")
+    assert command.run(Terminal(out=Console(), err=Console(stderr=True)), **asked) == 0
+    ((arguments, told),) = started
+    assert not any("timeout" in one for one in arguments)
+    graded: list[GradeOptions] = []
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(f"{told}\n".encode())))
+    monkeypatch.setattr(grading, "_end_with_server", lambda: None)
+    monkeypatch.setattr(grading, "grade_queue", lambda site, options: graded.append(options))
+    grading.main()
+    assert graded == [GradeOptions(paths=(), **asked)]
+
+
+@pytest.mark.slow(
+    held_by="tests/serve/test_serve_commands.py::test_the_options_reach_the_process_that_grades_and_no_command_line"
+)
+def test_a_dask_cluster_grades_what_is_handed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_SECRET", "test")
+    site = open_course(tmp_path / "course")
+    for name in ("ada", "bob", "carl"):
+        student(site, name).hands_in(solved(site, "1.1", remark=name))
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    cluster = Cluster(folder)
+    try:
+        options = GradeOptions(paths=(), root=site.root, device="cpu", scheduler=cluster.address)
+        grading.grade_queue(site, options, wait=False)
+    finally:
+        cluster.stop()
+    assert [(one.state, one.score) for one in attempts.everybodys(site.store)] == [(attempts.GRADED, 5.0)] * 3
