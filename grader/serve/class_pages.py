@@ -14,7 +14,6 @@ from starlette.routing import Route
 from grader.gradebook.errors import RecordError
 from grader.gradebook.hear_appeals import decide_appeal
 from grader.records import Appeal, GradebookEntry
-from grader.report.class_page import class_page
 from grader.report.text import who
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
@@ -81,7 +80,7 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
 async def report(request: Request) -> Response:
     """Show the report of the class, as `grader report` writes it."""
     site = await instructors_site(request)
-    page = await run_in_threadpool(lambda: class_page(site.entries()))
+    page = await run_in_threadpool(site.class_report)
     return students_html(page.encode("utf-8", "replace"))
 
 

@@ -14,8 +14,10 @@ from grader.gradebook.connection import sqlite_file
 from grader.gradebook.reader import read_class, read_due_dates, read_entry, read_students
 from grader.paths import notebook_path, write_atomically
 from grader.records import GradebookEntry, Student
+from grader.report.class_page import class_page
 from grader.results.folders import autograded_notebook
 from grader.results.pages import is_current, page_of
+from grader.results.recorded_answers import class_predictions
 from grader.serve.settings import AFTER_DUE, BY_HAND, Policy, Settings, current_settings
 from grader.serve.sign_in import serve_key
 from grader.serve.store import Store, now, text_of
@@ -82,6 +84,11 @@ class Site:
         if rule == AFTER_DUE:
             return due is not None and now() > due
         return rule != BY_HAND or assignment in released(self.store)
+
+    def class_report(self) -> str:
+        """Return the report of the class, as `grader report` writes it."""
+        entries = self.entries()
+        return class_page(entries, class_predictions(self.folder / "autograded", entries))
 
     def feedback_page(self, entry: GradebookEntry) -> bytes:
         """Return the page of what the gradebook says now; write it anew if a person has changed something since."""
