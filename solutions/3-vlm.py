@@ -1004,7 +1004,7 @@ show_bars(grounding, "map is largest on the right patch", chance=dict.fromkeys(g
 # value-weighted map in 0.973 to 0.992; the value-weighted map was better in 20 of 20 seeds, by 0.001 to 0.235. Same
 # models, same answers, and at some seeds the average is nearly as good: you know only after you have measured both.
 # Nor is one seed one number: at seed 0, with the kernels of three processors and right answers in several styles, the average
-# came to 0.676 to 0.776, the value-weighted map to 0.989 to 0.994.
+# came to 0.676 to 0.776, the value-weighted map to 0.988 to 0.994.
 # **A map is a measurement; ask what it measures.**
 
 # %% [markdown]
