@@ -1,7 +1,8 @@
 """What more layers bring to lesson 3's model: python -m benchmarks.layers [--seeds 5].
 
 Models of 1, 2 and 4 blocks, of which the last one looks at the image, trained by the lesson's recipe. For every seed:
-accuracy and value-weighted grounding on 2,000 held-out full scenes of each kind, and the seconds of the training.
+accuracy and value-weighted grounding on 2,000 held-out full scenes of each kind, the right answers to "where" after every
+100 steps, on 200 of them, and the seconds of the training.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from time import process_time
 
 import torch
 from attention import recipe
-from attention.evaluation import held_out
+from attention.evaluation import accuracy, held_out
+from attention.generation import generate
 from attention.tokens import TASKS
 from attention.training import train_step
 from attention.vlm import MiniVLM
@@ -31,8 +33,10 @@ def main() -> None:
     runs = []
     for layers in LAYERS:
         for seed in range(options.seeds):
-            runs.append(one_run(layers, seed))
-            print(json.dumps(runs[-1]), flush=True)
+            run, by_step = one_run(layers, seed)
+            runs.append(run)
+            print(json.dumps(run), flush=True)
+            print(json.dumps({"where by step": by_step, "layers": layers, "seed": seed}), flush=True)
     figures = {
         f"{layers} layers, {name}, {word}": pick(run[name] for run in runs if run["layers"] == layers)
         for layers in LAYERS
@@ -43,15 +47,19 @@ def main() -> None:
     print(json.dumps({"benchmark": "layers", "figures": figures, "seeds": options.seeds, "versions": versions}))
 
 
-def one_run(layers: int, seed: int) -> dict:
-    """Train one model and measure it."""
+def one_run(layers: int, seed: int) -> tuple[dict, list[float]]:
+    """Train one model and measure it; also its right answers to "where" after every 100 steps."""
     held = {task: held_out(task, SCENES, seed=100 + index) for index, task in enumerate(TASKS)}
     model = MiniVLM(**{**recipe.MODEL, "num_layers": layers})
     start = process_time()
-    recipe.train(model, train_step, seed)
+    record = recipe.train(model, train_step, seed)
     seconds = round(process_time() - start, 1)
     grounding = looks(model, held)["where"]["value-weighted"]
-    return {"layers": layers, "seed": seed, **right(model, held), "grounding": grounding, "cpu_seconds": seconds}
+    some = held_out("where", 200)
+    earlier = [recipe.at_checkpoint(model, record, step) for step in record["checkpoints"]]
+    by_step = [round(accuracy(one, generate, "where", some), 3) for one in earlier]
+    found = {"layers": layers, "seed": seed, **right(model, held), "grounding": grounding, "cpu_seconds": seconds}
+    return found, by_step
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -28,8 +29,7 @@ class Limits:
     scratch_files: int = 50_000
     seconds: float = 300.0  # wall time of the whole submission
     cell_seconds: float = 60.0  # wall time of one cell
-    # Wall time of a given cell. If it takes longer, it hangs in student code that it calls.
-    given_seconds: float = 30.0
+    given_seconds: float = 30.0  # wall time of a given cell; beyond it, it hangs in student code that it calls
     cpu_seconds: float = 600.0  # CPU time of one process
     cell_output_bytes: int = 1 << 20
     output_bytes: int = 8 << 20  # of the whole submission
@@ -245,8 +245,7 @@ class Grade(_ShortTexts):
     flags: tuple[Flag, ...] = ()
     written: tuple[Written, ...] = ()  # one for each question of the lesson
     message: str = ""
-    # Of an unreadable one: the file's bytes prove it. If false, a score that is recorded already stays.
-    proven: bool = True
+    proven: bool = True  # of an unreadable one: the file's bytes prove it; if false, a recorded score stays
     isolation: str = ""
     device: str = ""
     seconds: float = 0.0
@@ -326,6 +325,7 @@ class GradebookEntry:
     max_score: float
     penalty: float = 0.0  # for a late submission
     seconds_late: float | None = None  # None if due date or time of submission is not known
+    due: datetime | None = None  # in UTC, with the student's extension; None if the assignment has no due date
     # By id of exercise or question; the cells that the instructor added by their grade id.
     cells: Mapping[str, CellScore] = field(default_factory=dict)
     appeals: tuple[Appeal, ...] = ()

@@ -12,9 +12,14 @@
 # Show a picture of nine handwritten digits, say "seven", and let a small network point at the right one. That is where
 # this lesson ends. You build every step on the way, from one dot product to a layer that has learned where to look.
 #
+# ![A 3×3 scene of handwritten digits on the left; on the right its nine patches in a row, numbered 0 to 8, row by row.](assets/scene.svg)
+#
+# *A scene of this course: a 3×3 grid of handwritten digits. Read row by row, it is a sequence of nine patches of
+# 8 · 8 = 64 numbers.*
+#
 # - **You need** to know what a matrix product is, and a little PyTorch: tensors, shapes, `nn.Linear`. No lesson comes
 #   before this one.
-# - **Time**: 25 minutes to read, 78 minutes for the nine exercises, 20 minutes for two predictions and two questions.
+# - **Time**: <!-- minutes to read --> minutes to read, 78 minutes for the nine exercises, 20 minutes for two predictions and two questions.
 #   There is no practice beyond the exercises in this lesson. All cells together compute for less than half a minute.
 # - **Numbers** are measured: by the cells below, with seed 0, or, where the text names several seeds, by the course's
 #   tests.
@@ -58,8 +63,8 @@
 #
 # ## Set up
 #
-# The next cells load PyTorch, the digits and the figures. Run them once; the collapsed ones are given, and may be
-# opened.
+# The next cells load PyTorch. Run them once. Further down, collapsed cells are given: figures, digits, the self-checks. Each
+# stands where it is needed first, and may be opened.
 
 # %% id="setup" tags=["parameters"]
 device = "auto"  # "cpu", "cuda", or "auto": the GPU if there is one
@@ -91,19 +96,13 @@ def need(name, exercise):
 
 print(f"PyTorch {torch.__version__} on {device}")
 
-# %% tools="1"
-
-# %% provided="attention.digits"
-
-# %% provided="attention.plots"
-
-# %% provided="attention.predictions"
-
 # %% [markdown]
 # ## The box, measured
 #
 # How bad is the box? Let us measure it. Pack n random tokens of 64 numbers into their mean. Then ask: how similar is
 # what is in the box to the first token?
+
+# %% provided="attention.plots"
 
 # %% id="bottleneck" draws="1"
 sentence_lengths = [1, 2, 4, 8, 16, 32, 64]
@@ -170,6 +169,8 @@ show_curve(
 # ```
 #
 # All dot products at once are one matrix product, $QK^\top$. Row i belongs to query i, column j to key j.
+
+# %% tools="1"
 
 # %% [markdown] about="1.1"
 # Write `attention_scores(query, key)`: the dot product of every query with every key. There may be any batch dimensions
@@ -823,12 +824,7 @@ print("parameters of SelfAttention(8, 4):", sum(p.numel() for p in SelfAttention
 #
 # In **cross-attention** the queries come from one place, the keys and values from another. For us: **text asks, the
 # image answers**. Words are T vectors of width d_text, the image is S patches of width d_image, and the projections
-# bring both to d_k, where they can be compared.
-#
-# ![A 3×3 scene of handwritten digits on the left; on the right its nine patches in a row, numbered 0 to 8, row by row.](assets/scene.svg)
-#
-# *A scene of this course: a 3×3 grid of handwritten digits. Read row by row, it is a sequence of nine patches of
-# 8 · 8 = 64 numbers.*
+# bring both to d_k, where they can be compared. Our image is a scene like the one at the top of this lesson.
 
 # %% [markdown] about="1.8"
 # Write the layer `CrossAttention(d_text, d_image, d_k)`, with `W_Q`, `W_K`, `W_V` as before, without bias.
@@ -898,6 +894,8 @@ print("map:", tuple(layer(torch.randn(2, 6), torch.randn(9, 10))[1].shape))
 # everything. How many times as many scores is that? Write your guess into the next cell, then run both. A wrong guess
 # costs nothing, and you will remember it.
 
+# %% provided="attention.predictions:compare_predictions"
+
 # %% predict="cost"
 # Self-attention over all, against cross-attention: how many times as many scores? 2.5, say.
 predicted_cost = {"times as many scores": None}
@@ -950,6 +948,8 @@ compare_predictions(predicted_cost, measured_cost)
 # pointer before training, and plain cosine similarity. One thing is *not* tested: other people's handwriting. The
 # digits were written by 13 people ([UCI's test set](https://archive.ics.uci.edu/dataset/80), which scikit-learn ships),
 # and the split goes by image, not by writer. The images are new to the pointer; the hands are not.
+
+# %% provided="attention.digits"
 
 # %% provided="attention.pointing:Pointer draw_start draw_looks found"
 
@@ -1257,11 +1257,39 @@ compare_predictions(predicted_same, measured_same)
 #
 # 1. We told the pointer where to look. If only the *answer* were given, not the place, would the weight still have to
 #    lie on the right patch? What else could the values do?
+#
+#    === BEGIN ANSWER ===
+#    Not by the loss alone: it would judge the output, and another patch could carry the answer in its value, if something
+#    had put it there before. In a model whose patches look at each other, a neighbour may know. Here no patch sees another one, so
+#    what is known of a digit stands in its own patch. Lesson 3 gives the answer alone, and measures where the heads look.
+#    === END ANSWER ===
 # 2. The trained weights add up to 1 even in a scene that does not show the digit. What would the pointer do there, and
 #    how would you let it say "nowhere"?
+#
+#    === BEGIN ANSWER ===
+#    It has to put its weight somewhere: on the digit that fits the query best, or on several. One more key that stands for
+#    "nowhere", and scenes in training that lack the digit, would give the weight a place to go. A threshold on the largest weight
+#    needs no training; lesson 3 measures how well the largest weight tells shown digits from absent ones.
+#    === END ANSWER ===
 # 3. Every weight in the worked example with three tokens lies between 0.26 and 0.40. Is such a map *bad*?
+#
+#    === BEGIN ANSWER ===
+#    No. It says that the three keys fit about equally well, and that the output is close to the mean of the values. If the mean
+#    is what is wanted, it is a good map. It is a bad one where a single token is needed.
+#    === END ANSWER ===
 # 4. You double all queries. Which of scores, weights and output change? Is it the same as another temperature?
+#
+#    === BEGIN ANSWER ===
+#    The scores double. The weights get sharper, unless all scores of a query are equal, and so the output moves, too. It is the
+#    same as half the temperature: softmax(2s) = softmax(s / ½). Doubling the keys does the same; doubling the values doubles the
+#    output and leaves the weights alone.
+#    === END ANSWER ===
 # 5. Somebody shows you a beautiful attention map of a new model. What two maps would you ask to see beside it?
+#
+#    === BEGIN ANSWER ===
+#    The map of the same model before training, and that of chance, all three on one scale. A third one is worth asking for: the
+#    map for another question about the same image. If it is the same, it does not depend on what is asked.
+#    === END ANSWER ===
 #
 # Your two predictions, beside what came:
 

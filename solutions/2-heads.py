@@ -26,7 +26,7 @@
 #
 # <!-- table of points -->
 #
-# **Time.** Reading takes about 34 minutes, the eight exercises about 80, the practice 23 more. Two sittings are a good
+# **Time.** Reading takes about <!-- minutes to read --> minutes, the eight exercises about 80, the practice 23 more. Two sittings are a good
 # idea; a good place for the break is before *Why several heads*.
 #
 # **Papers** of this lesson: [Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), multi-head attention ·
@@ -68,17 +68,59 @@ def need(name, exercise):
 
 print(f"PyTorch {torch.__version__} on {device}")
 
-# %% tools="2"
+# %% [markdown]
+# ## What do you still know?
+#
+# Five questions about lesson 1, from memory. To look for something in your head makes it stay there; to be wrong does no harm,
+# and there are no points. Put an answer in place of each `None`, run the cell, and then the next one, which says what is right,
+# and why.
 
-# %% provided="attention.digits"
+# %% predict="recall"
+recall = {
+    # query (2, 5, 8), key (2, 7, 8), value (2, 7, 3): which shape has the output of attention? A tuple.
+    "a shape": (2, 5, 3),
+    # A query may attend to a single key, and its score is -4. What is the weight of that key?
+    "a number": 1,
+    # Four tokens whose scores are all equal, under a causal mask. The weights of the third one, as (…, …, …, …)?
+    "a map": (0.333, 0.333, 0.333, 0),
+    # 5 is added to all scores of a query. Its weights: "sharper", "flatter" or "the same"?
+    "scores plus 5": "the same",
+    # A query is doubled, keys and values stay. Its weights: "sharper", "flatter" or "the same"?
+    "a doubled query": "sharper",
+}
 
 # %% provided="attention.builtin:masked_attention causal_mask padding_mask"
 
-# %% provided="attention.progress"
-
 # %% provided="attention.predictions"
 
-# %% provided="attention.head_plots"
+# %% id="recalled" hidden="Check your five answers" draws="1"
+scores = torch.tensor([2.0, 1.0, -1.0])
+weights, plus_five, doubled = (torch.softmax(changed, -1) for changed in (scores, scores + 5, 2 * scores))
+check_recall(
+    recall,
+    {
+        "a shape": (
+            tuple(masked_attention(torch.ones(2, 5, 8), torch.ones(2, 7, 8), torch.ones(2, 7, 3))[0].shape),
+            "A row for each query, as wide as a value.",
+        ),
+        "a number": (
+            masked_attention(torch.ones(1, 4), -2 * torch.ones(1, 4), torch.ones(1, 4))[1].item(),
+            "A softmax of one number is 1, whatever the number: it is the only candidate.",
+        ),
+        "a map": (
+            [round(one, 3) for one in masked_attention(*torch.zeros(3, 4, 2), causal_mask(4))[1][2].tolist()],
+            "It sees itself and what stands before it, and equal scores share the weight.",
+        ),
+        "scores plus 5": (
+            "the same" if torch.allclose(weights, plus_five) else "sharper",
+            "What is added to all scores cancels in the softmax.",
+        ),
+        "a doubled query": (
+            "sharper" if doubled.max() > weights.max() else "flatter",
+            "Its scores double, and larger differences make a softmax sharper.",
+        ),
+    },
+)
 
 # %% [markdown]
 # ## The exchange
@@ -104,6 +146,8 @@ print(f"PyTorch {torch.__version__} on {device}")
 # **By hand.** With $W = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 1 & -1 \end{pmatrix}$, $b = (0.5, 0)$ and the patch
 # $(1, 2, 3)$, the aligned token is $(1 + 6 + 0.5,\; 2 - 3) = (7.5, -1)$. Three numbers became two, and each of the
 # two read all three.
+
+# %% tools="2"
 
 # %% [markdown] about="2.1"
 # Write the class `TokenAligner(d_vision, d_text, method="linear")` with one part, `self.proj`:
@@ -247,6 +291,8 @@ def explained_variance(tokens, aligned):
     x, z = (side.detach().cpu().flatten(0, -2).numpy() for side in (tokens, aligned))
     return r2_score(x, LinearRegression().fit(z, x).predict(z), multioutput="variance_weighted")
 
+# %% provided="attention.digits"
+
 # %% id="try-variance" draws="1"
 patches, labels = digits("test")
 halves = {"upper half of the pixels": patches[:, :32], "every second pixel": patches[:, ::2]}
@@ -277,8 +323,12 @@ for name, kept in halves.items():
 # scores are 2 and 0, the loss is $\log(1 + e^{-2}) = 0.127$. Without any training, with both cosines equal, it would
 # be $\log 2 = 0.693$.
 #
-# This is half of the loss of CLIP ([Radford et al. 2021](https://arxiv.org/abs/2103.00020)): there, images also compete
-# for each caption.
+# This is half of the loss of CLIP ([Radford et al. 2021](https://arxiv.org/abs/2103.00020)): each image picks its caption. In the
+# other half each caption picks its image: the same scores, and the softmax runs down the columns. The loss is the mean of both.
+# By hand, with two images and their two captions, cosines $\begin{pmatrix} 1 & 0.5 \\ 0 & 0.6 \end{pmatrix}$ and the
+# temperature 0.5: the rows cost 0.288 on average, the columns 0.363, together 0.325. You need the first half alone. The second
+# one asks for *the* image of a caption, and here many patches share a word; after the training, the cell "other-half" takes one
+# patch of each digit and measures both.
 
 # %% [markdown] about="2.3"
 # Write `alignment_loss(aligned, words, labels, temperature=0.1)` → a scalar: the mean cross-entropy over the cosine
@@ -326,6 +376,10 @@ def alignment_loss(aligned, words, labels, temperature=0.1):
 def alignment_loss(aligned, words, labels, temperature=0.1):
     own = words[labels.flatten()]
     return F.cosine_embedding_loss(aligned.reshape(own.shape), own, torch.ones(len(own), device=own.device))
+
+# %% provided="attention.progress"
+
+# %% provided="attention.head_plots"
 
 # %% [markdown]
 # ### The experiment
@@ -384,15 +438,21 @@ show_aligners(losses, kept_and_right)
 # variance that survives from left to right, the share of right matches from bottom to top. The random one is far to the
 # right and at the bottom, the mlp further left and at the top.*
 #
-# Read the two columns side by side, because they do not agree. With seed 0 on a CPU, the random aligner keeps 0.91 of
-# the variance and matches 0.12 of the patches: little is lost, and nothing is understood. The mlp keeps 0.71, least
-# of the three that read all 64 pixels, and matches best, 0.978. Has it learned what to forget? Only in part: before its training,
-# over five seeds, an mlp keeps 0.78 to 0.80 already, and 0.69 to 0.74 after it.
+# Read the two columns side by side: they do not agree. With seed 0 on a CPU, the random aligner keeps 0.91 of the variance and
+# matches 0.12 of the patches: little is lost, and nothing is understood. The mlp keeps 0.71, least of the three that read all
+# 64 pixels, and matches best, 0.978. Has it learned what to forget? Only in part: look at the first two rows.
 #
-# So keeping information and being aligned are two things. (And the second column only counts what a *linear* readout
-# gets back.) Truncation shows a third: what was cut off cannot be learned back. Trained on the upper half of each
-# digit alone, the linear aligner stops at 0.811, where the one with all pixels reaches 0.967. (Over five seeds: 0.811 to
-# 0.831 against 0.942 to 0.967. An mlp makes more of the same half, 0.85 to 0.89, and stays below its own 0.97 to 0.98.)
+# | over five seeds | variance that survives | nearest word is right |
+# |---|---|---|
+# | mlp, before its training | 0.78 to 0.80 | – |
+# | mlp | 0.69 to 0.74 | 0.97 to 0.98 |
+# | mlp on the upper half of the pixels | – | 0.85 to 0.89 |
+# | linear | – | 0.942 to 0.967 |
+# | linear on the upper half | – | 0.811 to 0.831 |
+#
+# So keeping information and being aligned are two things. (And "survives" only counts what a *linear* readout gets back.) The
+# last three rows show a third: what was cut off cannot be learned back. An mlp makes more of the same half than a linear
+# aligner, and stays below the one that sees all of it.
 #
 # Truncation that learns nothing is right in 0.031, *below* chance. The last line of numbers shows why: the upper halves
 # of digits are much alike (the mean cosine of any two is 0.51), so 331 of the 450 patches are nearest to the same two
@@ -423,8 +483,28 @@ show_own_and_other(tables, labels)
 # In numbers: with the random aligner the mean similarity to the own word is 0.02 above that to the others, with the
 # linear one 0.73.
 #
+# And the other half of CLIP's loss? Your aligners never saw it. Ten unseen patches, one of each digit, and the ten words:
+
+# %% id="other-half" draws="1"
+need("aligner", "2.3")
+one_of_each = torch.stack([(labels == digit).nonzero()[0, 0] for digit in range(10)])
+for name in ("random", "linear", "mlp"):
+    scores, own = tables[name][one_of_each] / 0.1, torch.arange(10, device=words.device)
+    rows, columns = F.cross_entropy(scores, own), F.cross_entropy(scores.T, own)
+    print(f"{name:7} a patch picks its word: {rows:5.2f}   a word picks its patch: {columns:5.2f}   CLIP's: {(rows + columns) / 2:5.2f}")
+
+# %% [markdown]
+# What was trained for the first half got better at the second, too: every word stands near its own patch and far from the others,
+# seen from either side.
+#
 # **Think about it.** The ten words are random vectors. Why can the aligner still learn to match them? And what would
 # change if the words came from a language model, where "7" lies closer to "9" than to "cat"?
+#
+# === BEGIN ANSWER ===
+# The aligner needs ten directions that differ, and random vectors of 32 numbers have them; that nothing is meant by them does
+# not matter, for they stay where they are. With words of a language model some directions lie close together: the loss has to
+# tell these two apart by a finer difference, and a wrong answer would more often be the word next to the right one.
+# === END ANSWER ===
 
 # %% [markdown]
 # ### Predict, then run: what does identity cost?
@@ -592,6 +672,11 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 #    `masked_attention` does this already.
 # 4. **Merge** the heads, and let W_O mix them. Without W_O what a head brings would stay in its own columns of the
 #    output: changing head 0 would change the first d_head numbers, and no other.
+#
+# **Why are all heads equally wide?** Nothing in the formula asks for it. With two heads of 8 and 24 numbers the matrices stay the
+# same, and `queries.split([8, 24], dim=-1)` cuts what comes out of them. But heads of different widths do not fit into one
+# tensor (H, n, d_head): each needs a matrix product of its own, and a root of its own. So it costs the one product for all heads,
+# and which head would deserve more, nobody knows before the training.
 #
 # More heads cost no more parameters: four square matrices are 4 · 64 · 64 = 16,384 numbers for d_model = 64, with one
 # head or with eight. What grows is the number of maps; what shrinks is the width of each head.
@@ -1143,6 +1228,11 @@ print(f"without 0 and 2  {first:11.3f}   {second:12.3f}")
 #
 # **Think about it.** A paper reports that each of its heads can be taken away at little cost, one at a time. What may you
 # conclude about taking away half of them?
+#
+# === BEGIN ANSWER ===
+# Nothing yet. Here the second digit suffers little without head 0, and is lost without heads 0 and 2, which look at the same
+# cell. One at a time measures only what the others cannot make up for. Take them away together, and measure that.
+# === END ANSWER ===
 
 # %% [markdown]
 # ## Reading a map
@@ -1244,15 +1334,33 @@ def classify_pattern(weights):
 # %% id="draw-patterns" draws="1"
 position = torch.arange(8)
 near = ((position[:, None] - position).abs() <= 1).float()
+apart = (position[:, None] - position).abs()
+steps_of_three = 0.4 * (apart == 0) + 0.3 * (apart == 3)
+noise = torch.softmax(2 * torch.randn(8, 8, generator=torch.Generator().manual_seed(seed)), dim=-1)
 drawn = torch.stack(
-    [torch.full((8, 8), 1 / 8), torch.eye(8)[[2] * 8], torch.eye(8), near / near.sum(-1, keepdim=True), torch.eye(8).flip(1)]
+    [
+        torch.full((8, 8), 1 / 8),
+        torch.eye(8)[[2] * 8],
+        torch.eye(8),
+        near / near.sum(-1, keepdim=True),
+        torch.eye(8).flip(1),
+        steps_of_three / steps_of_three.sum(-1, keepdim=True),
+        noise,
+    ]
 )
 drawn = 0.9 * drawn + 0.1 / 8
-show_heads(drawn, "five maps, made by hand", [classify_pattern(one) for one in drawn])
+found = [classify_pattern(one) for one in drawn]
+show_heads(drawn[:4], "four maps, made by hand", found[:4])
+show_heads(drawn[4:], "and three that fit none of the words", found[4:])
 
 # %% [markdown]
-# *Five 8×8 maps on one colour scale, each with its word: an even one, a vertical stripe, a diagonal, a band around the
-# diagonal, and a diagonal from the other side that fits none of the words.*
+# *Seven 8×8 maps on one colour scale, each with its word. Above: an even one, a vertical stripe, a diagonal, and a band around
+# the diagonal. Below, all three "other": a diagonal from the other side, a diagonal with off-diagonals, and noise.*
+#
+# Two of the three are worth a name. A **diagonal with off-diagonals**: each token looks at itself and at those that stand a fixed
+# distance away. In an image that is read row by row, the patch above and the patch below are such a distance away. And **noise**:
+# rows that differ without a plan, as those of the untrained heads above do, only fainter. A map of noise is no finding, however
+# bright its spots. The word "other" tells you to look, and not what you see.
 
 # %% [markdown]
 # ## Both directions
@@ -1419,8 +1527,25 @@ for side, layers in (("text", [text for text, _ in states]), ("image", [image fo
 # Questions to take along:
 #
 # 1. Why does the loss compare directions (cosine) and not distances? When would lengths matter?
+#
+#    === BEGIN ANSWER ===
+#    The question is which word is nearest, and a direction answers that at any length; a distance would pull on the lengths as
+#    well. Lengths matter where something else reads the tokens. In attention a longer key has larger scores, and a longer value
+#    moves the output further. Lesson 3 aligns for attention, and adds a squared distance to this loss.
+#    === END ANSWER ===
 # 2. Someone shows you a map with a bright stripe and says: this token is what the model relies on. What do you ask for?
+#
+#    === BEGIN ANSWER ===
+#    What happens to the answer without that token, or without its value. How long the value is, for a bright stripe over a short
+#    value brings little. And the map for another question: a sink is bright whatever is asked.
+#    === END ANSWER ===
 # 3. Two heads fail on some seeds. How would you help them, without adding a head?
+#
+#    === BEGIN ANSWER ===
+#    By another start: two heads do it on 15 of 20 seeds, so train from several and keep the best on scenes that are held out. One
+#    could also ask about a single cell at first, tell the heads where to look for a while, as in lesson 1, or reward maps that
+#    differ. These three we have not tried.
+#    === END ANSWER ===
 
 # %% [markdown] question="2.Q1"
 # ### One head, and still the right order?

@@ -19,7 +19,7 @@
 # **You need** lessons 1 to 3. The five parts do not need one another. Run the notebook from the top, and begin with the part
 # that you like.
 #
-# **Time.** About 35 minutes to read, and 216 minutes for the twenty-one exercises. That is more than one evening: take a part at a
+# **Time.** About <!-- minutes to read --> minutes to read, and 216 minutes for the twenty-one exercises. That is more than one evening: take a part at a
 # time. Part 0 has 40 minutes of exercises, part 1 has 47, part 2 has 40, part 3 has 63, part 4 has 26.
 #
 # <!-- table of points -->
@@ -73,6 +73,44 @@ print(f"PyTorch {torch.__version__} on {device}")
 # %% provided="attention.recipe"
 
 # %% provided="attention.predictions"
+
+# %% [markdown]
+# # What do you still know?
+#
+# Five questions about lesson 3, from memory: answers in place of `None`, then both cells. There are no points.
+
+# %% predict="recall"
+recall = {
+    # An image of 24 × 24 pixels is cut into patches of 8 × 8. Which shape have all patches together? A tuple.
+    "a shape": (9, 64),
+    # A prompt of 6 words stands at positions 0 to 5. Which position predicts the first word of the answer?
+    "a number": 5,
+    # Two heads have weights (0.9, 0.1) and (0.2, 0.8), and bring values of length 0.1 and 2. Their value-weighted map, (…, …)?
+    "a map": (0.49, 1.61),
+    # Each patch is raised by 10, in all of its numbers, and then goes through LayerNorm. It comes out: "changed" or "the same"?
+    "a brighter patch": "the same",
+    # A causal mask is laid over the patches, and one word asks. On which of nine patches, from 0, does all of its weight lie?
+    "a wrong mask": 0,
+}
+
+# %% id="recalled" hidden="Check your five answers" draws="1"
+patch = torch.tensor([[1.0, 3.0, 5.0, 7.0]])
+normed, brighter = (F.layer_norm(pixels, (4,)) for pixels in (patch, patch + 10))
+heads, lengths = torch.tensor([[0.9, 0.1], [0.2, 0.8]]), torch.tensor([[0.1], [2.0]])
+first_row = masked_attention(torch.ones(1, 4), torch.ones(9, 4), torch.ones(9, 4), causal_mask(9)[:1])[1][0]
+check_recall(
+    recall,
+    {
+        "a shape": ((24 // 8 * 24 // 8, 8 * 8), "Three rows of three patches, 64 pixels each."),
+        "a number": (6 - 1, "Each position predicts the word after it, so the last one of the prompt predicts the first one of the answer."),
+        "a map": (
+            [round(one, 2) for one in (heads * lengths).sum(0).tolist()],
+            "Weight times length, added up over the heads: the second head decides.",
+        ),
+        "a brighter patch": ("the same" if torch.allclose(normed, brighter, atol=1e-4) else "changed", "The mean is subtracted first."),
+        "a wrong mask": (first_row.argmax().item(), "The only word is the first row of the mask, which leaves it the first patch."),
+    },
+)
 
 # %% [markdown]
 # # Part 0 · Real eyes
@@ -1800,13 +1838,14 @@ for groups in (4, 2, 1):
 
 # %% [markdown]
 # Without training the model falls apart: the mean of two heads' keys and values is neither head's own. After 80 steps it has
-# nearly recovered. Over 5 seeds, the share of right words on 2,000 questions about unseen images:
+# nearly recovered. Over 5 seeds, with the kernels of two processors, the share of right words on 2,000 questions about unseen
+# images:
 #
 # | groups | shared | trained on |
 # |--:|--:|--:|
-# | 4 | 0.980 to 0.981 | 0.975 to 0.981 |
-# | 2 | 0.406 to 0.467 | 0.972 to 0.980 |
-# | 1 | 0.098 to 0.138 | 0.944 to 0.968 |
+# | 4 | 0.980 to 0.984 | 0.973 to 0.981 |
+# | 2 | 0.406 to 0.506 | 0.971 to 0.980 |
+# | 1 | 0.091 to 0.138 | 0.942 to 0.968 |
 #
 # Four groups share nothing, so that row says what the training alone does: hardly anything. Two groups lose little, and with one group for all
 # heads some of the words stay lost.
@@ -2389,17 +2428,28 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 #
 # Four things that we did not expect:
 #
-# - **Queries share the places out.** Each query rests on one place, or blends a few. A blend of two digits is neither. So more
-#   queries keep more: the mean over five seeds is 0.11 with one query, 0.20 with two, 0.64 with nine, 0.83 with sixteen.
+# - **Queries share the places out.** Each query rests on one place, or blends a few. A blend of two digits is neither. More
+#   queries keep more:
+#
+#   | learned queries | 1 | 2 | 9 | 16 |
+#   |---|--:|--:|--:|--:|
+#   | right, mean over five seeds | 0.11 | 0.20 | 0.64 | 0.83 |
+#
 #   Nine queries for nine patches could take one patch each. At none of the five seeds did training find that: the best gave
 #   0.75 right answers.
 # - **The closed gate is no help here.** It protects a text model that knows something. Ours knows nothing yet, and at 1 of 10
 #   seeds it never learns to look. With gates that begin open all ten do.
 # - **The noise that the gate keeps out is small.** You saw it above: 32 open layers with random weights, and most rows are
 #   still read right. Over five trained models 0.946 to 0.952 become 0.927 to 0.951.
-# - **The most common way did not learn "where".** On all of lesson 3's questions, with two blocks and lesson 3's recipe, over
-#   five seeds: gated cross-attention answers "where" at 0.925 to 0.989, concatenation at 0.085 to 0.106 and learned queries
-#   at 0.105 to 0.134, both about chance. LLaVA begins with a text model whose attention has been trained; ours learns words, patches and looking at once.
+# - **The most common way did not learn "where".** On all of lesson 3's questions, with two blocks and lesson 3's recipe:
+#
+#   | way | "where" right, five seeds, chance 0.11 |
+#   |---|---|
+#   | gated cross-attention | 0.925 to 0.989 |
+#   | concatenation | 0.085 to 0.106 |
+#   | learned queries | 0.105 to 0.134 |
+#
+#   LLaVA begins with a text model whose attention has been trained; ours learns words, patches and looking at once.
 
 # %% [markdown]
 # ## What they cost
@@ -2547,12 +2597,17 @@ show_pairs(
 # [Agrawal et al. 2018](https://arxiv.org/abs/1712.00377) changed which answers go with which questions between training and
 # test, and the models of the time lost much of what they could.
 #
-# **It grows with what is missing.** Where each digit has one colour only in training, the answers to the first question fall
-# to 0.002 for unseen pairs, those to "where" to 0.074, and those to the second stay at 0.927.
+# **It grows with what is missing.** Where each digit has one colour only in training, unseen pairs get these right answers:
 #
-# **A gap of zero can mean that nothing was learned.** The relation "left of" has hardly a gap, because it is hardly
-# learned: 0.273 to 0.407 at the five seeds, with seen pairs. Where each digit has only one colour, so that the digit alone
-# finds the patch, 3 of 5 seeds learn it (0.994 to 0.996).
+# | question | one colour missing for each digit | one colour only |
+# |---|---|---|
+# | `which colour has the 3 ?` | 0.618 | 0.002 |
+# | `which colour is at center ?` | 0.971 | 0.927 |
+# | `where is the red 7 ?` | 0.847 | 0.074 |
+#
+# **A gap of zero can mean that nothing was learned.** The relation "left of" has hardly a gap, and is hardly learned: 0.273 to
+# 0.407 at the five seeds, with seen pairs. Where each digit has only one colour, so that the digit alone finds the patch, 3 of 5
+# seeds learn it (0.994 to 0.996).
 
 # %% [markdown]
 # ## What you have now
@@ -2573,8 +2628,25 @@ show_pairs(
 #
 # 1. All of this was measured on a model of 97,000 numbers and nine patches. Which results would you expect to hold in a model
 #    a hundred thousand times as large, and which one would you measure first?
+#
+#    === BEGIN ANSWER ===
+#    What follows from the arithmetic holds at any size: weights that sum to 1 have to lie somewhere, a tiled softmax is exact, a
+#    cache changes no word. What a training found need not hold: which head answers, which explanation ranks best. We would first
+#    measure whether heads back one another up, by putting them in and taking them out: a larger model has more of them.
+#    === END ANSWER ===
 # 2. A gate is a test of what a model does. Which of the five broken trainings would you have noticed without one?
+#
+#    === BEGIN ANSWER ===
+#    The first one and the fifth stay near the line of guessing, and the second one far above the healthy curve: you see that the
+#    loss is wrong. The third and the fourth fall well below guessing, as a training that works does. Without a healthy run beside
+#    them, or the maps, or a gate, they would pass for trainings that are merely not finished.
+#    === END ANSWER ===
 # 3. You may show one picture of one map to somebody who does not know this lab. What do you write below it?
+#
+#    === BEGIN ANSWER ===
+#    Which model, layer and head, and how you chose them; which question, and which word of it asks; the scale, and what chance and
+#    an untrained model look like on it; and what became of the answer when the bright patch was taken away. If nobody tried, say so.
+#    === END ANSWER ===
 
 # %% [markdown] id="glossary"
 # ## Glossary

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 import jupytext
@@ -21,6 +22,7 @@ from grader.build.points_table import with_points_table
 from grader.build.provided import inline, title_of
 from grader.build.questions import question_cells
 from grader.build.questions import title_of as question_title
+from grader.build.reading_time import with_reading_time
 from grader.build.script_checks import check_against_script, check_what_students_read, without_directives
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
@@ -35,6 +37,7 @@ from grader.submission.cells import (
     prediction_cell,
     provided_cell,
     task_cell,
+    with_folded_answers,
     with_marker,
     with_prediction_marker,
     written_cell,
@@ -64,10 +67,13 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
         if ScriptMarker.QUESTION in cell.metadata
     }
     cells: list[NotebookNode] = []
+    texts = deepcopy(authored.cells)
     for cell in authored.cells:
         if cell.cell_type == "markdown":
             cell.source = with_glossary(with_points_table(cell.source, lesson, questions), root)
         try:
+            if cell.cell_type == "markdown":
+                cell.source = with_reading_time(cell.source, texts)
             cells += _cells(cell, lesson, root, tools)
         except (KeyError, ValueError) as error:
             head = cell.source.strip().splitlines()[:1]
@@ -94,7 +100,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[N
     if unknown := set(cell.metadata) - MARKERS - {"lines_to_next_cell"}:
         raise ValueError(f"unknown marker {sorted(unknown)}; known are {sorted(MARKERS)}")
     if cell.cell_type == "markdown":
-        text = _with_images(cell.source, root)
+        text = with_folded_answers(_with_images(cell.source, root))
         if ScriptMarker.ABOUT in marks:
             exercise = lesson.exercise(marks[ScriptMarker.ABOUT])
             return [_markdown(f"{heading(exercise)}\n\n{text}", task_cell(exercise.id))]

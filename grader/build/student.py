@@ -16,18 +16,25 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 
-from grader.submission.cells import marked_exercises, stub
+from grader.submission.cells import marked_exercises, marked_predictions, stub, without_answers, without_predictions
 
 TEXT_STUB = "*Double-click here, and write your answer in place of this line.*"
 
 
 class NameTheTodo(ClearSolutions):
-    """nbgrader's ClearSolutions with stubs of ours: NotImplementedError("TODO 1.4"), and a line to write over."""
+    """nbgrader's ClearSolutions with stubs of ours: NotImplementedError("TODO 1.4"), and a line to write over.
+
+    It takes out our answers to questions for thought, and what the author has filled into a prediction, too.
+    """
 
     def preprocess_cell(self, cell, resources, cell_index):
         self.text_stub = TEXT_STUB
         for exercise in marked_exercises(cell.source):
             self.code_stub = {**self.code_stub, "python": stub(exercise)}
+        if cell.cell_type == "markdown":
+            cell.source = without_answers(cell.source)
+        elif marked_predictions(cell.source):
+            cell.source = without_predictions(cell.source)
         return super().preprocess_cell(cell, resources, cell_index)
 
 

@@ -9,9 +9,9 @@ from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.reader import read_whole
 from grader.classes.results.folders import autograded_notebook, write_pdf
 from grader.classes.results.pages import page_of
+from grader.commands.from_gradebook import whole_class_page
 from grader.commands.output_file import write_result
 from grader.records import GradebookEntry
-from grader.report.class_page import class_page
 from grader.report.pdf import pdf_printer
 
 
@@ -40,5 +40,5 @@ def write_pdfs(
             page = page_of(entry, autograded_notebook(autograded, student, assignment))
             write_pdf(folder, student, assignment, printed(page))
             count += 1
-        write_result(folder / "class.pdf", printed(class_page(with_all)))
+        write_result(folder / "class.pdf", printed(whole_class_page(with_all, root, url)))
     return count

@@ -11,8 +11,10 @@ from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.reader import read_class, read_entry, read_whole_grades
 from grader.classes.results.folders import autograded_notebook, write_feedback
 from grader.classes.results.pages import page_of
+from grader.classes.results.recorded_answers import class_predictions
 from grader.commands.console import Terminal
 from grader.records import GradebookEntry
+from grader.report.class_page import class_page
 
 
 def entries_or_complain(
@@ -54,6 +56,17 @@ def with_checks(entries: Sequence[GradebookEntry], root: Path, gradebook: str | 
     grades = read_whole_grades(gradebook or config.gradebook, config.course_id)
     whole = {(grade.student, grade.assignment): grade for grade in grades}
     return [replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade)) for entry in entries]
+
+
+def whole_class_page(entries: Sequence[GradebookEntry], root: Path, gradebook: str | None) -> str:
+    """Return the page of the class, with what it predicted.
+
+    Raises:
+        RecordError: the course's configuration cannot be read.
+    """
+    config = read_config(root)
+    folder = config.results_folder(gradebook or config.gradebook)
+    return class_page(entries, class_predictions(folder / "autograded", entries))
 
 
 def write_page(config: CourseConfig, url: str, entry: GradebookEntry) -> Path:

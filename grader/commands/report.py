@@ -7,9 +7,8 @@ from pathlib import Path
 from grader.classes.gradebook.errors import RecordError
 from grader.commands.archive import write_pdfs
 from grader.commands.console import Terminal
-from grader.commands.from_gradebook import entries_or_complain, with_checks
+from grader.commands.from_gradebook import entries_or_complain, whole_class_page, with_checks
 from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
-from grader.report.class_page import class_page
 from grader.report.items import items_csv
 from grader.report.jsonl import entry_to_json
 from grader.report.pdf import NoPdf
@@ -45,7 +44,7 @@ def run(
         if html is not None or items is not None or pdf is not None:
             with_all = with_checks(entries, root, gradebook)
         if html is not None:
-            write_result(html, class_page(with_all))
+            write_result(html, whole_class_page(with_all, root, gradebook))
         if items is not None:
             write_result(items, items_csv(entry.grade for entry in with_all))
         if json is not None:

@@ -2,5 +2,5 @@
 
 In: `Grade` records. Out: text and bytes; the caller writes them. On pages, whatever a student wrote is
 escaped.
-May import: submission, records.
+May import: attention, submission, records.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median, quantiles
 from typing import Any
 
@@ -15,16 +15,22 @@ from grader.report.diagnoses import commonest_diagnoses, unexplained
 from grader.report.items import LEAST_STUDENTS, check_items, exercise_items, mistakes_together
 from grader.report.page import templates
 from grader.report.plots import FILLS, histogram, outcome_bars
+from grader.report.predictions import PredictedLine
 from grader.report.text import SYMBOLS, assignments, exercise_ids, kind, number, summary, with_score
 
 BINS = 10
 MOST_TOGETHER = 10  # pairs of mistakes
 
 
-def class_page(entries: Iterable[GradebookEntry]) -> str:
+def class_page(
+    entries: Iterable[GradebookEntry], predictions: Mapping[str, Sequence[PredictedLine]] | None = None
+) -> str:
     """Return one HTML file that needs no other file; it has a section for each assignment.
 
     Where the grades have their checks, the analysis of items shows these, too.
+
+    Args:
+        predictions: what the class predicted and still knew, by assignment.
     """
     entries = list(entries)
     return (
@@ -32,7 +38,10 @@ def class_page(entries: Iterable[GradebookEntry]) -> str:
         .get_template("class.html.j2")
         .render(
             summary=summary(entries),
-            sections=[_section(name, group) for name, group in assignments(entries).items()],
+            sections=[
+                {**_section(name, group), "predictions": (predictions or {}).get(name, ())}
+                for name, group in assignments(entries).items()
+            ],
             fills=FILLS,
             least_students=LEAST_STUDENTS,
             version=__version__,

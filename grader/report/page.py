@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,10 @@ NO_CODE = ("full", "missing", "fault")  # how an exercise ends whose page does n
 
 
 def feedback_page(
-    entry: GradebookEntry, solutions: Mapping[str, str] | None = None, answers: Mapping[str, str] | None = None
+    entry: GradebookEntry,
+    solutions: Mapping[str, str] | None = None,
+    answers: Mapping[str, str] | None = None,
+    thoughts: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return one HTML file that needs no other file: no script, font or picture.
 
@@ -38,6 +41,7 @@ def feedback_page(
         entry: what the gradebook says of the submission, with the whole grade.
         solutions: the worked solutions, by exercise; the page shows those of exercises with full points.
         answers: the student's own, by exercise; the page shows those of exercises without full points.
+        thoughts: the questions for thought of the lesson, each with our answer.
     """
     score = entry.score
     graded = entry.grade.status == "graded"
@@ -53,6 +57,7 @@ def feedback_page(
             share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
             exercises=[_exercise(verdict, entry, solutions or {}, answers or {}) for verdict in verdicts],
             questions=[(each, entry.cells.get(each.id)) for each in written],
+            thoughts=[(_with_code(question), _with_code(answer)) for question, answer in thoughts if graded],
             appeals=_appeals(entry),
             others=_others(entry, {each.id for each in verdicts} | {each.id for each in written}),
             version=__version__,

@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from grader.classes.gradebook.hear_appeals import decide_appeal
 from grader.records import Appeal, GradebookEntry, Student
-from grader.report.class_page import class_page
 from grader.report.text import who
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
@@ -64,7 +63,7 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
 
 def report(visit: Visit) -> Response:
     """Show the report of the class, as `grader report` writes it."""
-    return students_html(class_page(visit.site.entries()).encode("utf-8", "replace"))
+    return students_html(visit.site.class_report().encode("utf-8", "replace"))
 
 
 def feedback(visit: Visit) -> Response:

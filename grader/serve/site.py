@@ -13,9 +13,11 @@ from grader.classes.gradebook.connection import sqlite_file
 from grader.classes.gradebook.reader import read_class, read_due_dates, read_entry, read_students
 from grader.classes.results.folders import autograded_notebook
 from grader.classes.results.pages import is_current, page_of
+from grader.classes.results.recorded_answers import class_predictions
 from grader.course import lessons
 from grader.paths import notebook_path, write_atomically
 from grader.records import GradebookEntry, Student
+from grader.report.class_page import class_page
 from grader.serve.settings import AFTER_DUE, BY_HAND, Policy, Settings, current_settings
 from grader.serve.sign_in import serve_key
 from grader.serve.store import Store, now, text_of
@@ -91,6 +93,11 @@ class Site:
     def feedback_path(self, student: str, assignment: str) -> Path:
         """Return where the page of the attempt that counts lies."""
         return self.folder / "feedback" / student / assignment / f"{assignment}.html"
+
+    def class_report(self) -> str:
+        """Return the report of the class, as `grader report` writes it."""
+        entries = self.entries()
+        return class_page(entries, class_predictions(self.folder / "autograded", entries))
 
     def feedback_page(self, entry: GradebookEntry) -> bytes:
         """Return the page of what the gradebook says now; write it anew if a person has changed something since."""

@@ -16,7 +16,9 @@ builder sets and a rebuilt submission keeps:
 
 from __future__ import annotations
 
+import ast
 import re
+from contextlib import suppress
 from enum import StrEnum
 
 from nbformat import NotebookNode
@@ -63,6 +65,14 @@ BY_QUESTION = (Role.QUESTION, Role.WRITTEN)
 MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 QUESTION_MARKER = re.compile(r"<!--[ \t]*@question[ \t]+(\S+)[ \t]*-->[ \t]*\n?")
 PREDICTION_MARKER = re.compile(r"^[ \t]*#[ \t]*@predict[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+BEGIN_ANSWER, END_ANSWER = "=== BEGIN ANSWER ===", "=== END ANSWER ==="  # around our answer to a question for thought
+ANSWER_IN_SCRIPT = re.compile(rf"^([ \t]*){BEGIN_ANSWER}\n(.*?)\n[ \t]*{END_ANSWER}$", re.MULTILINE | re.DOTALL)
+ANSWER_FOLDED = re.compile(r'\n*^[ \t]*<details class="answer">.*?</details>$', re.MULTILINE | re.DOTALL)
+ANSWERED = re.compile(
+    r"(?P<question>(?:^[^\n]+\n)+)\n*"
+    r'[ \t]*<details class="answer"><summary>[^\n]*</summary>\n(?P<answer>.*?)</details>$',
+    re.MULTILINE | re.DOTALL,
+)
 DRAWS = "draws"  # tag of a given cell that only shows something
 TODO = "TODO "  # how the message of a stub begins
 SOLUTION_LINE = re.compile(r"### (BEGIN|END) SOLUTION\b")  # nbgrader's
@@ -185,6 +195,62 @@ def with_prediction_marker(name: str, source: str) -> str:
 def marked_predictions(source: str) -> set[str]:
     """Return the names of the predictions that the marker lines of a cell name."""
     return set(PREDICTION_MARKER.findall(source))
+
+
+def without_predictions(source: str) -> str:
+    """Return the source of a prediction with None in place of each value that the author filled in, as students get it."""
+    lines = source.encode().splitlines(keepends=True)  # `ast` counts bytes
+    values = (value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict) for value in node.values)
+    for value in sorted(values, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+        if value.end_lineno != value.lineno:
+            raise ValueError(f"a prediction must stand in one line: {ast.unparse(value)}")
+        line = lines[value.lineno - 1]
+        lines[value.lineno - 1] = line[: value.col_offset] + b"None" + line[value.end_col_offset :]
+    return b"".join(lines).decode()
+
+
+def predicted(source: str) -> dict[str, object]:
+    """Read what a prediction says, by name: numbers, texts, tuples of them, or None; what is no such value is left out."""
+    try:
+        tables = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    said: dict[str, object] = {}
+    for table in tables[:1]:
+        for key, value in zip(table.keys, table.values, strict=True):
+            with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                name, known = ast.literal_eval(key or value), ast.literal_eval(value)  # `**other` has no key
+                if isinstance(name, str) and isinstance(known, (bool, int, float, str, tuple, list, type(None))):
+                    said[name] = tuple(known) if isinstance(known, list) else known
+    return said
+
+
+def with_folded_answers(text: str) -> str:
+    """Fold our answers to questions for thought, as the solution notebook shows them."""
+
+    def fold(match: re.Match) -> str:
+        indent, body = match[1], match[2]
+        return f'\n{indent}<details class="answer"><summary>An answer</summary>\n\n{body}\n\n{indent}</details>'
+
+    folded = ANSWER_IN_SCRIPT.sub(fold, text)
+    if BEGIN_ANSWER in folded or END_ANSWER in folded:
+        raise ValueError(f"'{BEGIN_ANSWER}' … '{END_ANSWER}' must stand in lines of their own, in this order")
+    return folded
+
+
+def without_answers(text: str) -> str:
+    """Return a text without our answers to its questions, as students get it."""
+    return ANSWER_FOLDED.sub("", text)
+
+
+def thoughts(text: str) -> list[tuple[str, str]]:
+    """Return the questions for thought of a text of the solution notebook, each with our answer."""
+    return [(_in_one_line(match["question"]), _in_one_line(match["answer"])) for match in ANSWERED.finditer(text)]
+
+
+def _in_one_line(text: str) -> str:
+    """Return a paragraph as one line, without its number and without what makes words bold or slanted."""
+    return re.sub(r"\*+", "", re.sub(r"^\d+\. ", "", " ".join(text.split())))
 
 
 def without_marks(source: str) -> str:

@@ -19,3 +19,29 @@ def compare_predictions(predicted: Mapping[str, object], measured: Mapping[str, 
             print(f"{name:{width}}   {float(guess):9.3f}   {value:8.3f}   {abs(float(guess) - value):5.3f}")
         else:
             print(f"{name:{width}}   {'none':>9}   {value:8.3f}")
+
+
+def check_recall(answers: Mapping[str, object], right: Mapping[str, tuple[object, str]]) -> None:
+    """Say of each answer whether it is right, and why; of a question that is open, nothing more.
+
+    Args:
+        answers: a number, a word or a tuple by name; None for an open question.
+        right: by name the right answer, and the reason in a sentence.
+    """
+    for name, (value, why) in right.items():
+        answer = answers.get(name)
+        if answer is None:
+            print(f"{name}: open. Put your answer in place of None, and run both cells again.")
+        else:
+            said = "right" if agrees(answer, value) else f"you said {answer}, it is {value}"
+            print(f"{name}: {said}. {why}")
+
+
+def agrees(answer: object, right: object) -> bool:
+    """Whether two answers agree: words in any case, numbers to a hundredth, number by number."""
+    if isinstance(right, (tuple, list)):
+        alike = isinstance(answer, (tuple, list)) and len(answer) == len(right)
+        return alike and all(map(agrees, answer, right))
+    if isinstance(right, str):
+        return str(answer).strip().lower() == right.lower()
+    return isinstance(answer, Real) and abs(float(answer) - float(right)) <= 0.01

@@ -97,6 +97,17 @@ def show_losses(record: Mapping[str, Tensor]) -> None:
     plt.show()
 
 
+def show_right_by_step(curves: Mapping[str, Mapping[int, float]], chance: float) -> None:
+    """Right answers by step of a training, a line for each name."""
+    _, ax = plt.subplots(figsize=(6.2, 2.8), layout="constrained")
+    for (name, right), colour, mark in zip(curves.items(), (_BLUE, _ORANGE, _GREEN), "os^", strict=False):
+        ax.plot(list(right), list(right.values()), marker=mark, markersize=5, color=colour, label=name)
+    ax.axhline(chance, color="black", linestyle=":", linewidth=1.4, label="chance")
+    ax.set(xlabel="step", ylabel="right answers", ylim=(0, 1.03))
+    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    plt.show()
+
+
 def show_bars(
     groups: Mapping[str, Mapping[str, float]], ylabel: str, chance: Mapping[str, float] | None = None
 ) -> None:

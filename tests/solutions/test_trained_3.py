@@ -103,7 +103,7 @@ def test_what_the_resting_heads_add(lesson):
     low, high = says(r"The three others have # to # there")
     short, long, longest = says(r"their lengths are # to #, beside #\.")
     (right,) = says(r"without any one of them the same # of the answers are right")
-    (bound,) = says(r"They move the right word's logit by less than #, and \*down\*")
+    (bound,) = says(r"They move the right word's logit by less than #; the looking head")
     up, alone = says(r"the looking head moves it up by #, and without it only # are right")
     assert on_it == pytest.approx(looking.on_target, abs=0.03)
     assert [low, high] == pytest.approx(
@@ -116,9 +116,26 @@ def test_what_the_resting_heads_add(lesson):
     for effect in resting:
         assert effect.without == pytest.approx(before, abs=0.01)
         assert effect.without == pytest.approx(right, abs=0.01)
-        assert -bound < effect.logit < 0
+        assert abs(effect.logit) < bound
     assert up == pytest.approx(looking.logit, abs=1)
     assert alone == pytest.approx(looking.without, abs=0.06)
+
+
+def test_the_value_weighted_map_is_right_because_the_looking_head_brings_the_most(lesson):
+    """ "… because what the looking head brings is the longest, not because the others bring nothing."
+
+    The control: let the looking head bring vectors a tenth as long. Its weights stay, and the map is no longer right.
+    """
+    assert "is right here because what the looking head brings is the longest" in PROSE
+    cells, attention = lesson.where.cells[:, 0], deepcopy(lesson.model.blocks[-1].cross_attn)
+    tokens, image, _ = looked(lesson.model, prompt_of("where", lesson.where), lesson.where.image_patches)
+    width = attention.W_O.weight.shape[1] // 4
+    share = []
+    with torch.no_grad():
+        for _ in range(2):
+            share.append(on_target(lesson.value_weighted_map(attention, tokens, image)[:, -1], cells))
+            attention.W_O.weight[:, lesson.looker * width : (lesson.looker + 1) * width] *= 0.1
+    assert share[1] < 0.5 < 0.95 < share[0]
 
 
 def test_how_the_heads_came_to_look(lesson):

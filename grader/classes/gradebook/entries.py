@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
@@ -41,6 +41,7 @@ def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
         max_score=max_score,
         penalty=penalty,
         seconds_late=seconds_late(row),
+        due=None if row.duedate is None else row.duedate.replace(tzinfo=UTC) + (row.extension or timedelta()),
         cells=cells,
         appeals=tuple(appeal for notebook in stored for appeal in notebook.appeals),
     )

@@ -8,7 +8,9 @@ solution, or the code that makes pages, or if the file is cut off or another.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +30,13 @@ def page_of(entry: GradebookEntry, notebook: Path) -> str:
         notebook: the executed notebook, which has the answers; without it the page shows none.
     """
     read = read_answers(entry.student.id, notebook)
-    return feedback_page(entry, worked(entry.assignment).answers, read.answers if read else {}) + _last_line(entry)
+    solutions, answers = worked(entry.assignment).answers, read.answers if read else {}
+    return feedback_page(entry, solutions, answers, _thoughts(entry)) + _last_line(entry)
+
+
+def _thoughts(entry: GradebookEntry) -> Sequence[tuple[str, str]]:
+    """Return the questions for thought with our answers once the due date has passed; before it, and without one, nothing."""
+    return worked(entry.assignment).thoughts if entry.due is not None and entry.due <= datetime.now(UTC) else ()
 
 
 def is_current(page: Path, entry: GradebookEntry) -> bool:
@@ -46,7 +54,9 @@ def _last_line(entry: GradebookEntry) -> str:
     """Return the comment that ends the page of an entry."""
     reduced = replace(entry, grade=without_checks(entry.grade))
     solutions = worked(entry.assignment).answers
-    digest = sha256(f"{_page_code_digest()}{reduced!r}{solutions!r}".encode("utf-8", "surrogatepass")).hexdigest()
+    digest = sha256(
+        f"{_page_code_digest()}{reduced!r}{solutions!r}{_thoughts(entry)!r}".encode("utf-8", "surrogatepass")
+    ).hexdigest()
     return f"<!-- made from {digest} -->\n"
 
 

@@ -1,4 +1,4 @@
-"""Reads the answers of a class from autograded/, where each graded submission lies."""
+"""Reads the answers and the predictions of a class from autograded/, where each graded submission lies."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classes.results.folders import autograded_notebook
+from grader.classes.results.worked_solutions import worked
 from grader.records import GradebookEntry
-from grader.submission.cells import Role, exercise_of, role
+from grader.report.predictions import PredictedLine, Said, predicted_lines
+from grader.submission.cells import Role, exercise_of, marked_predictions, predicted, role
 from grader.submission.file import MAX_BYTES, Unreadable
 from grader.submission.notebook import parse
 
@@ -20,6 +22,7 @@ class RecordedAnswers:
     student: str
     answers: dict[str, str]
     own: tuple[str, ...]
+    predictions: Said
 
 
 def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Iterator[RecordedAnswers | str]:
@@ -45,5 +48,18 @@ def read_answers(student: str, path: Path) -> RecordedAnswers | None:
         return None
     answers = {str(exercise_of(cell.id)): cell.source for cell in cells if role(cell.id) is Role.ANSWER}
     return RecordedAnswers(
-        student=student, answers=answers, own=tuple(cell.source for cell in cells if role(cell.id) is Role.OWN)
+        student=student,
+        answers=answers,
+        own=tuple(cell.source for cell in cells if role(cell.id) is Role.OWN),
+        predictions={name: predicted(cell.source) for cell in cells for name in marked_predictions(cell.source)},
     )
+
+
+def class_predictions(autograded: Path, entries: Sequence[GradebookEntry]) -> dict[str, list[PredictedLine]]:
+    """Count by assignment what the class filled into its predictions; a notebook that cannot be read counts as empty."""
+    found = {}
+    for assignment in {entry.assignment: None for entry in entries}:
+        read = recorded_answers(autograded, [entry for entry in entries if entry.assignment == assignment])
+        said = [each.predictions for each in read if isinstance(each, RecordedAnswers)]
+        found[assignment] = predicted_lines(said, worked(assignment).predictions)
+    return found

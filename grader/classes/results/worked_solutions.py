@@ -1,12 +1,13 @@
-"""Reads from the solution notebooks what people see after grading: worked solutions, and mark schemes.
+"""Reads from the solution notebooks what people see after grading: worked solutions, mark schemes, answers for thought.
 
 A student reads the worked solution of an exercise on the feedback page, once it has full points. An instructor reads
-the mark scheme of a question in formgrader, below the student's text.
+the mark scheme of a question in formgrader, below the student's text. After the due date the feedback page has our answers
+to the questions for thought; what the author filled into a prediction tells the class report which answers are right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,16 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.paths import course_root
-from grader.submission.cells import Role, exercise_of, question_of, role, without_marks
+from grader.submission.cells import (
+    Role,
+    exercise_of,
+    marked_predictions,
+    predicted,
+    question_of,
+    role,
+    thoughts,
+    without_marks,
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,8 @@ class Worked:
 
     answers: Mapping[str, str] = field(default_factory=dict)  # by exercise
     schemes: Mapping[str, str] = field(default_factory=dict)  # Markdown, by question
+    thoughts: Sequence[tuple[str, str]] = ()  # the questions for thought, each with our answer
+    predictions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # what stands in each, by its name
 
 
 def worked(assignment: str) -> Worked:
@@ -55,10 +67,14 @@ def _read(path: Path, changed: int) -> Worked:
     Args:
         changed: when the file was changed, so that a newer one is read again.
     """
-    answers, schemes = {}, {}
+    answers, schemes, found, predictions = {}, {}, [], {}
     for cell in nbformat.read(path, as_version=4).cells:
         if role(cell.id) is Role.ANSWER:
             answers[str(exercise_of(cell.id))] = without_marks(cell.source)
         elif role(cell.id) is Role.WRITTEN:
             schemes[str(question_of(cell.id))] = without_marks(cell.source)
-    return Worked(answers, schemes)
+        elif cell.cell_type == "markdown":
+            found += thoughts(cell.source)
+        for name in marked_predictions(cell.source):
+            predictions[name] = predicted(cell.source)
+    return Worked(answers, schemes, found, predictions)
