@@ -1,5 +1,6 @@
 """README's figure, measured: train lesson 1's pointer and show where it looks. Writes assets/pointer.png."""
 
+from io import BytesIO
 from pathlib import Path
 from unittest import mock
 
@@ -13,6 +14,7 @@ from attention.plots import show_over_image
 from attention.pointer import pointer_loss
 from attention.pointing import Pointer, draw_looks, draw_start
 from matplotlib import pyplot as plt
+from PIL import Image
 
 SEED, STEPS, SHOWN = 0, 300, [0, 3]
 
@@ -49,7 +51,14 @@ def main() -> None:
             target[SHOWN],
             [f"where is the {word}?" for word in words[SHOWN].tolist()],
         )
-    plt.savefig(Path(__file__).with_name("pointer.png"), dpi=110, facecolor="white")
+    drawn = BytesIO()
+    plt.savefig(drawn, dpi=110, facecolor="white")
+    in_256_colours(drawn).save(Path(__file__).with_name("pointer.png"), optimize=True)
+
+
+def in_256_colours(picture: BytesIO) -> Image.Image:
+    """Return a picture with a palette: it takes less than half of the bytes, in each wheel and each clone."""
+    return Image.open(picture).convert("RGB").quantize(256, kmeans=4, dither=Image.Dither.NONE)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def train_pointer(steps: int = STEPS, seed: int = 0) -> tuple[Pointer, list[floa
     return pointer, losses
 
 
-def _trained_from(seed: int) -> Pointer:
+def _pointer_from(seed: int) -> Pointer:
     return train_pointer(seed=seed)[0]
 
 
@@ -85,7 +85,7 @@ def judge_pointer(case: Case) -> Finding:
         return Finding(passed=False, message=f"{text}. Check pointer_loss and train again")
     start = Pointer()
     draw_start(start, case.inputs["seed"])
-    return judge_end(weights_of(pointer), trained_from(_trained_from, case.inputs["seed"]), weights_of(start))
+    return judge_end(weights_of(pointer), trained_from(_pointer_from, case.inputs["seed"]), weights_of(start))
 
 
 def pointer_of(case: Case) -> tuple[Pointer | None, str]:

@@ -35,7 +35,7 @@ def trained_aligner(steps: int = ALIGNER_STEPS, seed: int = 0) -> tuple[TokenAli
     return aligner, train_aligner(aligner, word_vectors(0), steps, seed)
 
 
-def _trained_from(seed: int) -> TokenAligner:
+def _aligner_from(seed: int) -> TokenAligner:
     return trained_aligner(seed=seed)[0]
 
 
@@ -106,4 +106,4 @@ def matches_unseen(case: Case) -> Finding:
     own, start = TokenAligner(64, 32), TokenAligner(64, 32)
     draw_linear(start, case.inputs["seed"])
     own.proj.load_state_dict({name: got[name] for name in ("weight", "bias")})
-    return judge_end(weights_of(own), trained_from(_trained_from, case.inputs["seed"]), weights_of(start))
+    return judge_end(weights_of(own), trained_from(_aligner_from, case.inputs["seed"]), weights_of(start))

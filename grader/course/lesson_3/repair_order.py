@@ -73,8 +73,6 @@ ORDER_MISTAKES = edits(shuffle_questions, """
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
     images_stay: The questions are shuffled, and the images stay: they have to go along.
         image_patches[order]  →  image_patches
-    patches_shuffled: The patches of each image change places, too. Only the questions get a new order, each with its image.
-        image_patches[order]  →  image_patches[order][:, torch.randperm(image_patches.shape[1], generator=generator)]
     images_go_back: The images move the other way: argsort gives the way back. Use the same order for both.
         image_patches[order]  →  image_patches[order.argsort()]
     not_shuffled: The pairs are right now, and nothing is shuffled any more.
