@@ -77,11 +77,13 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% predict="recall"
 recall = {
-    # query (2, 5, 8), key (2, 7, 8), value (2, 7, 3): which shape has the output of attention? A tuple.
+    # query (2, 5, 8), key (2, 7, 8), value (2, 7, 3): which
+    # shape has the output of attention? A tuple.
     "a shape": (2, 5, 3),
     # A query may attend to a single key, and its score is -4. What is the weight of that key?
     "a number": 1,
-    # Four tokens whose scores are all equal, under a causal mask. The weights of the third one, as (…, …, …, …)?
+    # Four tokens whose scores are all equal, under a causal mask.
+    # The weights of the third one, as (…, …, …, …)?
     "a map": (0.333, 0.333, 0.333, 0),
     # 5 is added to all scores of a query. Its weights: "sharper", "flatter" or "the same"?
     "scores plus 5": "the same",

@@ -92,15 +92,19 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% predict="recall"
 recall = {
-    # MultiHeadAttention(64, 4) gets tokens (2, 5, 64) and a context (2, 9, 64). Which shape have its weights? A tuple.
+    # MultiHeadAttention(64, 4) gets tokens (2, 5, 64) and a context
+    # (2, 9, 64). Which shape have its weights? A tuple.
     "a shape": (2, 4, 5, 9),
     # d_model is 64, and there are 4 heads. By which number are the scores of a head divided?
     "a number": 4,
-    # A head looks at patch 0 alone, whatever stands elsewhere. Patches 0 and 2 of three change places. Its weights now, (…, …, …)?
+    # A head looks at patch 0 alone, whatever stands elsewhere. Patches 0
+    # and 2 of three change places. Its weights now, (…, …, …)?
     "a map": (0, 0, 1),
-    # nn.MultiheadAttention gets our causal mask as it is (in it True means "may not"). Its first word looks: "back" or "ahead"?
+    # nn.MultiheadAttention gets our causal mask as it is (in it True means
+    # "may not"). Its first word looks: "back" or "ahead"?
     "another mask": "ahead",
-    # Two heads bring the same. One of them is taken away alone, and the answer stays. Are both needed? "yes", "no" or "unknown"?
+    # Two heads bring the same. One of them is taken away alone, and the
+    # answer stays. Are both needed? "yes", "no" or "unknown"?
     "a head taken away": "no",
 }
 

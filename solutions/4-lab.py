@@ -81,15 +81,20 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% predict="recall"
 recall = {
-    # An image of 24 × 24 pixels is cut into patches of 8 × 8. Which shape have all patches together? A tuple.
+    # An image of 24 × 24 pixels is cut into patches of 8 × 8.
+    # Which shape have all patches together? A tuple.
     "a shape": (9, 64),
-    # A prompt of 6 words stands at positions 0 to 5. Which position predicts the first word of the answer?
+    # A prompt of 6 words stands at positions 0 to 5. Which
+    # position predicts the first word of the answer?
     "a number": 5,
-    # Two heads have weights (0.9, 0.1) and (0.2, 0.8), and bring values of length 0.1 and 2. Their value-weighted map, (…, …)?
+    # Two heads have weights (0.9, 0.1) and (0.2, 0.8), and bring values
+    # of length 0.1 and 2. Their value-weighted map, (…, …)?
     "a map": (0.49, 1.61),
-    # Each patch is raised by 10, in all of its numbers, and then goes through LayerNorm. It comes out: "changed" or "the same"?
+    # Each patch is raised by 10, in all of its numbers, and then goes
+    # through LayerNorm. It comes out: "changed" or "the same"?
     "a brighter patch": "the same",
-    # A causal mask is laid over the patches, and one word asks. On which of nine patches, from 0, does all of its weight lie?
+    # A causal mask is laid over the patches, and one word asks. On which
+    # of nine patches, from 0, does all of its weight lie?
     "a wrong mask": 0,
 }
 
