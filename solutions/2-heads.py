@@ -491,7 +491,7 @@ show_own_and_other(tables, labels)
 need("aligner", "2.3")
 one_of_each = torch.stack([(labels == digit).nonzero()[0, 0] for digit in range(10)])
 for name in ("random", "linear", "mlp"):
-    scores, own = tables[name][one_of_each] / 0.1, torch.arange(10, device=words.device)
+    scores, own = tables[name][one_of_each] / 0.1, labels[one_of_each]
     rows, columns = F.cross_entropy(scores, own), F.cross_entropy(scores.T, own)
     print(f"{name:7} a patch picks its word: {rows:5.2f}   a word picks its patch: {columns:5.2f}   CLIP's: {(rows + columns) / 2:5.2f}")
 

@@ -15,8 +15,6 @@ from attention.pointer import pointer_loss
 from attention.pointing import Pointer, draw_looks, draw_start, found
 from torch import Tensor
 
-from grader.course.trainings.recorded import trained_from
-from grader.course.trainings.segment import judge_end, weights_of
 from grader.declare.sampler import InputSampler
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs
@@ -24,30 +22,12 @@ from grader.records import Case, Finding, Inputs
 # The least share of unseen scenes on which the largest weight lies on the target patch. Six seeds gave .962
 # to .978.
 LEAST_HIT_RATE = 0.90
+# The most mean loss on unseen scenes. 300 steps gave .163 at most, and .086 in the median, over 60 seeds with three sets of
+# scenes each; 20 steps gave .22 to .44, and may hit often enough from one start of three.
+MOST_LOSS = 0.19
 # The least cosine of a trained weight matrix with its initial values. Trained from them: .77 to 1.00. Trained
 # from other initial values: .04 at most.
 LEAST_COSINE_WITH_START = 0.5
-STEPS, RATE, SCENES = 300, 3e-3, 128
-
-
-def train_pointer(steps: int = STEPS, seed: int = 0) -> tuple[Pointer, list[float]]:
-    """Train the reference pointer as the cell `train-pointer` does; return it and its losses."""
-    pointer, losses = Pointer(), []
-    draw_start(pointer, seed)
-    optimizer = torch.optim.Adam(pointer.parameters(), lr=RATE)
-    generator = torch.Generator().manual_seed(seed)
-    for _ in range(steps):
-        words, patches, target = draw_looks(SCENES, generator)
-        loss = pointer_loss(pointer(words, patches), target)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return pointer, losses
-
-
-def _pointer_from(seed: int) -> Pointer:
-    return train_pointer(seed=seed)[0]
 
 
 def draw_unseen_scenes(sampler: InputSampler, *, scenes: int) -> Inputs:
@@ -60,8 +40,8 @@ def judge_pointer(case: Case) -> Finding:
     """Pass if four things hold.
 
     The weights are trained from the seed's initial weights or are the grader's own, the reference computes the same maps
-    from them, enough maps are largest on the target patch, and the weights are where a whole training of the reference takes
-    them. The last two are not asked where the weights are the grader's own: then the maps are the reference's, or wrong.
+    from them, enough maps are largest on the target patch, and the loss is as low as a whole training makes it. The last
+    two are not asked where the weights are the grader's own: then the maps are the reference's, or wrong.
     """
     pointer, problem = pointer_of(case)
     if pointer is None:
@@ -83,9 +63,11 @@ def judge_pointer(case: Case) -> Finding:
     if hits < LEAST_HIT_RATE:
         text = f"the pointer looks at the right patch {hits:.0%} of the time, at least {LEAST_HIT_RATE:.0%} is needed"
         return Finding(passed=False, message=f"{text}. Check pointer_loss and train again")
-    start = Pointer()
-    draw_start(start, case.inputs["seed"])
-    return judge_end(weights_of(pointer), trained_from(_pointer_from, case.inputs["seed"]), weights_of(start))
+    loss = pointer_loss(expected.clamp(min=1e-6), case.inputs["target"]).item()
+    if loss > MOST_LOSS:
+        text = f"its loss on unseen scenes is {loss:.2f}, and {MOST_LOSS:g} at most after all steps"
+        return Finding(passed=False, message=f"{text}. Did each step train it?")
+    return Finding(passed=True)
 
 
 def pointer_of(case: Case) -> tuple[Pointer | None, str]:

@@ -7,10 +7,11 @@ from functools import cache
 from typing import Any
 
 import torch
+from attention.pointer import pointer_loss
 from attention.pointing import Pointer, draw_looks, draw_start
 from torch import Tensor
 
-from grader.course.lesson_1.trained_pointer import RATE, SCENES, STEPS, draw_unseen_scenes, judge_pointer, train_pointer
+from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
@@ -19,6 +20,25 @@ from grader.declare.lesson import SHORT
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import Trial
 from grader.records import Inputs, Value
+
+STEPS, RATE, SCENES = 300, 3e-3, 128
+
+
+def train_pointer(steps: int = STEPS) -> tuple[Pointer, list[float]]:
+    """Train the reference pointer as the cell `train-pointer` does, from seed 0; return it and its losses."""
+    pointer, losses = Pointer(), []
+    draw_start(pointer, 0)
+    optimizer = torch.optim.Adam(pointer.parameters(), lr=RATE)
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(steps):
+        words, patches, target = draw_looks(SCENES, generator)
+        loss = pointer_loss(pointer(words, patches), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return pointer, losses
+
 
 POINTER_TRAINING = Training("1-attention", lambda: train_pointer()[0], evenly(STEPS, 8))
 

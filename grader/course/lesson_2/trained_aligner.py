@@ -11,14 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.alignment import TokenAligner
 from attention.digits import digits
-from attention.matching import draw_linear, train_aligner, word_vectors
+from attention.matching import word_vectors
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.trainings.recorded import trained_from
-from grader.course.trainings.segment import judge_end, weights_of
 from grader.declare.sampler import InputSampler
 from grader.judge.compare import difference
 from grader.records import Case, Finding, Inputs
@@ -26,17 +23,6 @@ from grader.records import Case, Finding, Inputs
 # The least share of unseen digits whose nearest word is their own; a trained linear aligner reaches 0.94 to
 # 0.97.
 MATCHING_GATE = 0.90
-ALIGNER_STEPS = 200
-
-
-def trained_aligner(steps: int = ALIGNER_STEPS, seed: int = 0) -> tuple[TokenAligner, list[float]]:
-    """Train the reference's linear aligner as the cell `train-aligner` does; return it and its losses."""
-    aligner = TokenAligner(64, 32)
-    return aligner, train_aligner(aligner, word_vectors(0), steps, seed)
-
-
-def _aligner_from(seed: int) -> TokenAligner:
-    return trained_aligner(seed=seed)[0]
 
 
 def draw_unseen_digits(sampler: InputSampler, count: int = 300) -> Inputs:
@@ -101,9 +87,4 @@ def matches_unseen(case: Case) -> Finding:
             passed=False,
             message=f"{right:.0%} of unseen digits are nearest to their own word, {MATCHING_GATE:.0%} are asked",
         )
-    if "weights" in case.inputs:
-        return Finding(passed=True)
-    own, start = TokenAligner(64, 32), TokenAligner(64, 32)
-    draw_linear(start, case.inputs["seed"])
-    own.proj.load_state_dict({name: got[name] for name in ("weight", "bias")})
-    return judge_end(weights_of(own), trained_from(_aligner_from, case.inputs["seed"]), weights_of(start))
+    return Finding(passed=True)

@@ -9,18 +9,12 @@ from typing import Any
 import torch
 from attention.alignment import TokenAligner
 from attention.digits import digits
-from attention.matching import draw_linear, word_vectors
+from attention.matching import draw_linear, train_aligner, word_vectors
 from attention.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.lesson_2.trained_aligner import (
-    ALIGNER_STEPS,
-    aligner_trained,
-    draw_unseen_digits,
-    matches_unseen,
-    trained_aligner,
-)
+from grader.course.lesson_2.trained_aligner import aligner_trained, draw_unseen_digits, matches_unseen
 from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_trained, reads_unseen
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
@@ -32,12 +26,18 @@ from grader.declare.trial import Trial
 from grader.records import Inputs, Value
 
 ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
-READER_STEPS, HEADS = 600, 4
+ALIGNER_STEPS, READER_STEPS, HEADS = 200, 600, 4
 ALIGNER_RATE, READER_RATE = 1e-2, 3e-3
 ALIGNER_PATCHES, READER_SCENES = 256, 128  # in a step, as in `train_aligner` and `train_reader`
 
 
 # ---------------------------------------------------------------- the aligner
+
+
+def trained_aligner(steps: int = ALIGNER_STEPS) -> tuple[TokenAligner, list[float]]:
+    """Train the reference's linear aligner as the cell `train-aligner` does; return it and its losses."""
+    aligner = TokenAligner(64, 32)
+    return aligner, train_aligner(aligner, word_vectors(0), steps, 0)
 
 
 ALIGNER_TRAINING = Training("2-heads-aligner", lambda: trained_aligner()[0], evenly(ALIGNER_STEPS, 8))

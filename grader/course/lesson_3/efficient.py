@@ -153,8 +153,8 @@ LINEAR_MISTAKES = edits(linear_attention, """
         F.elu(query) + 1, F.elu(key) + 1  →  query, F.elu(key) + 1
     raw_key: The keys go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query) + 1, key
-    divided_by_features: It is divided by sums over the features. The denominator sums φ(k) over all keys, axis −2, and
-        multiplies that with φ(q).
+    divided_by_features: It is divided by sums over the features. Sum φ(k) over all keys, axis −2, and divide by φ(q) times
+        that sum.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)

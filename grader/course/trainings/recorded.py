@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,13 +164,6 @@ def run(training: Training) -> tuple[State, ...]:
     last = taken[-1][0]
     names = dict(model.named_parameters())
     return tuple(_state(step, kept, names) for optimizer, step, kept in taken if optimizer is last)
-
-
-@lru_cache(maxsize=8)
-def trained_from(train: Callable[[int], nn.Module], seed: int) -> Mapping[str, Tensor]:
-    """Return the weights of the reference after a whole training from a seed; nothing keeps them but this process."""
-    with _undisturbed():
-        return {name: parameter.detach().clone() for name, parameter in train(seed).named_parameters()}
 
 
 def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -> State:
