@@ -30,7 +30,8 @@ from benchmarks import publish
 from benchmarks.classes import make_course
 from corpus.answers import answers
 from grader.commands.console import Terminal
-from grader.commands.grade import GradeOptions, run
+from grader.commands.grade import run
+from grader.commands.options import GradeOptions
 
 WARM = 2  # submissions of the small class
 AGAIN = "second run"  # with stand-ins

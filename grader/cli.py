@@ -6,10 +6,10 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from importlib import import_module
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -18,41 +18,33 @@ from typer.core import TyperGroup
 
 import grader
 from grader.commands import stopping
-from grader.commands.appeal_line import appeals
-from grader.commands.class_lines import add_class_commands
 from grader.commands.console import Terminal
 from grader.commands.options import (
-    AnnotationsOption,
-    AssignmentOption,
-    ColumnOption,
-    Device,
-    EmptyOption,
-    FailUnderOption,
-    FeedbackOption,
-    FillOption,
-    FolderArgument,
-    FromOption,
-    FullTrainingOption,
-    GradebookOption,
-    HtmlOption,
-    Isolation,
-    IsolationOption,
-    ItemsOption,
-    JobsOption,
-    JsonLinesOption,
-    JsonOption,
-    JunitOption,
-    LatePerDayOption,
-    LessonsOption,
-    PdfOption,
-    RunAllOption,
-    SchedulerOption,
-    Service,
-    SubmissionsOption,
-    WorksheetOption,
+    AppealOptions,
+    AppealsOptions,
+    BuildOptions,
+    CheckOptions,
+    DecisionOptions,
+    DoctorOptions,
+    ExportOptions,
+    GradeOptions,
+    InitOptions,
+    LateOptions,
+    ProveOptions,
+    RegradeOptions,
+    ReportOptions,
+    RosterOptions,
+    ServeOptions,
+    SimilarOptions,
+    StudentsOptions,
+    takes,
 )
+from grader.commands.serve_part import serve_part
+from grader.complaint import Complaint
 from grader.declare.errors import DeclarationError
-from grader.paths import course_root, shipped_root
+from grader.paths import shipped_root
+
+WRONG_USE = 2
 
 
 class Commands(TyperGroup):
@@ -69,7 +61,7 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as stop:
             terminal.complain("stopped.")
             raise typer.Exit(stopping.status_of(stop)) from None
-        except DeclarationError as error:  # any command may import the lessons
+        except (Complaint, DeclarationError) as error:  # the latter: most commands import the lessons
             _stop(str(error))
         except OSError as error:
             if error.errno == errno.EPIPE:  # as in `| head`: nobody reads on, and typer ends quietly
@@ -90,9 +82,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog=f"The manual: {shipped_root() / 'docs' / 'instructors.md'}",
 )
+appeals = typer.Typer(no_args_is_help=True, help="What students ask you to look at again, and what you decide.")
 terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highlight=False))
-
-WRONG_USE = 2
 
 
 def _version(wanted: bool) -> None:
@@ -126,258 +117,75 @@ def _options(
     """Build the course's notebooks, and grade what students hand in."""
 
 
-@app.command()
-def init(
-    folder: FolderArgument,
-    lesson: LessonsOption = None,
-    empty: EmptyOption = False,
-    late_per_day: LatePerDayOption = 0.0,
-) -> None:
-    """Make a course of your own: its lessons, secret and gradebook in one folder."""
-    from grader.commands.init import run
-
-    raise typer.Exit(run(folder, chosen=lesson or (), empty=empty, late_per_day=late_per_day, terminal=terminal))
-
-
-@app.command()
-def build(
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False,
-) -> None:
-    """Make the solution and student notebooks from solutions/*.py and the declaration."""
-    from grader.build import build as notebooks
-    from grader.build.errors import BuildError
-
-    root = _root()
-    try:
-        if check:
-            lines = notebooks.drift(root)
-            for line in lines:
-                terminal.note(line)
-            raise typer.Exit(1 if lines else 0)
-        for path in notebooks.build(root):
-            terminal.say(f"wrote {path.relative_to(root)}")
-    except (BuildError, DeclarationError) as error:
-        _stop(str(error))
-
-
-@app.command()
-def grade(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
-    ],
-    assignment: AssignmentOption = None,
-    device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
-    jobs: JobsOption = None,
-    scheduler: SchedulerOption = None,
-    isolation: IsolationOption = Isolation.auto,
-    json: JsonOption = None,
-    html: HtmlOption = None,
-    gradebook: GradebookOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False,
-    full_training: FullTrainingOption = False,
-    run_all: RunAllOption = False,
-    worksheet: WorksheetOption = None,
-) -> None:
-    """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
+def _grade(options: GradeOptions, terminal: Terminal) -> int:
     from grader.commands.head_start import head_start
 
-    if scheduler and jobs:
-        _stop("--jobs is for this machine, --scheduler for a cluster; give one of them")
-    root = _root()
+    if options.scheduler and options.jobs:
+        raise Complaint("--jobs is for this machine, --scheduler for a cluster; give one of them")
     with ExitStack() as stack:
-        early = head_start(root, device.value, isolation.value, gradebook=gradebook, force=force)
-        server = None if scheduler else stack.enter_context(early)
+        early = head_start(
+            options.root, options.device, options.isolation, gradebook=options.gradebook, force=options.force
+        )
+        server = None if options.scheduler else stack.enter_context(early)
         # This import brings torch, which takes as long as the fork server's start: both happen at the same
         # time.
-        from grader.commands.grade import GradeOptions, run
+        from grader.commands.grade import run
 
-        options = GradeOptions(
-            paths=paths,
-            root=root,
-            assignment=assignment,
-            device=device.value,
-            jobs=jobs,
-            scheduler=scheduler,
-            isolation=isolation.value,
-            json=json,
-            html=html,
-            gradebook=gradebook,
-            force=force,
-            full_training=full_training,
-            run_all=run_all,
-            worksheet=worksheet,
-        )
-        code = run(options, terminal, server)
-    raise typer.Exit(code)
+        return run(options, terminal, server)
 
 
-@app.command()
-def check(
-    notebook: Annotated[Path, typer.Argument(help="A notebook.")],
-    assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None,
-    device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = Device.auto,
-    isolation: IsolationOption = Isolation.auto,
-    full_training: FullTrainingOption = False,
-    run_all: RunAllOption = False,
-    json: JsonLinesOption = None,
-    fail_under: FailUnderOption = None,
-    junit: JunitOption = None,
-    annotations: AnnotationsOption = None,
-) -> None:
-    """Grade one notebook and show the verdicts; nothing is recorded."""
+def _check(options: CheckOptions, terminal: Terminal) -> int:
     from grader.commands.head_start import head_start
 
-    root = _root()
-    with head_start(root, device.value, isolation.value, gradebook=None, force=True) as server:
-        from grader.commands.check import CheckOptions, run  # brings torch, as in `grade`
+    with head_start(options.root, options.device, options.isolation, gradebook=None, force=True) as server:
+        from grader.commands.check import run  # brings torch, as in `grade`
 
-        options = CheckOptions(
-            notebook=notebook,
-            root=root,
-            assignment=assignment,
-            device=device.value,
-            isolation=isolation.value,
-            full_training=full_training,
-            run_all=run_all,
-            json=json,
-            fail_under=fail_under,
-            junit=junit,
-            annotations=annotations and annotations.value,
-        )
-        code = run(options, terminal, server)
-    raise typer.Exit(code)
+        return run(options, terminal, server)
 
 
-@app.command()
-def regrade(
-    student: Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")],
-    assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
-    came_from: FromOption = None,
-    device: Annotated[Device, typer.Option(help="Where the notebooks run.")] = Device.auto,
-    isolation: IsolationOption = Isolation.auto,
-    gradebook: GradebookOption = None,
-    full_training: FullTrainingOption = False,
-    run_all: RunAllOption = False,
-) -> None:
-    """Grade one student anew, whatever was graded before, and say what changed."""
-    from grader.commands.grade import GradeOptions
-    from grader.commands.grade import run as grade_class
-    from grader.commands.regrade import RegradeOptions, run
-
-    root = _root()
-
-    def grade_again(paths: Sequence[Path]) -> int:
-        options = GradeOptions(
-            paths=paths,
-            root=root,
-            assignment=assignment,
-            device=device.value,
-            jobs=1,
-            isolation=isolation.value,
-            gradebook=gradebook,
-            force=True,
-            full_training=full_training,
-            run_all=run_all,
-            student=student,
-        )
-        return grade_class(options, terminal)
-
-    options = RegradeOptions(
-        student=student, root=root, paths=came_from or (), assignment=assignment, gradebook=gradebook
-    )
-    raise typer.Exit(run(options, grade_again, terminal))
+def _roster(options: RosterOptions, terminal: Terminal) -> None:
+    links = options.links or options.instructor or options.platform or options.revoke
+    if options.file is None and not links:
+        raise Complaint("name the platform's file, or pass --links, --instructor, --platform or --revoke")
+    if options.file is not None:
+        _function("commands.roster:run")(options.file, options, terminal)
+    if links:
+        serve_part("link_command").run(options, terminal)
 
 
-@app.command()
-def report(
-    html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None,
-    items: ItemsOption = None,
-    gradebook: GradebookOption = None,
-    json: JsonLinesOption = None,
-    pdf: PdfOption = None,
-) -> None:
-    """The class: scores, the exercises' pass rates, the commonest mistakes."""
-    from grader.commands.report import run
-
-    raise typer.Exit(
-        run(root=_root(), gradebook=gradebook, html=html, items=items, json=json, pdf=pdf, terminal=terminal)
-    )
+def _serve(options: ServeOptions, terminal: Terminal) -> None:
+    serve_part("command").run(options, terminal)
 
 
-@app.command()
-def similar(
-    assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the answers side by side to this file.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and pair to this file.")] = None,
-    gradebook: GradebookOption = None,
-) -> None:
-    """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
-    from grader.commands.similar import run
-
-    raise typer.Exit(
-        run(root=_root(), gradebook=gradebook, assignment=assignment, html=html, json=json, terminal=terminal)
-    )
+def _function(name: str) -> Callable[..., int | None]:
+    """Import a function of grader when it is called: most bring torch, and some nbgrader."""
+    module, _, function = name.partition(":")
+    return lambda *arguments: getattr(import_module(f"grader.{module}"), function)(*arguments)
 
 
-@app.command()
-def export(
-    service: Annotated[Service, typer.Argument(help="Whose format.")],
-    to: Annotated[Path | None, typer.Option("--out", help="The file to write; default: standard output.")] = None,
-    assignment: Annotated[str | None, typer.Option(help="This assignment alone.")] = None,
-    gradebook: GradebookOption = None,
-    column: ColumnOption = "",
-    fill: FillOption = None,
-    feedback: FeedbackOption = None,
-    submissions: SubmissionsOption = None,
-    json: JsonLinesOption = None,
-    autograder: Annotated[
-        Path | None, typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
-    ] = None,
-    isolation: Annotated[
-        Isolation, typer.Option(help="With --autograder: the tier there; none must be asked for.")
-    ] = Isolation.auto,
-) -> None:
-    """The grades as a file that a learning management system reads."""
-    from grader.commands.export import ExportOptions, run, write_autograder
-
-    if autograder is not None:
-        if service is not Service.gradescope:
-            _stop(f"--autograder is for gradescope, not for {service.value}")
-        raise typer.Exit(
-            write_autograder(
-                autograder, root=_root(), assignment=assignment, isolation=isolation.value, terminal=terminal
-            )
-        )
-    options = ExportOptions(
-        service=service.value,
-        root=_root(),
-        gradebook=gradebook,
-        to=to,
-        assignment=assignment,
-        column=column,
-        fill=fill,
-        feedback=feedback,
-        submissions=submissions or (),
-        json=json,
-    )
-    raise typer.Exit(run(options, terminal))
+def _add(group: typer.Typer, name: str, record: type, run: Callable[..., int | None]) -> None:
+    """Add a command; the docstring of the record that it takes is its help."""
+    group.command(name, help=record.__doc__)(takes(record)(lambda options: run(options, terminal)))
 
 
-@app.command()
-def doctor(json: JsonLinesOption = None) -> None:
-    """Isolation tier, device and versions; what is missing, and how to get it."""
-    from grader.commands.doctor import run
-
-    raise typer.Exit(run(terminal, json))
-
-
-def _root() -> Path:
-    """Return the course's folder; exit with status 2 if there is none."""
-    try:
-        return course_root()
-    except FileNotFoundError as error:
-        _stop(str(error))
+_add(app, "init", InitOptions, _function("commands.init:run"))
+_add(app, "build", BuildOptions, _function("commands.build:run"))
+_add(app, "grade", GradeOptions, _grade)
+_add(app, "check", CheckOptions, _check)
+_add(app, "regrade", RegradeOptions, _function("commands.regrade:run"))
+_add(app, "report", ReportOptions, _function("commands.report:run"))
+_add(app, "similar", SimilarOptions, _function("commands.similar:run"))
+_add(app, "export", ExportOptions, _function("commands.export:run"))
+_add(app, "doctor", DoctorOptions, _function("commands.doctor:run"))
+app.add_typer(appeals, name="appeal")
+_add(appeals, "add", AppealOptions, _function("commands.appeal:add"))
+_add(appeals, "list", AppealsOptions, _function("commands.appeal:show"))
+_add(appeals, "decide", DecisionOptions, _function("commands.appeal:decide"))
+_add(app, "prove", ProveOptions, _function("commands.prove:run"))
+_add(app, "students", StudentsOptions, _function("commands.students:run"))
+_add(app, "late", LateOptions, _function("commands.late:run"))
+_add(app, "roster", RosterOptions, _roster)
+_add(app, "serve", ServeOptions, _serve)
 
 
 def _stop(message: str) -> NoReturn:
@@ -385,9 +193,6 @@ def _stop(message: str) -> NoReturn:
     terminal.complain(message)
     raise typer.Exit(WRONG_USE)
 
-
-app.add_typer(appeals(_root, terminal), name="appeal")
-add_class_commands(app, _root, terminal)
 
 if __name__ == "__main__":
     main()

@@ -6,8 +6,10 @@ import os
 import secrets
 from pathlib import Path
 
+from grader.complaint import Complaint
 
-class SecretError(Exception):
+
+class SecretError(Complaint):
     """The course secret cannot be read or made; the message names the file and what to do."""
 
 

@@ -57,7 +57,8 @@ def grade(folder: Path, jobs: int = 1, before: Callable[[], None] | None = None,
     from rich.console import Console
 
     from grader.commands.console import Terminal
-    from grader.commands.grade import GradeOptions, run
+    from grader.commands.grade import run
+    from grader.commands.options import GradeOptions
     from grader.sandbox.process import ServerProcess
     from grader.sandbox.tiers import resolve_tier
 

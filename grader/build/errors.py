@@ -1,5 +1,7 @@
 """Errors of the builder."""
 
+from grader.complaint import Complaint
 
-class BuildError(Exception):
+
+class BuildError(Complaint):
     """A lesson's script and its declaration do not fit; the message says where and what to do."""

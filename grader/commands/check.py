@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from grader.classes.workers import servers
-from grader.commands.console import Terminal, wrong_assignment
-from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
+from grader.commands.console import Terminal, check_assignment
+from grader.commands.options import CheckOptions
+from grader.commands.output_file import is_standard_output, write_lines, write_result
 from grader.course import assignment_by_exercise, lessons
 from grader.grading.grade import get_ready, grade, master_notebook
 from grader.grading.graded import again_if_starved
@@ -18,32 +18,14 @@ from grader.report.ci import annotated, github, gitlab, junit
 from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details
 from grader.report.text import number
-from grader.sandbox.device import NoDevice, resolve_device
-from grader.sandbox.errors import IsolationError
+from grader.sandbox.device import resolve_device
 from grader.sandbox.process import ServerProcess
 from grader.sandbox.tiers import resolve_tier
-from grader.secret import SecretError, course_secret
-from grader.submission.file import IntakeError, NoSuchPath, SubmissionFile, Unreadable
+from grader.secret import course_secret
+from grader.submission.file import IntakeError, SubmissionFile, Unreadable
 from grader.submission.intake import content, find
 
 CODE_QUALITY = Path("gl-code-quality-report.json")  # as GitLab's documentation calls it
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions:
-    """The options of `grader check`, as they were given."""
-
-    notebook: Path
-    root: Path  # the course's folder
-    assignment: str | None = None
-    device: str = "auto"
-    isolation: str = "auto"
-    full_training: bool = False
-    run_all: bool = False
-    json: Path | None = None
-    fail_under: float | None = None  # points
-    junit: Path | None = None
-    annotations: str | None = None  # github or gitlab
 
 
 def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None) -> int:
@@ -56,9 +38,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
         early: a fork server that was started early; it is used if its tier and device are the chosen ones.
     """
     known = tuple(lessons())
-    if complaint := wrong_assignment(options.assignment, known):
-        terminal.complain(complaint)
-        return 2
+    check_assignment(options.assignment, known)
     try:
         files = list(find(options.notebook, known, options.assignment, assignment_by_exercise()))
         if len(files) != 1:
@@ -67,16 +47,9 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
     except (IntakeError, FileNotFoundError) as error:  # the latter: the student notebook was never built
         terminal.complain(error)
         return 1
-    except (NoSuchPath, SecretError, NoDevice, IsolationError) as error:
-        terminal.complain(error)
-        return 2
     if not is_standard_output(options.json):
         terminal.out.print(details(graded))
-    try:
-        _write(graded, files[0], options, terminal)
-    except CannotWrite as error:
-        terminal.complain(error)
-        return 2
+    _write(graded, files[0], options, terminal)
     if graded.status != "graded":
         return 1
     if options.fail_under is not None and (graded.score or 0.0) < options.fail_under:

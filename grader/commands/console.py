@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
+from grader.complaint import Complaint
+
 
 @dataclass(frozen=True)
 class Terminal:
@@ -28,8 +30,11 @@ class Terminal:
         self.err.print(str(text), markup=False, soft_wrap=True)
 
 
-def wrong_assignment(assignment: str | None, known: Collection[str]) -> str:
-    """Return the message about an assignment that does not exist; "" if it exists, or if it is None."""
-    if assignment is None or assignment in known:
-        return ""
-    return f"no assignment {assignment!r}; known are {', '.join(known)}"
+def check_assignment(assignment: str | None, known: Collection[str]) -> None:
+    """See that an assignment exists; None stands for all.
+
+    Raises:
+        Complaint: it does not.
+    """
+    if assignment is not None and assignment not in known:
+        raise Complaint(f"no assignment {assignment!r}; known are {', '.join(known)}")

@@ -3,74 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from grader.build.gradescope_zip import autograder
 from grader.classes.gradebook.config import read_config
-from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.reader import read_whole
 from grader.classes.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
-from grader.commands.console import Terminal, wrong_assignment
-from grader.commands.from_gradebook import entries_or_complain
-from grader.commands.output_file import CannotWrite, is_standard_output, write_lines, write_result
+from grader.commands.console import Terminal, check_assignment
+from grader.commands.from_gradebook import recorded_entries
+from grader.commands.options import ExportOptions
+from grader.commands.output_file import is_standard_output, write_lines, write_result
 from grader.commands.own_file import read_own_file
+from grader.complaint import Complaint
 from grader.course import assignment_by_exercise, lessons
 from grader.records import GradebookEntry
-from grader.report.export import CannotExport, WrongOwnFile, export
+from grader.report.export import export
 from grader.report.jsonl import entry_to_json
 from grader.report.text import some
-from grader.secret import SecretError, course_secret
-from grader.submission.file import NoSuchPath
-from grader.submission.intake import DuplicateSubmission, find_all
+from grader.secret import course_secret
+from grader.submission.intake import find_all
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportOptions:
-    """The options of `grader export`, as they were given."""
-
-    service: str
-    root: Path  # the course's folder
-    gradebook: str | None = None
-    to: Path | None = None  # the file of scores; None for standard output
-    assignment: str | None = None
-    column: str = ""
-    fill: Path | None = None  # the service's own file, whose names and sections are kept
-    feedback: Path | None = None  # the zip to write
-    submissions: Sequence[Path] = ()  # what the service's download of submissions was saved as
-    json: Path | None = None
-
-
-def run(options: ExportOptions, terminal: Terminal) -> int:
-    """Write what the gradebook says to files; return the exit status."""
+def run(options: ExportOptions, terminal: Terminal) -> None:
+    """Write what the gradebook says to files, or the zip that grades at Gradescope."""
     if complaint := _wrong_options(options):
-        terminal.complain(complaint)
-        return 2
-    entries = entries_or_complain(options.root, options.gradebook, options.assignment, terminal)
-    if entries is None:
-        return 2
-    try:
-        exported = export(
-            options.service, entries, column=options.column, own=read_own_file(options.fill) if options.fill else ""
-        )
-        packed = _feedback(options) if options.feedback else None
-        _write(options, exported.text, packed, entries, terminal)
-    except WrongOwnFile as error:
-        terminal.complain(f"{options.fill}: {error}")
-        return 2
-    except (CannotExport, CannotWrite, WrongDownload, RecordError, NoSuchPath, DuplicateSubmission) as error:
-        terminal.complain(error)
-        return 2
+        raise Complaint(complaint)
+    if options.autograder is not None:
+        write_autograder(options.autograder, options, terminal)
+        return
+    entries = recorded_entries(options.root, options.gradebook, options.assignment)
+    if options.fill:
+        write = partial(export, options.service, entries, column=options.column)
+        exported = read_own_file(options.fill, lambda text: write(own=text))
+    else:
+        exported = export(options.service, entries, column=options.column)
+    packed = _feedback(options) if options.feedback else None
+    _write(options, exported.text, packed, entries, terminal)
     for remark in (*_remarks(entries, exported.left_out, options.service), *exported.remarks):
         terminal.complain(remark)
     for remark in _about_feedback(packed) if packed else ():
         terminal.complain(remark)
-    return 0
 
 
 def _wrong_options(options: ExportOptions) -> str:
     """Return what is wrong with the options together; "" if nothing is."""
     service = options.service
+    if options.autograder and service != "gradescope":
+        return f"--autograder is for gradescope, not for {service}"
     if options.column and service != "canvas":
         return f"--column is for canvas, not for {service}"
     if options.fill and service not in ("canvas", "moodle"):
@@ -91,7 +71,7 @@ def _feedback(options: ExportOptions) -> FeedbackZip:
         WrongDownload: there is nothing in it, or it is another service's.
         RecordError: the gradebook cannot be read.
     """
-    files, failed = find_all(options.submissions, tuple(lessons()), options.assignment, assignment_by_exercise())
+    files, failed = find_all(options.submissions or (), tuple(lessons()), options.assignment, assignment_by_exercise())
     if problem := next((file.problem for file in failed if file.problem), None):
         raise WrongDownload(problem.message)
     config = read_config(options.root)
@@ -147,24 +127,13 @@ def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service
         yield f"a person must still look at these (see formgrader): {some(waiting)}"
 
 
-def write_autograder(to: Path, *, root: Path, assignment: str | None, isolation: str, terminal: Terminal) -> int:
-    """Write the zip that grades one assignment at Gradescope; return the exit status."""
+def write_autograder(to: Path, options: ExportOptions, terminal: Terminal) -> None:
+    """Write the zip that grades one assignment at Gradescope."""
     known = tuple(lessons())
-    if assignment is None:
-        terminal.complain(f"which assignment? Pass --assignment; known are {', '.join(known)}")
-        return 2
-    if complaint := wrong_assignment(assignment, known):
-        terminal.complain(complaint)
-        return 2
-    try:
-        content = autograder(root, assignment=assignment, isolation=isolation, secret=course_secret(root))
-    except (SecretError, FileNotFoundError) as error:
-        terminal.complain(error)
-        return 2
-    try:
-        write_result(to, content, private=True)  # the zip contains the course secret
-    except CannotWrite as error:
-        terminal.complain(error)
-        return 2
+    if options.assignment is None:
+        raise Complaint(f"which assignment? Pass --assignment; known are {', '.join(known)}")
+    check_assignment(options.assignment, known)
+    secret = course_secret(options.root)
+    content = autograder(options.root, assignment=options.assignment, isolation=options.isolation, secret=secret)
+    write_result(to, content, private=True)  # the zip contains the course secret
     terminal.say(f"wrote {to}: it holds the course secret and the reference; upload it to Gradescope alone")
-    return 0

@@ -12,42 +12,34 @@ from grader.classes.gradebook.reader import read_class, read_entry, read_whole_g
 from grader.classes.results.folders import autograded_notebook, write_feedback
 from grader.classes.results.pages import page_of
 from grader.classes.results.recorded_answers import class_predictions
-from grader.commands.console import Terminal
 from grader.records import GradebookEntry
 from grader.report.class_page import class_page
 
 
-def entries_or_complain(
-    root: Path, gradebook: str | None, assignment: str | None, terminal: Terminal
-) -> Sequence[GradebookEntry] | None:
-    """Read the entries of an assignment, or of all; complain and return None if there are none.
+def recorded_entries(root: Path, gradebook: str | None, assignment: str | None = None) -> Sequence[GradebookEntry]:
+    """Read the entries of an assignment, or of all.
 
     Args:
         root: the course's folder.
         gradebook: the gradebook's URL; None for the course's own.
         assignment: the assignment's name; None for all.
+
+    Raises:
+        RecordError: there are none, or the gradebook cannot be read.
     """
-    try:
-        config = read_config(root)
-        entries = read_class(gradebook or config.gradebook, config.course_id)
-    except RecordError as error:
-        terminal.complain(error)
-        return None
+    config = read_config(root)
+    entries = read_class(gradebook or config.gradebook, config.course_id)
     known = sorted({entry.assignment for entry in entries})
     if not known:
-        terminal.complain("the gradebook holds no submission yet; run: grader grade PATH")
-        return None
-    if assignment is None:
-        return entries
-    chosen = [entry for entry in entries if entry.assignment == assignment]
+        raise RecordError("the gradebook holds no submission yet; run: grader grade PATH")
+    chosen = [entry for entry in entries if assignment in (None, entry.assignment)]
     if not chosen:
-        terminal.complain(f"the gradebook holds no submission of {assignment!r}; known are {', '.join(known)}")
-        return None
+        raise RecordError(f"the gradebook holds no submission of {assignment!r}; known are {', '.join(known)}")
     return chosen
 
 
 def with_checks(entries: Sequence[GradebookEntry], root: Path, gradebook: str | None) -> Sequence[GradebookEntry]:
-    """Return entries with the checks of their grades, which `entries_or_complain` leaves out.
+    """Return entries with the checks of their grades, which `recorded_entries` leaves out.
 
     Raises:
         RecordError: the gradebook cannot be read.

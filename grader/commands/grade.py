@@ -10,33 +10,33 @@ from typing import TYPE_CHECKING
 
 from grader.classes.gradebook.errors import RecordError, StudentNameError
 from grader.classes.workers import worker
-from grader.classes.workers.cluster import NoCluster, cluster_workers
+from grader.classes.workers.cluster import cluster_workers
 from grader.classes.workers.grade_class import grade_class
 from grader.classes.workers.job import Course
 from grader.classes.workers.local import default_jobs, local_workers
 from grader.classes.workers.workers import Workers, WorkersLost
-from grader.commands.console import Terminal, wrong_assignment
+from grader.commands.console import Terminal, check_assignment
 from grader.commands.head_start import is_new
+from grader.commands.options import GradeOptions
 from grader.commands.output_file import CannotWrite, write_result, writing
 from grader.commands.own_file import read_own_file
+from grader.complaint import Complaint
 from grader.course import assignment_by_exercise, lessons
 from grader.course.trainings.recorded import read_kept
 from grader.grading.grade import master_notebook, run_trainings
 from grader.grading.withheld import withheld
 from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.class_page import class_page
-from grader.report.export import WrongOwnFile
 from grader.report.jsonl import to_json
 from grader.report.services.moodle import drafts
 from grader.report.terminal import progress, table
 from grader.report.text import clean
-from grader.sandbox.device import NoDevice, jobs_on, usable_device
-from grader.sandbox.errors import IsolationError
+from grader.sandbox.device import jobs_on, usable_device
 from grader.sandbox.process import ServerProcess
 from grader.sandbox.tiers import resolve_tier
-from grader.secret import SecretError, course_secret
+from grader.secret import course_secret
 from grader.submission.file import NoSuchPath, SubmissionFile
-from grader.submission.intake import DuplicateSubmission, find_all
+from grader.submission.intake import find_all
 
 if TYPE_CHECKING:
     from grader.classes.results.writer import ResultsWriter
@@ -46,27 +46,6 @@ GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2  # exit statuses
 MOST_WITH_CHECKS = 2000
 
 
-@dataclass(frozen=True, kw_only=True)
-class GradeOptions:
-    """The options of `grader grade`, as they were given."""
-
-    paths: Sequence[Path]
-    root: Path  # the course's folder
-    assignment: str | None = None
-    worksheet: Path | None = None  # Moodle's, which says what is still a draft
-    device: str = "auto"
-    jobs: int | None = None
-    scheduler: str | None = None
-    isolation: str = "auto"
-    json: Path | None = None
-    html: Path | None = None
-    gradebook: str | None = None
-    force: bool = False
-    run_all: bool = False
-    full_training: bool = False
-    student: str | None = None  # grade this student alone
-
-
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
     """Grade, record and report; return the exit status.
 
@@ -74,28 +53,17 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
         server: a fork server that was started early; it is used if its tier and device are the chosen ones.
     """
     known = tuple(lessons())
-    if complaint := wrong_assignment(options.assignment, known) or _wrong_path(options):
-        terminal.complain(complaint)
-        return WRONG_USE
+    check_assignment(options.assignment, known)
+    _check_paths(options)
     with ExitStack() as stack:
-        try:
-            files, failed = _find(options, known)
-            unreadable = [withheld(file, file.problem, max_score=0.0) for file in failed if file.problem]
-            assignments = [file.assignment for file in files]
-            course, workers = prepare(options, assignments, stack, terminal, server)
-        except (SecretError, NoDevice, IsolationError, NoCluster, NoSuchPath, DuplicateSubmission) as error:
-            terminal.complain(error)
-            return WRONG_USE
-        except WrongOwnFile as error:
-            terminal.complain(f"{options.worksheet}: {error}")
-            return WRONG_USE
+        files, failed = _find(options, known)
+        unreadable = [withheld(file, file.problem, max_score=0.0) for file in failed if file.problem]
+        assignments = [file.assignment for file in files]
+        course, workers = prepare(options, assignments, stack, terminal, server)
         if workers.note:
             terminal.complain(workers.note)
         try:
             results = _grade(files, unreadable, course, workers, options, terminal)
-        except CannotStart as error:
-            terminal.complain(error)
-            return WRONG_USE
         except (RecordError, CannotWrite, WorkersLost, OSError) as error:
             terminal.complain(error)
             return SOME_NOT_GRADED
@@ -121,7 +89,7 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
     """
     files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
     if options.worksheet:
-        unsubmitted = drafts(read_own_file(options.worksheet))
+        unsubmitted = read_own_file(options.worksheet, drafts)
         files = [replace(file, draft=file.lms_id in unsubmitted) for file in files]
     if options.student is None:
         return files, failed
@@ -134,15 +102,17 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
     return own, failed
 
 
-def _wrong_path(options: GradeOptions) -> str | None:
-    """Return what is wrong if the course itself is to be graded; None if it is not.
+def _check_paths(options: GradeOptions) -> None:
+    """See that the course itself is not to be graded.
 
     So says a shell for an empty variable, too: "" is the folder in which the command runs.
+
+    Raises:
+        Complaint: it is.
     """
     course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
-    if course is None:
-        return None
-    return f"{course} is the course itself. Name a notebook, a folder of submissions, or a zip."
+    if course is not None:
+        raise Complaint(f"{course} is the course itself. Name a notebook, a folder of submissions, or a zip.")
 
 
 def prepare(
@@ -196,7 +166,7 @@ class Results:
     not_counted_late: Sequence[GradebookEntry]  # marked late by the platform, and not late by the gradebook
 
 
-class CannotStart(Exception):
+class CannotStart(Complaint):
     """The gradebook, or a file to write, cannot be opened; nothing was graded."""
 
 

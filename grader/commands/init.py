@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from grader.build.links import linked_pages
 from grader.build.pages import with_lessons
 from grader.classes.gradebook.config import read_config
-from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
-from grader.commands.console import Terminal, wrong_assignment
+from grader.commands.console import Terminal, check_assignment
+from grader.commands.options import InitOptions
+from grader.complaint import Complaint
 from grader.course import shipped_lessons, shipped_packages
 from grader.declare.lesson import Lesson
 from grader.paths import OWN_LESSONS, notebook_path, shipped_root
-from grader.secret import SecretError, kept_secret
+from grader.secret import kept_secret
 
 CONFIG = '''\
 """nbgrader's configuration for this course; its command line, formgrader and `grader` read it."""
@@ -53,34 +54,20 @@ ONLY = re.compile(r"<!-- only with (.*?) -->.*?<!-- /only -->", re.DOTALL)
 PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
 
 
-def run(folder: Path, *, chosen: Sequence[str], empty: bool, late_per_day: float, terminal: Terminal) -> int:
-    """Make the course; say what it holds and what comes next. Return the exit status.
-
-    Args:
-        chosen: the assignments to copy; all that come with the grader if there is none.
-        empty: whether to copy no lesson.
-        late_per_day: the points that each day costs by which a submission is late.
-    """
-    known = shipped_lessons()
+def run(options: InitOptions, terminal: Terminal) -> None:
+    """Make the course; say what it holds and what comes next."""
+    known, chosen = shipped_lessons(), options.lesson or ()
     for assignment in chosen:
-        if complaint := wrong_assignment(assignment, known):
-            terminal.complain(complaint)
-            return 2
-    if empty and chosen:
-        terminal.complain("--empty is a course without lessons, --lesson one with some; give one of them")
-        return 2
-    lessons = {} if empty else {name: known[name] for name in known if not chosen or name in chosen}
-    try:
-        make_course(folder, lessons, late_per_day)
-    except (FolderInUse, RecordError, SecretError) as error:
-        terminal.complain(error)
-        return 2
-    for line in _what_it_holds(folder, lessons):
+        check_assignment(assignment, known)
+    if options.empty and chosen:
+        raise Complaint("--empty is a course without lessons, --lesson one with some; give one of them")
+    lessons = {} if options.empty else {name: known[name] for name in known if not chosen or name in chosen}
+    make_course(options.folder, lessons, options.late_per_day)
+    for line in _what_it_holds(options.folder, lessons):
         terminal.say(line)
-    return 0
 
 
-class FolderInUse(Exception):
+class FolderInUse(Complaint):
     """There is something at the path of the new course."""
 
 

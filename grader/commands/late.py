@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.lateness import set_lateness
 from grader.classes.gradebook.reader import read_class
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import write_page
+from grader.commands.options import LateOptions
 from grader.records import GradebookEntry
 from grader.report.text import clean, number, who
 
 
-@dataclass(frozen=True, kw_only=True)
-class LateOptions:
-    """The options of `grader late`, as they were given."""
-
-    student: str
-    hours: float
-    root: Path  # the course's folder
-    assignment: str | None = None  # None for the only one that the student handed in
-    gradebook: str | None = None  # URL; None for the course's own
-
-
-def run(options: LateOptions, terminal: Terminal) -> int:
-    """Write it into the gradebook and onto the student's page; return the exit status."""
-    try:
-        config = read_config(options.root)
-        url = options.gradebook or config.gradebook
-        before = _submission(options, read_class(url, config.course_id, options.assignment))
-        after = set_lateness(
-            url, config.course_id, options.student, before.assignment, options.hours, config.late_penalty
-        )
-        page = write_page(config, url, after)
-    except RecordError as error:
-        terminal.complain(error)
-        return 2
+def run(options: LateOptions, terminal: Terminal) -> None:
+    """Write it into the gradebook and onto the student's page."""
+    config = read_config(options.root)
+    url = options.gradebook or config.gradebook
+    before = _submission(options, read_class(url, config.course_id, options.assignment))
+    after = set_lateness(url, config.course_id, options.student, before.assignment, options.hours, config.late_penalty)
+    page = write_page(config, url, after)
     late = f"{number(options.hours)} hours late" if options.hours else "in time"
     cost = f"{number(after.penalty)} points taken off; " if after.penalty else ""
     scores = f"score {_score(before)} → {_score(after)}"
@@ -49,7 +30,6 @@ def run(options: LateOptions, terminal: Terminal) -> int:
             "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and c.PointsPerDay.points"
         )
     terminal.say(f"page  {page}")
-    return 0
 
 
 def _submission(options: LateOptions, entries: list[GradebookEntry]) -> GradebookEntry:

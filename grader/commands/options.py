@@ -1,12 +1,76 @@
-"""Options and arguments of the commands, with their help: those that several have, or that would make one too long."""
+"""What each command takes: a record whose fields are the options and arguments of its command line, said nowhere else.
+
+`takes` gives a command the options of a record. A field without an option is for who calls the command from Python; the
+field `root` is the course's folder, in which the command runs.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
+
+from grader.complaint import Complaint
+from grader.paths import course_root
+
+Record = TypeVar("Record")
+
+
+class NoCourse(Complaint):
+    """The command does not run in a course."""
+
+
+def takes(record: type[Record]) -> Callable[[Callable[[Record], int | None]], Callable[..., None]]:
+    """Decorate a command that takes a record and returns its exit status, or None for 0."""
+    hints = get_type_hints(record, include_extras=True)
+    asked = {name: hint for name, hint in hints.items() if _is_option(hint)}
+    defaults = {field.name: field.default for field in fields(record)}  # type: ignore[arg-type]  # it is a dataclass
+
+    def decorate(command: Callable[[Record], int | None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def called(**given: Any) -> None:
+            if "root" in hints:
+                given["root"] = _course()
+            plain = {name: value.value if isinstance(value, Enum) else value for name, value in given.items()}
+            raise typer.Exit(command(record(**plain)) or 0)
+
+        parameters = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=hint,
+                default=inspect.Parameter.empty if defaults[name] is MISSING else defaults[name],
+            )
+            for name, hint in asked.items()
+        ]
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        called.__annotations__ = {}
+        return called
+
+    return decorate
+
+
+def _is_option(hint: Any) -> bool:
+    return any(isinstance(each, OptionInfo | ArgumentInfo) for each in getattr(hint, "__metadata__", ()))
+
+
+def _course() -> Path:
+    """Return the course's folder.
+
+    Raises:
+        NoCourse: there is none.
+    """
+    try:
+        return course_root()
+    except FileNotFoundError as error:
+        raise NoCourse(str(error)) from error
 
 
 class Device(StrEnum):
@@ -34,64 +98,278 @@ class Annotations(StrEnum):
     gitlab = "gitlab"
 
 
-IsolationOption = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
-AssignmentOption = Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")]
-WorksheetOption = Annotated[
-    Path | None, typer.Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
-]
-JobsOption = Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")]
-SchedulerOption = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
-JsonOption = Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")]
-HtmlOption = Annotated[
-    Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
-]
-GradebookOption = Annotated[
-    str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")
-]
-FullTrainingOption = Annotated[
+# ---------------------------------------------------------------- what several commands take
+
+AnyAssignment = Annotated[str | None, typer.Option(help="This assignment alone.")]
+AnyDevice = Annotated[Device, typer.Option(help="Where the notebooks run.")]
+AnyIsolation = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
+AnyScheduler = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
+Gradebook = Annotated[str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")]
+FullTraining = Annotated[
     bool, typer.Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
 ]
-RunAllOption = Annotated[
+RunAll = Annotated[
     bool, typer.Option("--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too.")
 ]
-
-FolderArgument = Annotated[Path, typer.Argument(help="A new folder.")]
-LessonsOption = Annotated[list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")]
-EmptyOption = Annotated[bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")]
-
-LatePerDayOption = Annotated[float, typer.Option(min=0.0, help="The points that each day after the due date costs.")]
-
-ItemsOption = Annotated[
-    Path | None, typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV.")
-]
-PdfOption = Annotated[
-    Path | None, typer.Option(help="Print every feedback page, and that of the class, as PDF into this folder.")
-]
-
-ColumnOption = Annotated[
-    str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
-]
-FillOption = Annotated[
-    Path | None, typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in.")
-]
-FeedbackOption = Annotated[
-    Path | None, typer.Option(help="For canvas and moodle: write the feedback as the zip that the service takes back.")
-]
-SubmissionsOption = Annotated[
-    list[Path] | None, typer.Option(help="With --feedback: the service's download, whose names the zip has.")
-]
-JsonLinesOption = Annotated[
+JsonLines = Annotated[
     Path | None, typer.Option(help="Write it as JSON to this file, one object per line; - is standard output.")
 ]
-FromOption = Annotated[
-    list[Path] | None, typer.Option("--from", help="The zip or folder with the submission; default: submitted/.")
-]
-FailUnderOption = Annotated[float | None, typer.Option(min=0.0, help="Exit with status 1 below so many points.")]
-JunitOption = Annotated[Path | None, typer.Option(help="Write a test case for each exercise to this file, as XML.")]
-AnnotationsOption = Annotated[
-    Annotations | None,
-    typer.Option(help="Tell a platform what failed: GitHub by lines, GitLab by the file gl-code-quality-report.json."),
-]
-RosterArgument = Annotated[
-    Path | None, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")
-]
+Student = Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")]
+
+# ---------------------------------------------------------------- the commands, as `grader --help` lists them
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitOptions:
+    """Make a course of your own: its lessons, secret and gradebook in one folder."""
+
+    folder: Annotated[Path, typer.Argument(help="A new folder.")]
+    lesson: Annotated[list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")] = None
+    empty: Annotated[bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")] = False
+    late_per_day: Annotated[float, typer.Option(min=0.0, help="The points that each day after the due date costs.")] = (
+        0.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """Make the solution and student notebooks from solutions/*.py and the declaration."""
+
+    root: Path
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradeOptions:
+    """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
+
+    root: Path
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
+    ]
+    assignment: Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")] = None
+    device: AnyDevice = Device.auto
+    jobs: Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")] = None
+    scheduler: AnyScheduler = None
+    isolation: AnyIsolation = Isolation.auto
+    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")] = (
+        None
+    )
+    html: Annotated[
+        Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
+    ] = None
+    gradebook: Gradebook = None
+    force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False
+    full_training: FullTraining = False
+    run_all: RunAll = False
+    worksheet: Annotated[
+        Path | None, typer.Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
+    ] = None
+    student: str | None = None  # grade this student alone
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """Grade one notebook and show the verdicts; nothing is recorded."""
+
+    root: Path
+    notebook: Annotated[Path, typer.Argument(help="A notebook.")]
+    assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None
+    device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = Device.auto
+    isolation: AnyIsolation = Isolation.auto
+    full_training: FullTraining = False
+    run_all: RunAll = False
+    json: JsonLines = None
+    fail_under: Annotated[float | None, typer.Option(min=0.0, help="Exit with status 1 below so many points.")] = None
+    junit: Annotated[Path | None, typer.Option(help="Write a test case for each exercise to this file, as XML.")] = None
+    annotations: Annotated[
+        Annotations | None,
+        typer.Option(
+            help="Tell a platform what failed: GitHub by lines, GitLab by the file gl-code-quality-report.json."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegradeOptions:
+    """Grade one student anew, whatever was graded before, and say what changed."""
+
+    root: Path
+    student: Student
+    assignment: AnyAssignment = None
+    paths: Annotated[
+        list[Path] | None, typer.Option("--from", help="The zip or folder with the submission; default: submitted/.")
+    ] = None
+    device: AnyDevice = Device.auto
+    isolation: AnyIsolation = Isolation.auto
+    gradebook: Gradebook = None
+    full_training: FullTraining = False
+    run_all: RunAll = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """The class: scores, the exercises' pass rates, the commonest mistakes."""
+
+    root: Path
+    html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None
+    items: Annotated[
+        Path | None,
+        typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV."),
+    ] = None
+    gradebook: Gradebook = None
+    json: JsonLines = None
+    pdf: Annotated[
+        Path | None, typer.Option(help="Print every feedback page, and that of the class, as PDF into this folder.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimilarOptions:
+    """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
+
+    root: Path
+    assignment: AnyAssignment = None
+    html: Annotated[Path | None, typer.Option(help="Write a page with the answers side by side to this file.")] = None
+    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and pair to this file.")] = None
+    gradebook: Gradebook = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The grades as a file that a learning management system reads."""
+
+    root: Path
+    service: Annotated[Service, typer.Argument(help="Whose format.")]
+    to: Annotated[Path | None, typer.Option("--out", help="The file to write; default: standard output.")] = None
+    assignment: AnyAssignment = None
+    gradebook: Gradebook = None
+    column: Annotated[
+        str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
+    ] = ""
+    fill: Annotated[
+        Path | None,
+        typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in."),
+    ] = None
+    feedback: Annotated[
+        Path | None,
+        typer.Option(help="For canvas and moodle: write the feedback as the zip that the service takes back."),
+    ] = None
+    submissions: Annotated[
+        list[Path] | None, typer.Option(help="With --feedback: the service's download, whose names the zip has.")
+    ] = None
+    json: JsonLines = None
+    autograder: Annotated[
+        Path | None, typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
+    ] = None
+    isolation: Annotated[Isolation, typer.Option(help="With --autograder: the tier there; none must be asked for.")] = (
+        Isolation.auto
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions:
+    """Isolation tier, device and versions; what is missing, and how to get it."""
+
+    json: JsonLines = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProveOptions:
+    """Show that each mistake that a lesson declares fails its checks, and that the reference passes."""
+
+    root: Path
+    exercise: Annotated[str | None, typer.Argument(help="This exercise alone, as in 1.4.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudentsOptions:
+    """The zip that students get: notebooks, figures, and how to begin."""
+
+    root: Path
+    to: Annotated[Path | None, typer.Option("--out", help="The zip to write; default: in dist/.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LateOptions:
+    """Say how late a student was, where the platform does not; 0 hours: in time, whatever it says."""
+
+    root: Path
+    student: Student
+    hours: Annotated[float, typer.Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")]
+    assignment: Annotated[str | None, typer.Option(help="The assignment, if there are several.")] = None
+    gradebook: Gradebook = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RosterOptions:
+    """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
+
+    root: Path
+    file: Annotated[Path | None, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")] = (
+        None
+    )
+    links: Annotated[Path | None, typer.Option(help="Write each student's personal link to this file, as CSV.")] = None
+    instructor: Annotated[
+        list[str] | None, typer.Option(help="Print a link to the page of the class for this person; may be repeated.")
+    ] = None
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(help="Print the address that registers this server at this platform, by LTI 1.3."),
+    ] = None
+    revoke: Annotated[list[str] | None, typer.Option(help="This person's link works no more; may be repeated.")] = None
+    gradebook: Gradebook = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The place to hand in: a web server that grades what students upload; serve.toml says how."""
+
+    root: Path
+    jobs: Annotated[int, typer.Option(min=1, help="Submissions graded side by side.")] = 1
+    device: AnyDevice = Device.auto
+    isolation: AnyIsolation = Isolation.auto
+    scheduler: AnyScheduler = None
+    gradebook: Gradebook = None
+
+
+# ---------------------------------------------------------------- grader appeal …
+
+Exercise = Annotated[str, typer.Argument(help="The exercise or question, as in 1.4.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppealOptions:
+    """Record what a student asks for."""
+
+    root: Path
+    submission: Annotated[str, typer.Argument(help="The first digits of “submission” on the student's page.")]
+    exercise: Exercise
+    text: Annotated[str, typer.Argument(help="What the student writes.")]
+    student: Annotated[str, typer.Option(help="Whose it is, if two handed in the same file.")] = ""
+    gradebook: Gradebook = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppealsOptions:
+    """The appeals that wait for you."""
+
+    root: Path
+    everything: Annotated[bool, typer.Option("--all", help="Those that were decided, too.")] = False
+    json: Annotated[
+        Path | None, typer.Option(help="Write one JSON object per appeal to this file; - is standard output.")
+    ] = None
+    gradebook: Gradebook = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionOptions:
+    """Decide an appeal: points and comment go into the gradebook, and onto the student's page."""
+
+    root: Path
+    number: Annotated[int, typer.Argument(help="The appeal's number.")]
+    comment: Annotated[str, typer.Option(help="What the student reads.")]
+    points: Annotated[float | None, typer.Option(help="The points of the exercise from now on.")] = None
+    keep: Annotated[bool, typer.Option("--keep", help="The points stay as they are.")] = False
+    gradebook: Gradebook = None

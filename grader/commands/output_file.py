@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from grader.complaint import Complaint
 from grader.paths import write_atomically
 
 
-class CannotWrite(Exception):
+class CannotWrite(Complaint):
     """A file cannot be written; the message names it in one line, says why, and what to do."""
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from grader.build.prove import Proof, prove
 from grader.commands.console import Terminal
+from grader.commands.options import ProveOptions
+from grader.complaint import Complaint
 from grader.course import lessons
 
 
-def run(exercise: str | None, terminal: Terminal) -> int:
-    """Say for each exercise what was proven; return the exit status: 1 if a mistake passes.
-
-    Args:
-        exercise: the id of the only one that is looked at; None for all.
-    """
+def run(options: ProveOptions, terminal: Terminal) -> int:
+    """Say for each exercise what was proven; return the exit status: 1 if a mistake passes."""
+    exercise = options.exercise
     known = [each.id for lesson in lessons().values() for each in lesson.exercises]
     if exercise is not None and exercise not in known:
-        terminal.complain(f"no exercise is called {exercise!r}; known are {', '.join(known) or 'none'}")
-        return 2
+        raise Complaint(f"no exercise is called {exercise!r}; known are {', '.join(known) or 'none'}")
     failed = False
     for lesson in lessons().values():
         for proof in prove(lesson, exercise):

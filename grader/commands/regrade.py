@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 
 from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.reader import read_class
 from grader.commands.console import Terminal
+from grader.commands.grade import WRONG_USE
+from grader.commands.grade import run as grade
+from grader.commands.options import GradeOptions, RegradeOptions
+from grader.complaint import Complaint
 from grader.records import GradebookEntry
 from grader.report.text import clean, number
 
 SUBMITTED = "submitted"  # nbgrader's folder of submissions
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegradeOptions:
-    """Whose submission is graded anew, and where it lies."""
-
-    student: str
-    root: Path  # the course's folder
-    paths: Sequence[Path] = ()  # zips or folders with the submission; without any, submitted/
-    assignment: str | None = None  # None for all
-    gradebook: str | None = None  # URL; None for the course's own
-
-
-def run(options: RegradeOptions, grade: Callable[[Sequence[Path]], int], terminal: Terminal) -> int:
-    """Grade one student's submissions anew; return the exit status.
-
-    Args:
-        grade: grades the student's submissions in these zips or folders, and returns the exit status.
-    """
+def run(options: RegradeOptions, terminal: Terminal) -> int:
+    """Grade one student's submissions anew; return the exit status."""
     student = options.student
-    try:
-        config = read_config(options.root)
-        url = options.gradebook or config.gradebook
-        folder = config.results_folder(url) / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
-        before = _of(student, read_class(url, config.course_id, options.assignment))
-        paths = options.paths or _recorded(folder / student, student)
-    except RecordError as error:
-        terminal.complain(error)
-        return 2
+    config = read_config(options.root)
+    url = options.gradebook or config.gradebook
+    folder = config.results_folder(url) / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
+    before = _of(student, read_class(url, config.course_id, options.assignment))
+    paths = options.paths or _recorded(folder / student, student)
     if not before:
-        terminal.complain(f"the gradebook holds no submission of {clean(student)!r}; run: grader grade PATH")
-        return 2
-    status = grade(paths)
-    if status == 2:
-        return 2
+        raise Complaint(f"the gradebook holds no submission of {clean(student)!r}; run: grader grade PATH")
+    asked = {field.name: getattr(options, field.name) for field in fields(options)}
+    status = grade(GradeOptions(**{**asked, "paths": paths, "jobs": 1, "force": True}), terminal)
+    if status == WRONG_USE:
+        return status
     after = _of(student, read_class(url, config.course_id, options.assignment))
     for assignment, entry in after.items():
         for line in _changes(before.get(assignment), entry):

@@ -17,13 +17,14 @@ from grader.build.build import build
 from grader.build.errors import BuildError
 from grader.build.links import repository_of, setting_of
 from grader.build.student_zip import NO_REPOSITORY, student_zip
+from grader.complaint import Complaint
 from grader.paths import course_root, write_atomically
 
 SUMS = "SHA256SUMS"
 MOST_NAMED = 3  # changed files in one message
 
 
-class CannotRelease(Exception):
+class CannotRelease(Complaint):
     """The repository is in no state to release; the message says why and what to do."""
 
 

@@ -5,36 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.classes.gradebook.config import read_config
-from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.students import write_students
 from grader.commands.console import Terminal
+from grader.commands.options import RosterOptions
 from grader.commands.own_file import read_own_file
+from grader.complaint import Complaint
 from grader.records import Student
-from grader.report.export import WrongOwnFile
 from grader.report.services.roster import Listed, read_roster
 from grader.report.text import some
 
 
-def run(file: Path, *, root: Path, gradebook: str | None, terminal: Terminal) -> int:
-    """Write the people of a platform's own list into the gradebook; return the exit status."""
-    try:
-        listed = {_student(one): one.logins for one in read_roster(read_own_file(file))}
-    except WrongOwnFile as error:
-        terminal.complain(f"{file}: {error}")
-        return 2
+def run(file: Path, options: RosterOptions, terminal: Terminal) -> None:
+    """Write the people of a platform's own list into the gradebook."""
+    listed = {_student(one): one.logins for one in read_own_file(file, read_roster)}
     if not listed:
-        terminal.complain(f"{file}: there is no student in it")
-        return 2
-    try:
-        config = read_config(root)
-        named = write_students(gradebook or config.gradebook, config.course_id, listed)
-    except RecordError as error:
-        terminal.complain(error)
-        return 2
+        raise Complaint(f"{file}: there is no student in it")
+    config = read_config(options.root)
+    named = write_students(options.gradebook or config.gradebook, config.course_id, listed)
     terminal.say(f"{named.completed} students have the names of {file.name}, {named.added} were added")
     if named.not_listed:
         terminal.complain(f"in the gradebook, and not in {file.name}: {some(named.not_listed)}")
-    return 0
 
 
 def _student(one: Listed) -> Student:

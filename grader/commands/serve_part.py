@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from grader.complaint import Complaint
+
 NEEDED = (
     "starlette",
     "uvicorn",
@@ -17,7 +19,7 @@ NEEDED = (
 )
 
 
-class NotInstalled(Exception):
+class NotInstalled(Complaint):
     """The extra `serve` is missing; the message says how to get it."""
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from grader.classes.gradebook.config import read_config
 from grader.classes.results.recorded_answers import RecordedAnswers, recorded_answers
 from grader.classes.results.worked_solutions import worked
-from grader.commands.console import Terminal, wrong_assignment
-from grader.commands.from_gradebook import entries_or_complain
-from grader.commands.output_file import CannotWrite, write_result
+from grader.commands.console import Terminal, check_assignment
+from grader.commands.from_gradebook import recorded_entries
+from grader.commands.options import SimilarOptions
+from grader.commands.output_file import write_result
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.records import GradebookEntry
@@ -25,47 +26,24 @@ from grader.submission.cells import Role, role
 NOT_GIVEN = (Role.TOOLS, Role.CHECK)  # machinery that nobody copies from, and long
 
 
-def run(
-    *,
-    root: Path,
-    gradebook: str | None,
-    assignment: str | None,
-    html: Path | None,
-    json: Path | None,
-    terminal: Terminal,
-) -> int:
-    """Compare the recorded submissions of a class, and show what they share; return the exit status.
-
-    Args:
-        gradebook: the gradebook's URL; None for the course's own.
-        assignment: the assignment that is compared; None for all.
-        html: the file for the page with the sources side by side; None for no page.
-        json: the file for one JSON object for each line and pair; None for no file.
-    """
-    if complaint := wrong_assignment(assignment, tuple(lessons())):
-        terminal.complain(complaint)
-        return 2
-    entries = entries_or_complain(root, gradebook, assignment, terminal)
-    if entries is None:
-        return 2
+def run(options: SimilarOptions, terminal: Terminal) -> None:
+    """Compare the recorded submissions of a class, and show what they share."""
+    root = options.root
+    check_assignment(options.assignment, tuple(lessons()))
+    entries = recorded_entries(root, options.gradebook, options.assignment)
     config = read_config(root)
-    autograded = config.results_folder(gradebook or config.gradebook) / "autograded"
+    autograded = config.results_folder(options.gradebook or config.gradebook) / "autograded"
     compared: list[ComparedExercise] = []
     for name, group in assignments(entries).items():
         if name in lessons():
             compared += _compare_assignment(root, name, autograded, group, terminal)
-    try:
-        if html is not None:
-            write_result(html, similar_page(compared, {entry.student.id: entry.student for entry in entries}))
-        if json is not None:
-            write_result(json, as_lines(compared))
-    except CannotWrite as error:
-        terminal.complain(error)
-        return 2
+    if options.html:
+        write_result(options.html, similar_page(compared, {entry.student.id: entry.student for entry in entries}))
+    if options.json:
+        write_result(options.json, as_lines(compared))
     terminal.out.print(similar_table(compared))
-    if html is not None:
-        terminal.say(f"wrote {html}")
-    return 0
+    if options.html:
+        terminal.say(f"wrote {options.html}")
 
 
 def _compare_assignment(

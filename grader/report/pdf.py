@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from grader.complaint import Complaint
+
 if TYPE_CHECKING:
     from playwright.sync_api import PdfMargins
 
@@ -26,7 +28,7 @@ NO_CHROMIUM = (
 )
 
 
-class NoPdf(Exception):
+class NoPdf(Complaint):
     """There is nothing here that prints; the message says what to install."""
 
 

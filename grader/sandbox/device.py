@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.complaint import Complaint
 from grader.records import Limits
 from grader.sandbox.server import Server
 
@@ -9,7 +10,7 @@ from grader.sandbox.server import Server
 JOB_BYTES = Limits().gpu_memory_bytes + (1 << 30)
 
 
-class NoDevice(Exception):
+class NoDevice(Complaint):
     """The requested device does not exist on this machine."""
 
 

@@ -1,7 +1,9 @@
 """Errors of the sandbox that concern the operator or are faults of the grader, never of a submission."""
 
+from grader.complaint import Complaint
 
-class IsolationError(Exception):
+
+class IsolationError(Complaint):
     """The sandbox is not available or did not start; the message says what to do."""
 
 

@@ -11,44 +11,33 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from dataclasses import asdict
 
 import uvicorn
 
-from grader.classes.gradebook.errors import RecordError
 from grader.commands.console import Terminal
-from grader.commands.grade import GradeOptions
-from grader.secret import SecretError, course_secret
+from grader.commands.options import ServeOptions
+from grader.secret import course_secret
 from grader.serve.app import make_app
 from grader.serve.lti_scores import Sender
 from grader.serve.settings import FILE, SettingsError
 from grader.serve.site import open_site
 
-WRONG_USE = 2
 PAUSE_SECONDS, LONGEST_PAUSE = 1.0, 60.0  # before the grading process is started again, doubled each time
 LIVED_SECONDS = 60.0  # after which a death counts as the first one
 CONNECTIONS = 1000
 
 
-def run(terminal: Terminal, **asked: Any) -> int:
-    """Serve until the process is told to end; return the exit status.
-
-    Args:
-        asked: the options of the command line, by the names that `grader grade` has for them.
-    """
-    options = GradeOptions(paths=(), **asked)
-    try:
-        site = open_site(options.root, options.gradebook)
-        course_secret(options.root)
-        settings = site.settings
-    except (RecordError, SecretError, SettingsError, OSError) as error:
-        terminal.complain(error)
-        return WRONG_USE
+def run(options: ServeOptions, terminal: Terminal) -> None:
+    """Serve until the process is told to end."""
+    site = open_site(options.root, options.gradebook)
+    course_secret(options.root)
+    settings = site.settings
     try:
         listening = socket.create_server((settings.host, settings.port))
     except OSError as error:
-        terminal.complain(f"the server cannot listen: {error.strerror}. Set another host or port in {FILE}.")
-        return WRONG_USE
+        message = f"the server cannot listen: {error.strerror}. Set another host or port in {FILE}."
+        raise SettingsError(message) from error
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     config = uvicorn.Config(
         make_app(site),
@@ -60,8 +49,7 @@ def run(terminal: Terminal, **asked: Any) -> int:
         timeout_graceful_shutdown=3,
     )
     server = uvicorn.Server(config)
-    names = ("root", "gradebook", "jobs", "scheduler", "device", "isolation")
-    told = json.dumps({name: getattr(options, name) for name in names}, default=str)
+    told = json.dumps(asdict(options), default=str)
     grading = Kept([sys.executable, "-m", "grader.serve.grading"], told, terminal.complain)
     terminal.say(f"hand in at {settings.url}")
     Sender(site).start()
@@ -69,7 +57,6 @@ def run(terminal: Terminal, **asked: Any) -> int:
         server.run(sockets=[listening])
     finally:
         grading.end()
-    return 0
 
 
 class Kept:

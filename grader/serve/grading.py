@@ -30,7 +30,8 @@ from grader.classes.results.writer import ResultsWriter
 from grader.classes.workers.grade_class import grade_class
 from grader.classes.workers.job import Job
 from grader.commands.console import Terminal
-from grader.commands.grade import GradeOptions, prepare
+from grader.commands.grade import prepare
+from grader.commands.options import GradeOptions
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.grading.graded import Graded
@@ -51,7 +52,7 @@ def main() -> None:
     """Grade what waits, and what will come, until standard input ends."""
     told = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_server, daemon=True).start()
-    options = GradeOptions(paths=(), **{**told, "root": Path(told["root"])})
+    options = GradeOptions(paths=[], **{**told, "root": Path(told["root"])})
     site = open_site(options.root, options.gradebook)
     with only_one(site.folder):
         grade_queue(site, options)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from grader.complaint import Complaint
 from grader.paths import write_atomically
 
 FILE = "serve.toml"
@@ -19,7 +20,7 @@ AT_ONCE, AFTER_DUE, BY_HAND = "at once", "after the due date", "by hand"
 LAST, BEST = "last", "best"
 
 
-class SettingsError(Exception):
+class SettingsError(Complaint):
     """serve.toml cannot be used; the message names the line's key and what to write."""
 
 

@@ -12,6 +12,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.complaint import Complaint
+
 MAX_BYTES = 48 << 20  # a notebook with all its outputs; a Colab copy with many pictures is about 20 MB
 
 
@@ -46,7 +48,7 @@ class Unavailable(IntakeError):
         super().__init__(Problem(message, "fault", proven=False))
 
 
-class NoSuchPath(Exception):
+class NoSuchPath(Complaint):
     """A path that was given to a command does not exist: wrong use."""
 
 

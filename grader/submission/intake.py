@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from grader.complaint import Complaint
 from grader.submission.archive import list_zip, read_member
 from grader.submission.cells import answer_cell, marked_exercises
 from grader.submission.choose import ReadAssignment, Wanted, choose, renamed
@@ -25,7 +26,7 @@ from grader.submission.notebook import parse
 from grader.submission.people import Entry, people, prefixes
 
 
-class DuplicateSubmission(Exception):
+class DuplicateSubmission(Complaint):
     """Two files are one student's submission of the same assignment."""
 
 

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from grader.commands.check import CheckOptions, run
+from grader.commands.check import run
 from grader.commands.console import Terminal
+from grader.commands.options import CheckOptions
 from tests.classes.gradebook.small_course import NAME, SmallCourse
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "1-attention" / "1-attention.ipynb"

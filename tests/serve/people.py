@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from starlette.testclient import TestClient
 
 from grader.classes.gradebook.writer import add_students
-from grader.commands.grade import GradeOptions
+from grader.commands.options import GradeOptions
 from grader.records import Student
 from grader.serve.app import make_app
 from grader.serve.grading import grade_queue
@@ -45,7 +45,7 @@ def set_due(site: Site, due: datetime, assignment: str = NAME) -> None:
 def grade(site: Site) -> None:
     """Grade what waits, in this process."""
     with warm_server():
-        grade_queue(site, GradeOptions(paths=(), root=site.root, device="cpu", jobs=1), wait=False)
+        grade_queue(site, GradeOptions(paths=[], root=site.root, device="cpu", jobs=1), wait=False)
 
 
 def solved(site: Site, *exercises: str, remark: str = "", **replaced: str) -> bytes:

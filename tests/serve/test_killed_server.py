@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader.classes.gradebook.reader import read_class
-from grader.commands.grade import GradeOptions
+from grader.commands.options import GradeOptions
 from grader.serve import attempts, grading
 from grader.serve.attempts import Attempt
 from grader.serve.site import Site, open_site
@@ -42,7 +42,7 @@ def start(site: Site, jobs: int = 1) -> BaseProcess:
 def grade_all(root: Path, url: str, jobs: int) -> None:
     site = open_site(root, url)
     with grading.only_one(site.folder):
-        grading.grade_queue(site, GradeOptions(paths=(), root=root, device="cpu", jobs=jobs), wait=False)
+        grading.grade_queue(site, GradeOptions(paths=[], root=root, device="cpu", jobs=jobs), wait=False)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -18,7 +18,7 @@ from grader.classes.gradebook.connection import sqlite_file
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
 from grader.commands.console import Terminal
-from grader.commands.grade import GradeOptions
+from grader.commands.options import GradeOptions, ServeOptions
 from grader.commands.serve_part import NotInstalled, serve_part
 from grader.records import Student
 from grader.serve import attempts, command, grading
@@ -172,7 +172,7 @@ def test_the_options_reach_the_process_that_grades_and_no_command_line(
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: [one.close() for one in sockets])
     url = f"{other.url}?timeout=7"
     asked = dict(root=other.root, gradebook=url, jobs=2, scheduler="tcp://127.0.0.1:8786")
-    assert command.run(Terminal(out=Console(), err=Console(stderr=True)), **asked) == 0
+    command.run(ServeOptions(**asked), Terminal(out=Console(), err=Console(stderr=True)))
     ((arguments, told),) = started
     assert not any("timeout" in one for one in arguments)
     graded: list[GradeOptions] = []
@@ -180,7 +180,7 @@ def test_the_options_reach_the_process_that_grades_and_no_command_line(
     monkeypatch.setattr(grading, "_end_with_server", lambda: None)
     monkeypatch.setattr(grading, "grade_queue", lambda site, options: graded.append(options))
     grading.main()
-    assert graded == [GradeOptions(paths=(), **asked)]
+    assert graded == [GradeOptions(paths=[], **asked)]
 
 
 @pytest.mark.slow(
@@ -195,7 +195,7 @@ def test_a_dask_cluster_grades_what_is_handed_in(tmp_path: Path, monkeypatch: py
     folder.mkdir()
     cluster = Cluster(folder)
     try:
-        options = GradeOptions(paths=(), root=site.root, device="cpu", scheduler=cluster.address)
+        options = GradeOptions(paths=[], root=site.root, device="cpu", scheduler=cluster.address)
         grading.grade_queue(site, options, wait=False)
     finally:
         cluster.stop()

@@ -1,7 +1,9 @@
 """Errors of recording a grade, in the gradebook or in a file."""
 
+from grader.complaint import Complaint
 
-class RecordError(Exception):
+
+class RecordError(Complaint):
     """A grade could not be recorded; the message says what, where, and what to do next."""
 
 

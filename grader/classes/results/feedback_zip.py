@@ -18,6 +18,7 @@ from pathlib import Path
 
 from grader.classes.results.folders import autograded_notebook
 from grader.classes.results.pages import page_of
+from grader.complaint import Complaint
 from grader.records import GradebookEntry
 from grader.report.markdown import feedback_notebook
 from grader.submission.file import IntakeError, SubmissionFile
@@ -27,7 +28,7 @@ from grader.submission.people import service_name
 OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same feedback gives the same bytes
 
 
-class WrongDownload(Exception):
+class WrongDownload(Complaint):
     """What was given is no download of the platform; the message says what it is."""
 
 

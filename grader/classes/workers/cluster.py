@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from grader.classes.workers.workers import UnfitWorker, Workers, WorkersLost
+from grader.complaint import Complaint
 
 CONNECT_SECONDS = 10.0  # after which a scheduler that does not answer counts as unreachable
 FIRST_WORD = 60.0  # seconds without a finished job, after which to say what is waited for
@@ -17,7 +18,7 @@ LONGEST_JOB, LONGEST_WITHOUT = 7200.0, 900.0
 COUNT_SECONDS = 5.0  # for which the number of the cluster's threads is cached
 
 
-class NoCluster(Exception):
+class NoCluster(Complaint):
     """The cluster cannot be used; the message says what to do."""
 
 

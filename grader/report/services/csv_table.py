@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
+from grader.complaint import Complaint
 from grader.records import GradebookEntry
 from grader.report.text import clean
 
@@ -16,7 +17,7 @@ FORMULA_STARTS = ("=", "+", "-", "@")  # spreadsheets run a cell that starts wit
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
-class CannotExport(Exception):
+class CannotExport(Complaint):
     """A service has no file for this; the message says what to do."""
 
 

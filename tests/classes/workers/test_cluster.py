@@ -25,7 +25,8 @@ from grader.classes.workers.job import Course, Job, JobMaker, parsed
 from grader.classes.workers.local import local_workers
 from grader.classes.workers.workers import UnfitWorker, WorkersLost
 from grader.commands.console import Terminal
-from grader.commands.grade import WRONG_USE, GradeOptions, run
+from grader.commands.grade import run
+from grader.commands.options import GradeOptions
 from grader.course.lesson_1.verified_pointer import POINTER_TRAINING
 from grader.course.trainings.recorded import read_kept
 from grader.grading.graded import Graded
@@ -230,16 +231,14 @@ def test_a_gpu_job_asks_for_the_resource(cluster: Cluster) -> None:
         future.cancel()
 
 
-def test_a_scheduler_that_is_not_there_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1.0)
     paths = [ROOT / "examples" / "submitted"]
     options = GradeOptions(paths=paths, root=tmp_path, scheduler="tcp://127.0.0.1:9")
-    code = run(options, Terminal(out=Console(), err=Console(stderr=True)))
-    said = capsys.readouterr().err
-    assert code == WRONG_USE
-    assert said.count("\n") == 1, said
+    with pytest.raises(NoCluster) as error:
+        run(options, Terminal(out=Console(), err=Console(stderr=True)))
+    said = str(error.value)
+    assert "\n" not in said
     assert "tcp://127.0.0.1:9" in said
     assert "dask scheduler" in said
 
