@@ -91,7 +91,7 @@ def test_the_digest_depends_on_the_lessons_own_declarations(course: Path, monkey
     with open(copy / "course" / "lesson_2" / "__init__.py", "a") as file:
         file.write("\n")
     assert [name for name in LESSONS if digest(course, name, None) != before[name]] == ["2-heads"]
-    with open(copy / "course" / "common" / "layer_weights.py", "a") as file:
+    with open(copy / "course" / "common" / "tensor_sizes.py", "a") as file:
         file.write("\n")
     assert [name for name in LESSONS if digest(course, name, None) == before[name]] == []
 

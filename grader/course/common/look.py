@@ -5,36 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.course.common.layer_weights import build_quietly, draw_layer_weights
+from grader.declare.drawn import drawn_layer, normal
 from grader.declare.probes import load, pair, purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.records import Inputs, Value
 
-
-def draw_look(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...],
-    words: int,
-    patches: int,
-    d_model: int,
-    heads: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw weights of a MultiHeadAttention, and words and patches for it."""
-    layer = build_quietly(MultiHeadAttention, d_model, heads)
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": draw_layer_weights(sampler, layer, dtype),
-        "arguments": {
-            "words": sampler.normal(*batch_shape, words, d_model, scale=2.0, dtype=dtype),
-            "patches": sampler.normal(*batch_shape, patches, d_model, scale=2.0, dtype=dtype),
-        },
-    }
+draw_look = drawn_layer(
+    MultiHeadAttention,
+    dict(d_model="d_model", num_heads="heads"),
+    words=normal("* words d_model", scale=2.0),
+    patches=normal("* patches d_model", scale=2.0),
+)
 
 
 def draw_look_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:

@@ -10,40 +10,20 @@ from grader.course.lesson_1.layers import (
     LAYER_CONDUCT,
     NOWHERE,
     draw_layer_sizes,
-    draw_projections,
     layer_parameters,
+    mask_first,
+    projections,
 )
-from grader.course.lesson_1.shared import draw_mask
+from grader.declare.drawn import drawn_layer
 from grader.declare.edits import edits
 from grader.declare.exercise import Exercise
-from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
-from grader.records import Inputs
 
-
-def draw_cross_attention(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    words: int,
-    patches: int,
-    d_text: int,
-    d_image: int,
-    d_k: int,
-    mask: str | None = None,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw the layer's weights and arguments; `mask` is a kind of `draw_mask`, or None for no mask."""
-    drawn_mask = {"mask": draw_mask(sampler, mask, batch_shape, words, patches)} if mask else {}
-    return {
-        "sizes": {"d_text": d_text, "d_image": d_image, "d_k": d_k},
-        "weights": draw_projections(sampler, d_k, dtype, W_Q=d_text, W_K=d_image, W_V=d_image),
-        "arguments": {
-            "text_tokens": sampler.normal(*batch_shape, words, d_text, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, patches, d_image, dtype=dtype),
-            **drawn_mask,
-        },
-    }
+WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
+SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")
+draw_cross_attention = mask_first(
+    drawn_layer(WEIGHTS, SIZES, text_tokens="* words d_text", image_tokens="* patches d_image"), "words", "patches"
+)
 
 
 CROSS_MISTAKES = edits(CrossAttention, """

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import sqrt
+from typing import Any
 
 import torch
 from attention.dot_product import scaled_scores
 from torch import Tensor
 
+from grader.course.lesson_1.shared import a_mask
+from grader.declare.drawn import Draw, Sizes, drawn
 from grader.declare.sampler import InputSampler
 from grader.records import Inputs, Value
 
@@ -16,12 +19,32 @@ NOWHERE = "a token that may look nowhere gets zeros"
 LAYER_CONDUCT = "gradients reach every parameter, float64 stays float64, inputs stay as they are"
 
 
-def draw_projections(sampler: InputSampler, d_k: int, dtype: torch.dtype, **widths: int) -> dict[str, Tensor]:
-    """Draw a weight matrix for each name in `widths`; W_Q=8 means that the input of W_Q is 8 wide."""
-    return {
-        f"{name}.weight": sampler.normal(d_k, width, scale=1.5 / sqrt(width), dtype=dtype)
-        for name, width in widths.items()
-    }
+def projections(**widths: str) -> Draw:
+    """Draw a weight matrix for each name; W_Q="d_text" means that the input of W_Q is as wide as the size d_text."""
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+        dtype = sizes.get("dtype", torch.float32)
+        return {
+            f"{name}.weight": sampler.normal(sizes["d_k"], sizes[width], scale=1.5 / sqrt(sizes[width]), dtype=dtype)
+            for name, width in widths.items()
+        }
+
+    return draw
+
+
+def mask_first(draw: Callable[..., Inputs], queries: str, keys: str) -> Callable[..., Inputs]:
+    """Add a mask of the kind that a trial gives to the arguments of a layer.
+
+    It is drawn first: another order of draws would give each submission other hidden inputs than before.
+    """
+    draw_first = drawn(mask=a_mask(queries, keys))
+
+    def draw_all(sampler: InputSampler, **sizes: Any) -> Inputs:
+        mask = draw_first(sampler, **sizes)
+        inputs = draw(sampler, **sizes)
+        return {**inputs, "arguments": {**inputs["arguments"], **mask}}
+
+    return draw_all
 
 
 def draw_layer_sizes(sampler: InputSampler, **sizes: int) -> Inputs:

@@ -10,7 +10,8 @@ from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
-from grader.course.lesson_1.shared import draw_attention, draw_mask
+from grader.course.lesson_1.shared import ATTENTION, a_mask, draw_attention, draw_mask
+from grader.declare.drawn import drawn, given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import function_gradients, side_effects
@@ -22,9 +23,7 @@ from grader.records import Inputs, Value
 # ---------------------------------------------------------------- 1.5 causal_mask, padding_mask
 
 
-def draw_length(sampler: InputSampler, *, tokens: int) -> Inputs:
-    """Return the number of tokens as {"n": …}; nothing is random."""
-    return {"n": tokens}
+draw_length = drawn(n=given("tokens"))
 
 
 def draw_lengths(sampler: InputSampler, *, sequences: int, tokens: int, dtype: torch.dtype = torch.int64) -> Inputs:
@@ -156,11 +155,7 @@ MASKS = Exercise(
 # ---------------------------------------------------------------- 1.6 masked_attention
 
 
-def draw_masked(sampler: InputSampler, *, mask: str, **sizes: Any) -> Inputs:
-    """Draw queries, keys, values and a mask; `mask` is a kind of `draw_mask`."""
-    inputs = draw_attention(sampler, **sizes)
-    batch_shape = sizes.get("batch_shape", ())
-    return {**inputs, "mask": draw_mask(sampler, mask, batch_shape, sizes["queries"], sizes["keys"])}
+draw_masked = drawn(**ATTENTION, mask=a_mask("queries", "keys"))
 
 
 def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> Inputs:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
+from grader.declare.drawn import drawn, integers
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import effects_of, purity_and_gradients
@@ -42,12 +43,8 @@ def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes
     return {**inputs, "weights": torch.zeros_like(inputs["weights"]).scatter(-1, places, shares)}
 
 
-def draw_pointer_scores(
-    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), patches: int, dtype: torch.dtype = torch.float32
-) -> Inputs:
-    """Draw a row of scores over the patches for each map, and a target patch for each row."""
-    scores = sampler.normal(*batch_shape, patches, dtype=dtype)
-    return {"scores": scores, "target": sampler.integers(0, patches, *batch_shape)}
+# A row of scores over the patches for each map, and a target patch for each row.
+draw_pointer_scores = drawn(scores="* patches", target=integers(0, "patches", "*"))
 
 
 def pointer_loss_gradients(pointer_loss, scores: Tensor, target: Tensor) -> Mapping[str, Value]:

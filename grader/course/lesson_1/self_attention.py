@@ -10,34 +10,19 @@ from grader.course.lesson_1.layers import (
     LAYER_CONDUCT,
     NOWHERE,
     draw_layer_sizes,
-    draw_projections,
     layer_parameters,
+    mask_first,
+    projections,
 )
-from grader.course.lesson_1.shared import draw_mask
+from grader.declare.drawn import drawn_layer
 from grader.declare.edits import edits
 from grader.declare.exercise import Exercise
-from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
-from grader.records import Inputs
 
-
-def draw_self_attention(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    d_model: int,
-    d_k: int,
-    mask: str | None = None,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw the layer's weights and arguments; `mask` is a kind of `draw_mask`, or None for no mask."""
-    drawn_mask = {"mask": draw_mask(sampler, mask, batch_shape, tokens, tokens)} if mask else {}
-    return {
-        "sizes": {"d_model": d_model, "d_k": d_k},
-        "weights": draw_projections(sampler, d_k, dtype, W_Q=d_model, W_K=d_model, W_V=d_model),
-        "arguments": {"tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype), **drawn_mask},
-    }
+WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
+draw_self_attention = mask_first(
+    drawn_layer(WEIGHTS, dict(d_model="d_model", d_k="d_k"), tokens="* tokens d_model"), "tokens", "tokens"
+)
 
 
 SELF_MISTAKES = edits(SelfAttention, """

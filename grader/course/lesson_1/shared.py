@@ -6,27 +6,25 @@ import torch
 from attention.masks import causal_mask
 from torch import Tensor
 
+from grader.declare.drawn import Draw, Sizes, drawn, normal, where_given
 from grader.declare.sampler import InputSampler
-from grader.records import Inputs
+
+# Queries and keys with standard deviation `scale`, and values where a trial gives d_v.
+ATTENTION = dict(
+    query=normal("* queries d_k", scale="scale"),
+    key=normal("* keys d_k", scale="scale"),
+    value=where_given("d_v", "* keys d_v"),
+)
+draw_attention = drawn(**ATTENTION)
 
 
-def draw_attention(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    queries: int,
-    keys: int,
-    d_k: int,
-    d_v: int | None = None,
-    scale: float = 1.0,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw queries and keys with standard deviation `scale`, and, if d_v is given, values of that width."""
-    inputs = {
-        "query": sampler.normal(*batch_shape, queries, d_k, scale=scale, dtype=dtype),
-        "key": sampler.normal(*batch_shape, keys, d_k, scale=scale, dtype=dtype),
-    }
-    return inputs if d_v is None else {**inputs, "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype)}
+def a_mask(queries: str, keys: str) -> Draw:
+    """Draw a mask of the kind that a trial gives, for so many queries and keys."""
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
+        return draw_mask(sampler, sizes["mask"], sizes.get("batch_shape", ()), sizes[queries], sizes[keys])
+
+    return where_given("mask", draw)
 
 
 def draw_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int) -> Tensor:

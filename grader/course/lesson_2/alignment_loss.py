@@ -11,6 +11,7 @@ from torch import Tensor
 
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
+from grader.declare.drawn import drawn, given, integers, normal
 from grader.declare.edits import edits
 from grader.declare.exercise import Exercise
 from grader.declare.probes import purity_and_gradients
@@ -18,23 +19,13 @@ from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks
 from grader.records import Inputs
 
-
-def draw_words(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...],
-    words: int,
-    d: int,
-    temperature: float,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw aligned tokens, word vectors, for each token the index of its word, and add the temperature."""
-    return {
-        "aligned": sampler.normal(*batch_shape, d, scale=2.0, dtype=dtype),
-        "words": sampler.normal(words, d, scale=0.7, dtype=dtype),
-        "labels": sampler.integers(0, words, *batch_shape),
-        "temperature": temperature,
-    }
+# Aligned tokens, word vectors, for each token the index of its word, and the temperature.
+draw_words = drawn(
+    aligned=normal("* d", scale=2.0),
+    words=normal("words d", scale=0.7),
+    labels=integers(0, "words", "*"),
+    temperature=given("temperature"),
+)
 
 
 def draw_near_words(sampler: InputSampler, **sizes: Any) -> Inputs:

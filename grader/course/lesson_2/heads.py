@@ -5,28 +5,17 @@ from __future__ import annotations
 import torch
 from attention.heads import merge_heads, split_heads
 
+from grader.declare.drawn import drawn, given
 from grader.declare.edits import edits
 from grader.declare.exercise import Exercise
-from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
-from grader.records import Inputs
 
 ANY_HEAD_BATCH = "no batch, or several batch dimensions"
 
 # ---------------------------------------------------------------- 2.4 split_heads
 
 
-def draw_tokens(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    heads: int,
-    d_head: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw tokens (..., T, heads · d_head), and add the number of heads."""
-    return {"tokens": sampler.normal(*batch_shape, tokens, heads * d_head, dtype=dtype), "num_heads": heads}
+draw_tokens = drawn(tokens="* tokens heads·d_head", num_heads=given("heads"))
 
 
 SPLIT_MISTAKES = edits(split_heads, """
@@ -90,17 +79,7 @@ SPLIT = Exercise(
 # ---------------------------------------------------------------- 2.5 merge_heads
 
 
-def draw_heads(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    heads: int,
-    tokens: int,
-    d_head: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw outputs of the heads (..., H, T, d_head), which merge_heads joins."""
-    return {"heads": sampler.normal(*batch_shape, heads, tokens, d_head, dtype=dtype)}
+draw_heads = drawn(heads="* heads tokens d_head")
 
 
 MERGE_MISTAKES = edits(merge_heads, """

@@ -9,48 +9,34 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
-from grader.course.common.layer_weights import build_quietly, draw_layer_weights
+from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, normal, where_given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import load, named
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
-from grader.records import Inputs, Value
+from grader.records import Value
 
 
-def draw_block(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    patches: int,
-    d_model: int,
-    heads: int,
-    d_ff: int,
-    cross: bool = True,
-    image: bool | None = None,
-    mask: str = "none",
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw a block's weights and arguments.
+def draw_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+    """Draw image tokens if the trial says so by `image`; where it says nothing, if the block looks at them."""
+    wanted = sizes.get("image", sizes.get("cross", True))
+    return normal("* patches d_model")(sampler, sizes) if wanted else None
 
-    Args:
-        image: whether there are image tokens; None: if the block looks at them.
-        mask: of `draw_text_mask`.
-    """
-    layer = build_quietly(VisionLanguageBlock, d_model, heads, d_ff, cross)
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, "cross": cross},
-        "weights": draw_layer_weights(sampler, layer, dtype),
-        "arguments": {
-            "text_tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype)
-            if (cross if image is None else image)
-            else None,
-            "mask": draw_text_mask(sampler, mask, batch_shape, tokens),
-        },
-    }
+
+def draw_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+    return draw_text_mask(sampler, sizes.get("mask", "none"), sizes.get("batch_shape", ()), sizes["tokens"])
+
+
+BLOCK_SIZES = dict(d_model="d_model", num_heads="heads", d_ff="d_ff")
+draw_block = drawn_layer(
+    VisionLanguageBlock,
+    dict(**BLOCK_SIZES, cross=given("cross", True)),
+    text_tokens="* tokens d_model",
+    image_tokens=draw_image,
+    mask=draw_mask,
+)
 
 
 def draw_text_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], tokens: int) -> Tensor | None:
@@ -72,12 +58,15 @@ def draw_text_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...
     return mask
 
 
-def draw_block_sizes(
-    sampler: InputSampler, *, d_model: int, heads: int, d_ff: int, cross: bool | None = None
-) -> Inputs:
-    """Return the arguments that make a block; cross=None leaves `cross` to its default."""
-    given = {} if cross is None else {"cross": cross}
-    return {"sizes": {"d_model": d_model, "num_heads": heads, "d_ff": d_ff, **given}}
+# The arguments that make a block; a trial without `cross` leaves it to its default.
+draw_block_sizes = drawn(
+    sizes=drawn_part(
+        d_model=given("d_model"),
+        num_heads=given("heads"),
+        d_ff=given("d_ff"),
+        cross=where_given("cross", given("cross")),
+    )
+)
 
 
 def call_block(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
+from grader.declare.drawn import Draw, drawn, given, normal
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.sampler import InputSampler
@@ -18,21 +19,11 @@ from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
-
-def draw_without_window(
-    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), n: int, d: int, d_v: int, dtype=torch.float32
-) -> Inputs:
-    """Draw n queries, keys and values."""
-    return {
-        "query": sampler.normal(*batch_shape, n, d, scale=1.5, dtype=dtype),
-        "key": sampler.normal(*batch_shape, n, d, scale=1.5, dtype=dtype),
-        "value": sampler.normal(*batch_shape, n, d_v, dtype=dtype),
-    }
+UNMASKED: dict[str, str | Draw] = dict(query=normal("* n d", scale=1.5), key=normal("* n d", scale=1.5), value="* n d_v")
+draw_without_window = drawn(**UNMASKED)
 
 
-def draw_with_window(sampler: InputSampler, *, window: int, **sizes) -> Inputs:
-    """Draw n queries, keys and values, and add the window."""
-    return {**draw_without_window(sampler, **sizes), "window": window}
+draw_with_window = drawn(**UNMASKED, window=given("window"))
 
 
 def draw_zero_keys(sampler: InputSampler, **sizes) -> Inputs:

@@ -10,12 +10,12 @@ import torch
 from attention.generation import generate
 from torch import Tensor
 
-from grader.course.common.layer_weights import build_quietly
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
+from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials

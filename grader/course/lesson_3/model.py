@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
-from grader.course.common.layer_weights import build_quietly, draw_layer_weights
+from grader.declare.drawn import Draw, drawn_layer, given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import load, pair, purity_and_gradients
@@ -18,40 +18,29 @@ from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
-def draw_model(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    patches: int,
-    d_vision: int,
-    d_model: int,
-    heads: int,
-    layers: int,
-    cross_layers: list[int] | None = None,
-    vocabulary: int = 11,
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw a model's weights and arguments; with cross_layers=None the model uses its default."""
-    sizes = {
-        "d_vision": d_vision,
-        "d_model": d_model,
-        "num_heads": heads,
-        "d_ff": d_model + 1,
-        "num_layers": layers,
-        "vocab_size": vocabulary,
-        "max_tokens": tokens + 2,
-        "num_patches": patches,
-        "cross_layers": cross_layers,
-    }
-    return {
-        "sizes": sizes,
-        "weights": draw_layer_weights(sampler, build_quietly(MiniVLM, **sizes), dtype),
-        "arguments": {
-            "token_ids": sampler.integers(0, vocabulary, *batch_shape, tokens),
-            "image_patches": sampler.normal(*batch_shape, patches, d_vision, dtype=dtype),
-        },
-    }
+def next_size(name: str, more: int) -> Draw:
+    """Return a size and some more."""
+    return lambda sampler, sizes: sizes[name] + more
+
+
+draw_model = drawn_layer(
+    MiniVLM,
+    dict(
+        d_vision="d_vision",
+        d_model="d_model",
+        num_heads="heads",
+        d_ff=next_size("d_model", 1),
+        num_layers="layers",
+        vocab_size=given("vocabulary", 11),
+        max_tokens=next_size("tokens", 2),
+        num_patches="patches",
+        cross_layers=given("cross_layers", None),
+    ),
+    token_ids=lambda sampler, sizes: sampler.integers(
+        0, sizes.get("vocabulary", 11), *sizes.get("batch_shape", ()), sizes["tokens"]
+    ),
+    image_patches="* patches d_vision",
+)
 
 
 def call_model(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> Mapping[str, Value]:

@@ -10,6 +10,7 @@ from attention.patches import patchify, swap_patches
 from torch import Tensor
 
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
+from grader.declare.drawn import drawn, given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import purity_and_gradients
@@ -21,11 +22,7 @@ from grader.records import Inputs, Value
 # ---------------------------------------------------------------- 3.1 patchify
 
 
-def draw_images(
-    sampler: InputSampler, *, images: int, height: int, width: int, patch_size: int, dtype=torch.float32
-) -> Inputs:
-    """Draw images, and add the patch size."""
-    return {"images": sampler.normal(images, height, width, dtype=dtype), "patch_size": patch_size}
+draw_images = drawn(images="images height width", patch_size=given("patch_size"))
 
 
 def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, Value]:

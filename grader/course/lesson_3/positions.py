@@ -9,29 +9,20 @@ import torch
 from attention.positions import PositionEmbedding
 from torch import Tensor
 
+from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import load, named, purity_and_gradients
-from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
-from grader.records import Inputs, Value
+from grader.records import Value
+
+draw_positions = drawn_layer(
+    drawn_part(embedding="n d_model"), dict(n="n", d_model="d_model"), tokens="* tokens d_model"
+)
 
 
-def draw_positions(
-    sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), tokens: int, n: int, d_model: int, dtype=torch.float32
-) -> Inputs:
-    """Draw the n vectors of the layer, and `tokens` ≤ n tokens."""
-    return {
-        "sizes": {"n": n, "d_model": d_model},
-        "weights": {"embedding": sampler.normal(n, d_model, dtype=dtype)},
-        "arguments": {"tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype)},
-    }
-
-
-def draw_position_sizes(sampler: InputSampler, *, n: int, d_model: int) -> Inputs:
-    """Return the sizes of the layer; nothing is random."""
-    return {"n": n, "d_model": d_model}
+draw_position_sizes = drawn(n=given("n"), d_model=given("d_model"))
 
 
 def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str, Value]:

@@ -12,8 +12,8 @@ import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.course.common.layer_weights import build_quietly
 from grader.declare.exercise import Check
+from grader.declare.layer_weights import build_quietly
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
 from grader.judge.compare import compare

@@ -22,7 +22,7 @@ from attention.tokens import ANSWER_LENGTHS, PROMPT_LENGTHS, TASKS, draw_questio
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
-from grader.course.common.layer_weights import build_quietly
+from grader.declare.layer_weights import build_quietly
 from grader.declare.sampler import InputSampler
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value

@@ -8,39 +8,22 @@ import torch
 from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
+from grader.declare.drawn import drawn_layer, normal
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import load, side_effects, strided
-from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
-from grader.records import Inputs
 
-
-def draw_multi_head(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    patches: int,
-    d_model: int,
-    heads: int,
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw weights of a MultiHeadAttention, and text and image tokens for it."""
-    layer = build_quietly(MultiHeadAttention, d_model, heads)
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": draw_layer_weights(sampler, layer, dtype),
-        "arguments": {
-            "tokens": sampler.normal(*batch_shape, tokens, d_model, scale=2.0, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, patches, d_model, scale=2.0, dtype=dtype),
-        },
-    }
+draw_multi_head = drawn_layer(
+    MultiHeadAttention,
+    dict(d_model="d_model", num_heads="heads"),
+    tokens=normal("* tokens d_model", scale=2.0),
+    image_tokens=normal("* patches d_model", scale=2.0),
+)
 
 
 def map_values(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):

@@ -12,12 +12,12 @@ from attention.tokens import draw_questions
 from attention.training import train_step
 from attention.vlm import MiniVLM
 
-from grader.course.common.layer_weights import build_quietly
 from grader.course.lesson_3.trained_model import answers_of, draw_held_out, judge_answers, judge_maps, maps_of
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, weights_of
 from grader.declare.exercise import Check
+from grader.declare.layer_weights import build_quietly
 from grader.declare.lesson import SHORT
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials

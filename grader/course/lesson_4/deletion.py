@@ -9,6 +9,7 @@ from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
 from grader.course.lesson_4.ranking import RANKING
+from grader.declare.drawn import drawn
 from grader.declare.edits import edits, in_both
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import side_effects, strided
@@ -37,9 +38,7 @@ def draw_scenes_and_order(
     }
 
 
-def draw_curves(sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), points: int) -> Inputs:
-    """Draw curves."""
-    return {"curve": sampler.normal(*batch_shape, points)}
+draw_curves = drawn(curve="* points")
 
 
 def loudest(query: Tensor, image_patches: Tensor) -> Tensor:

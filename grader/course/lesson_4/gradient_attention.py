@@ -10,29 +10,16 @@ from torch import Tensor
 
 from grader.course.lesson_4.explain_writings import gradient_in_steps
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
+from grader.declare.drawn import drawn, normal
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import side_effects
-from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
-from grader.records import Inputs, Value
+from grader.records import Value
 
-
-def draw_scored_attention(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    heads: int,
-    tokens: int,
-    patches: int,
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw the scores of an attention (..., H, T, S), its values (..., H, S, 3), and what reads them (H, T, 3)."""
-    return {
-        "logits": sampler.normal(*batch_shape, heads, tokens, patches, scale=1.5, dtype=dtype),
-        "value": sampler.normal(*batch_shape, heads, patches, 3, dtype=dtype),
-        "read": sampler.normal(heads, tokens, 3, dtype=dtype),
-    }
+draw_scored_attention = drawn(
+    logits=normal("* heads tokens patches", scale=1.5), value="* heads patches 3", read="heads tokens 3"
+)
 
 
 def scored(logits: Tensor, value: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,52 +9,33 @@ from attention.grouped import grouped_attention
 from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
+from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import raised
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
-from grader.records import Inputs, Value
+from grader.records import Value
 
 
-def draw_grouped(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    heads: int,
-    groups: int,
-    queries: int,
-    keys: int,
-    d: int,
-    d_v: int,
-    mask: str = "none",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw queries of all heads, keys and values of all groups, and a mask.
-
-    Args:
-        mask: "none"; "one for all" (T, S); "each" (..., T, S), with the axes of the batch; "padding" (..., 1, S). In
-            each row of a mask there is a True.
-    """
-    inputs = {
-        "query": sampler.normal(*batch_shape, heads, queries, d, scale=1.5, dtype=dtype),
-        "key": sampler.normal(*batch_shape, groups, keys, d, scale=1.5, dtype=dtype),
-        "value": sampler.normal(*batch_shape, groups, keys, d_v, dtype=dtype),
-    }
-    if mask == "none":
-        return inputs
-    shapes = {"one for all": (queries, keys), "padding": (*batch_shape, 1, keys)}
-    return {**inputs, "mask": sampler.mask(*shapes.get(mask, (*batch_shape, queries, keys)))}
+def draw_mask(sampler: InputSampler, sizes: Sizes) -> Tensor:
+    """Draw a mask with a True in each row: "one for all" (T, S); "each" (..., T, S); "padding" (..., 1, S)."""
+    shapes = {"one for all": "queries keys", "padding": "* 1 keys"}
+    return mask(shapes.get(sizes["mask"], "* queries keys"))(sampler, sizes)
 
 
-def draw_unequal(sampler: InputSampler, *, heads: int, groups: int) -> Inputs:
-    """Draw heads that can be shared out to two groups, and not to `groups`."""
-    return {
-        "query": sampler.normal(heads, 3, 2),
-        "unequal": sampler.normal(groups, 5, 2),
-        "equal": sampler.normal(2, 5, 2),
-    }
+# Queries of all heads, keys and values of all groups, and a mask where the trial gives one.
+draw_grouped = drawn(
+    query=normal("* heads queries d", scale=1.5),
+    key=normal("* groups keys d", scale=1.5),
+    value="* groups keys d_v",
+    mask=where_given("mask", draw_mask),
+)
+
+
+# Heads that can be shared out to two groups, and not to `groups`.
+draw_unequal = drawn(query="heads 3 2", unequal="groups 5 2", equal="2 5 2")
 
 
 def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Tensor) -> Mapping[str, Value]:

@@ -9,12 +9,12 @@ from attention.activation_patching import patch_head
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
+from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load, side_effects
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials

@@ -10,8 +10,8 @@ from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer
 from torch import Tensor
 
-from grader.course.common.layer_weights import build_quietly, draw_layer_weights
 from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
+from grader.declare.drawn import drawn, drawn_part, given, weights_of
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import learned, load, named, purity_and_gradients
@@ -120,21 +120,13 @@ PATCH_EMBEDDING = Exercise(
 # ---------------------------------------------------------------- 4.19 and 4.20: functions of a layer and of tokens
 
 
-def draw_layer(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    d_model: int,
-    heads: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights, and tokens."""
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": draw_layer_weights(sampler, build_quietly(ViTLayer, d_model, heads), dtype),
-        "tokens": sampler.normal(*batch_shape, tokens, d_model, dtype=dtype),
-    }
+draw_layer = drawn(
+    sizes=drawn_part(d_model=given("d_model"), num_heads=given("heads")),
+    weights=lambda sampler, sizes: weights_of(ViTLayer, dict(d_model=sizes["d_model"], num_heads=sizes["heads"]))(
+        sampler, sizes
+    ),
+    tokens="* tokens d_model",
+)
 
 
 def draw_layer_and_directions(sampler: InputSampler, **sizes: Any) -> Inputs:

@@ -10,31 +10,20 @@ from attention.short_trainings import ALIGNER
 from torch import Tensor, nn
 
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.drawn import drawn
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import along, as_tensor, effects_of
-from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
-from grader.records import Inputs, Value
+from grader.records import Value
 
-
-def draw_features(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...],
-    patches: int,
-    pixels: int,
-    width: int,
-    d_text: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens."""
-    return {
-        "image_patches": sampler.normal(*batch_shape, patches, pixels, dtype=dtype),
-        "encoder_weight": sampler.normal(width, pixels, dtype=dtype),
-        "aligner_weight": sampler.normal(d_text, width, dtype=dtype),
-        "direction": sampler.normal(*batch_shape, patches, d_text, dtype=dtype),
-    }
+# Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens.
+draw_features = drawn(
+    image_patches="* patches pixels",
+    encoder_weight="width pixels",
+    aligner_weight="d_text width",
+    direction="* patches d_text",
+)
 
 
 def make_layer(weight: Tensor, curved: bool) -> nn.Module:

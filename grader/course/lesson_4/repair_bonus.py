@@ -11,6 +11,7 @@ from attention.short_trainings import BONUS
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.drawn import drawn, given, integers, normal
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import effects_of, purity_and_gradients
@@ -19,23 +20,12 @@ from grader.declare.standard_checks import CONDUCT, StandardChecks
 from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
-
-def draw_answers_and_scores(
-    sampler: InputSampler,
-    *,
-    questions: int,
-    words: int,
-    patches: int,
-    strength: float = 0.5,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw logits, right answers, and scores over the patches."""
-    return {
-        "logits": sampler.normal(questions, words, scale=2.0, dtype=dtype),
-        "answers": sampler.integers(0, words, questions),
-        "scores": sampler.normal(questions, patches, scale=1.5, dtype=dtype),
-        "strength": strength,
-    }
+draw_answers_and_scores = drawn(
+    logits=normal("questions words", scale=2.0),
+    answers=integers(0, "words", "questions"),
+    scores=normal("questions patches", scale=1.5),
+    strength=given("strength", 0.5),
+)
 
 
 def draw_answers_and_maps(sampler: InputSampler, *, zeros: bool = False, **sizes: Any) -> Inputs:

@@ -10,21 +10,15 @@ from attention.short_trainings import MIRROR
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.drawn import drawn, integers, mask
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import effects_of, pair
-from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
-from grader.records import Inputs, Value
+from grader.records import Value
 
-
-def draw_mirrored(sampler: InputSampler, *, scenes: int, pixels: int, dtype: torch.dtype = torch.float32) -> Inputs:
-    """Draw scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not."""
-    return {
-        "cells": sampler.integers(0, 9, scenes),
-        "patches": sampler.normal(scenes, 9, pixels, dtype=dtype),
-        "turned": sampler.mask(scenes, keep=0.5),
-    }
+# Scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not.
+draw_mirrored = drawn(cells=integers(0, 9, "scenes"), patches="scenes 9 pixels", turned=mask("scenes", keep=0.5))
 
 
 def mirror_values(mirror_left_right, cells: Tensor, patches: Tensor, turned: Tensor) -> Mapping[str, Value]:

@@ -9,6 +9,7 @@ from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
+from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import raised
@@ -45,14 +46,12 @@ def draw_rotation(
     return inputs if base is None else {**inputs, "base": base}
 
 
-def draw_relation(sampler: InputSampler, *, n: int, d: int, shift: int) -> Inputs:
-    """Draw queries, keys, and their places, by which `shift` they move."""
-    return {
-        "query": sampler.normal(n, d, dtype=torch.float64),
-        "key": sampler.normal(n, d, dtype=torch.float64),
-        "positions": sampler.integers(0, FARTHEST, n),
-        "shift": shift,
-    }
+draw_relation = drawn(
+    query=normal("n d", dtype=torch.float64),
+    key=normal("n d", dtype=torch.float64),
+    positions=integers(0, FARTHEST, "n"),
+    shift=given("shift"),
+)
 
 
 def rotary_relation(rotate, query: Tensor, key: Tensor, positions: Tensor, shift: int) -> Mapping[str, Value]:
@@ -183,22 +182,13 @@ ROTATE = Exercise(
 # ---------------------------------------------------------------- 4.11
 
 
-def draw_grid(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    n: int,
-    d: int,
-    base: float | None = None,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw vectors, and the row and the column of each; a base if one is given."""
-    inputs = {
-        "vectors": sampler.normal(*batch_shape, n, d, dtype=dtype),
-        "rows": sampler.integers(0, FARTHEST, n),
-        "columns": sampler.integers(0, FARTHEST, n),
-    }
-    return inputs if base is None else {**inputs, "base": base}
+# Vectors, and the row and the column of each; a base if the trial gives one.
+draw_grid = drawn(
+    vectors="* n d",
+    rows=integers(0, FARTHEST, "n"),
+    columns=integers(0, FARTHEST, "n"),
+    base=where_given("base", given("base")),
+)
 
 
 ROTATE_2D_CHECKS = StandardChecks(reference=rotate_2d, returns=("rotated",), draw=draw_grid)

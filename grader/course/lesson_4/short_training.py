@@ -15,11 +15,11 @@ import torch
 from attention.short_trainings import GATE, ShortTraining, answers_and_maps, train_short
 from torch import Tensor, nn
 
-from grader.course.common.layer_weights import build_quietly
 from grader.course.trainings.checks import begins
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of
 from grader.declare.exercise import Check
+from grader.declare.layer_weights import build_quietly
 from grader.declare.lesson import SHORT
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import Trial

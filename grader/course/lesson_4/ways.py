@@ -9,96 +9,47 @@ from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, Le
 from attention.masks import causal_mask
 from torch import Tensor
 
-from grader.course.common.layer_weights import build_quietly, draw_layer_weights
+from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import as_module, as_tensor, learned, pair
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
-from grader.records import Inputs, Value
+from grader.records import Value
+
+LAYER = dict(d_model="d_model", num_heads="heads")
+TOKENS = dict(text_tokens="* words d_model", image_tokens="* patches d_model")
 
 
-def draw_joined(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    words: int,
-    patches: int,
-    d_model: int,
-    heads: int,
-    mask: str = "none",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights and arguments; the mask of the words is "none", "causal" or "random"."""
-    masks = {"none": None, "causal": causal_mask(words)}
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": draw_layer_weights(sampler, build_quietly(ConcatenatedAttention, d_model, heads), dtype),
-        "arguments": {
-            "text_tokens": sampler.normal(*batch_shape, words, d_model, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype),
-            "mask": sampler.mask(words, words) if mask == "random" else masks[mask],
-        },
-    }
+def draw_word_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+    """Draw the mask of the words: none, "causal" or "random"."""
+    words, kind = sizes["words"], sizes.get("mask")
+    return sampler.mask(words, words) if kind == "random" else causal_mask(words) if kind == "causal" else None
 
 
-def draw_gated(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    words: int,
-    patches: int,
-    d_model: int,
-    heads: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights, its gate clearly open, and its arguments."""
-    layer = build_quietly(GatedCrossAttention, d_model, heads)
-    weights = draw_layer_weights(sampler, layer, dtype)
-    weights["gate"] = 0.6 + sampler.uniform(1, dtype=dtype)
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": weights,
-        "arguments": {
-            "text_tokens": sampler.normal(*batch_shape, words, d_model, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype),
-        },
-    }
+draw_joined = drawn_layer(ConcatenatedAttention, LAYER, **TOKENS, mask=draw_word_mask)
 
 
-def draw_queries(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    queries: int,
-    patches: int,
-    d_model: int,
-    heads: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights, and image tokens."""
-    layer = build_quietly(LearnedQueries, queries, d_model, heads)
-    return {
-        "sizes": {"num_queries": queries, "d_model": d_model, "num_heads": heads},
-        "weights": draw_layer_weights(sampler, layer, dtype),
-        "arguments": {"image_tokens": sampler.normal(*batch_shape, patches, d_model, dtype=dtype)},
-    }
+def draw_open_gate(sampler: InputSampler, sizes: Sizes) -> Mapping[str, Tensor]:
+    """Draw a layer's weights, its gate clearly open."""
+    made = dict(d_model=sizes["d_model"], num_heads=sizes["heads"])
+    weights = weights_of(GatedCrossAttention, made)(sampler, sizes)
+    return {**weights, "gate": 0.6 + sampler.uniform(1, dtype=sizes.get("dtype", torch.float32))}
 
 
-def draw_new_gate(sampler: InputSampler, *, words: int, patches: int, d_model: int, heads: int) -> Inputs:
-    """Draw tokens for a layer with the weights that it begins with."""
-    return {
-        "d_model": d_model,
-        "num_heads": heads,
-        "text_tokens": sampler.normal(2, words, d_model),
-        "image_tokens": sampler.normal(2, patches, d_model),
-    }
+draw_gated = drawn_layer(draw_open_gate, LAYER, **TOKENS)
 
 
-def draw_new_queries(sampler: InputSampler, *, queries: int, d_model: int, heads: int) -> Inputs:
-    """Return the sizes of a layer; nothing is random."""
-    return {"num_queries": queries, "d_model": d_model, "num_heads": heads}
+draw_queries = drawn_layer(LearnedQueries, dict(num_queries="queries", **LAYER), image_tokens="* patches d_model")
+
+
+draw_new_gate = drawn(
+    d_model=given("d_model"), num_heads=given("heads"), text_tokens="2 words d_model", image_tokens="2 patches d_model"
+)
+
+
+draw_new_queries = drawn(num_queries=given("queries"), d_model=given("d_model"), num_heads=given("heads"))
 
 
 def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens) -> Mapping[str, Value]:

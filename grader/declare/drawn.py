@@ -1,0 +1,134 @@
+"""Inputs from their shapes: `drawn(query="* queries d_k", key="* keys d_k")` is a function that draws both.
+
+A shape is a text. `*` stands for the trial's batch shape, a name for one of its sizes, a number for itself; `heads·d_head` is a
+product. What a plain text says is drawn from the normal distribution; the functions below draw otherwise, and so does any
+function of a sampler and the trial's sizes. The values are drawn, and handed over, in the order in which they are written.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from math import prod
+from typing import Any
+
+import torch
+from torch import nn
+
+from grader.declare.errors import DeclarationError
+from grader.declare.layer_weights import build_quietly, draw_layer_weights
+from grader.declare.sampler import InputSampler
+from grader.records import Inputs
+
+Sizes = Mapping[str, Any]  # of a trial
+Draw = Callable[[InputSampler, Sizes], Any]
+
+LEFT_OUT = object()  # a value that a trial does without
+
+
+def drawn(**values: str | Draw) -> Callable[..., Inputs]:
+    """Return a function that draws values by their shapes, in the dtype of the trial; its name is the value's."""
+    draws = {name: normal(value) if isinstance(value, str) else value for name, value in values.items()}
+
+    def draw(sampler: InputSampler, **sizes: Any) -> Inputs:
+        made = {name: one(sampler, sizes) for name, one in draws.items()}
+        return {name: value for name, value in made.items() if value is not LEFT_OUT}
+
+    return draw
+
+
+def drawn_layer(
+    weights: Callable[..., nn.Module] | Draw, sizes: Mapping[str, str | Draw], **arguments: str | Draw
+) -> Callable[..., Inputs]:
+    """Return a function that draws what `StandardChecks` asks of a layer: its sizes, its weights, its arguments.
+
+    Args:
+        weights: the reference, all of whose parameters are drawn; or what draws the weights by their names.
+        sizes: parameter of the class → the trial's size, as in {"d_model": "d_model", "num_heads": "heads"}; a product, too.
+    """
+    choose, draw_arguments = (
+        drawn(**{name: given(size) if isinstance(size, str) else size for name, size in sizes.items()}),
+        drawn(**arguments),
+    )
+
+    def draw(sampler: InputSampler, **given: Any) -> Inputs:
+        chosen = choose(sampler, **given)
+        made = weights_of(weights, chosen)(sampler, given) if inspect.isclass(weights) else weights(sampler, given)
+        return {"sizes": chosen, "weights": made, "arguments": draw_arguments(sampler, **given)}
+
+    return draw
+
+
+def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, Any]) -> Draw:
+    """Draw every parameter of a layer that is made with these sizes."""
+
+    def draw(sampler: InputSampler, given: Sizes) -> Any:
+        return draw_layer_weights(sampler, build_quietly(layer, **sizes), given.get("dtype", torch.float32))
+
+    return draw
+
+
+def normal(shape: str, *, scale: float | str = 1.0, dtype: torch.dtype | None = None) -> Draw:
+    """Draw numbers with mean 0 and standard deviation `scale`: a number, or a size, which is 1 in trials that do not give it."""
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> Any:
+        spread = sizes.get(scale, 1.0) if isinstance(scale, str) else scale
+        return sampler.normal(*shape_of(shape, sizes), scale=spread, dtype=dtype or sizes.get("dtype", torch.float32))
+
+    return draw
+
+
+def integers(low: int, high: int | str, shape: str) -> Draw:
+    """Draw integers from `low` to below `high`, a number or one of the sizes."""
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> Any:
+        return sampler.integers(low, size_of(high, sizes) if isinstance(high, str) else high, *shape_of(shape, sizes))
+
+    return draw
+
+
+def mask(shape: str, *, keep: float = 0.6) -> Draw:
+    """Draw a bool mask; each of its rows has a True and a False."""
+    return lambda sampler, sizes: sampler.mask(*shape_of(shape, sizes), keep=keep)
+
+
+def given(name: str, *default: Any) -> Draw:
+    """Hand one of the trial's sizes over as it is; a trial that has none, the default."""
+    return lambda sampler, sizes: sizes.get(name, *default) if default else size_of(name, sizes)
+
+
+def drawn_part(**values: str | Draw) -> Draw:
+    """Draw a dict of values, as one of them."""
+    draw = drawn(**values)
+    return lambda sampler, sizes: draw(sampler, **sizes)
+
+
+def where_given(name: str, value: str | Draw) -> Draw:
+    """Draw a value only in trials that give this size, and leave it out of the others."""
+    draw = normal(value) if isinstance(value, str) else value
+    return lambda sampler, sizes: LEFT_OUT if sizes.get(name) is None else draw(sampler, sizes)
+
+
+def shape_of(text: str, sizes: Sizes) -> tuple[int, ...]:
+    """Return a shape in numbers: (2, 5, 6) of "* tokens heads·d_head".
+
+    Raises:
+        DeclarationError: a trial does not give one of the sizes.
+    """
+    shape: list[int] = []
+    for axis in text.split():
+        shape += sizes.get("batch_shape", ()) if axis == "*" else [size_of(axis, sizes)]
+    return tuple(shape)
+
+
+def size_of(text: str, sizes: Sizes) -> Any:
+    """Return one size, or a product of sizes.
+
+    Raises:
+        DeclarationError: the trial does not give it.
+    """
+    factors = text.split("·")
+    if missing := [name for name in factors if not name.isdigit() and name not in sizes]:
+        raise DeclarationError(f"the shape {text!r} needs the size {missing[0]!r}; the trial gives {', '.join(sizes)}")
+    values = [int(name) if name.isdigit() else sizes[name] for name in factors]
+    return values[0] if len(values) == 1 else prod(values)
