@@ -8,7 +8,7 @@ function of a sampler and the trial's sizes. The values are drawn, and handed ov
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import Any
 
@@ -28,13 +28,7 @@ LEFT_OUT = object()  # a value that a trial does without
 
 def drawn(**values: str | Draw) -> Callable[..., Inputs]:
     """Return a function that draws values by their shapes, in the dtype of the trial; its name is the value's."""
-    draws = {name: normal(value) if isinstance(value, str) else value for name, value in values.items()}
-
-    def draw(sampler: InputSampler, **sizes: Any) -> Inputs:
-        made = {name: one(sampler, sizes) for name, one in draws.items()}
-        return {name: value for name, value in made.items() if value is not LEFT_OUT}
-
-    return draw
+    return _all_used(drawn_part(**values))
 
 
 def drawn_layer(
@@ -46,24 +40,63 @@ def drawn_layer(
         weights: the reference, all of whose parameters are drawn; or what draws the weights by their names.
         sizes: parameter of the class → the trial's size, as in {"d_model": "d_model", "num_heads": "heads"}; a product, too.
     """
-    choose, draw_arguments = (
-        drawn(**{name: given(size) if isinstance(size, str) else size for name, size in sizes.items()}),
-        drawn(**arguments),
-    )
+    made = weights_of(weights, sizes) if inspect.isclass(weights) else weights
+    return drawn(sizes=chosen(sizes), weights=made, arguments=drawn_part(**arguments))
 
-    def draw(sampler: InputSampler, **given: Any) -> Inputs:
-        chosen = choose(sampler, **given)
-        made = weights_of(weights, chosen)(sampler, given) if inspect.isclass(weights) else weights(sampler, given)
-        return {"sizes": chosen, "weights": made, "arguments": draw_arguments(sampler, **given)}
+
+def _all_used(draw: Draw) -> Callable[..., Inputs]:
+    """Return a function that refuses a size that no value uses: it may be another's, with a slip in its name."""
+
+    def draw_all(sampler: InputSampler, **sizes: Any) -> Inputs:
+        seen = _Seen(sizes)
+        inputs = draw(sampler, seen)
+        if unused := sizes.keys() - seen.names - {"batch_shape", "dtype"}:
+            raise DeclarationError(f"no input uses the size {', '.join(sorted(unused))}")
+        return inputs
+
+    return draw_all
+
+
+class _Seen(Mapping[str, Any]):
+    """Sizes that remember which of them were asked for."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes, self.names = sizes, set[str]()
+
+    def __getitem__(self, name: str) -> Any:
+        self.names.add(name)
+        return self._sizes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sizes)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+
+def drawn_part(**values: str | Draw) -> Draw:
+    """Draw a dict of values, as one of them."""
+    draws = {name: normal(value) if isinstance(value, str) else value for name, value in values.items()}
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> dict[str, Any]:
+        made = {name: one(sampler, sizes) for name, one in draws.items()}
+        return {name: value for name, value in made.items() if value is not LEFT_OUT}
 
     return draw
 
 
-def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, Any]) -> Draw:
-    """Draw every parameter of a layer that is made with these sizes."""
+def chosen(sizes: Mapping[str, str | Draw]) -> Draw:
+    """Hand sizes of the trial over under other names, as `drawn_layer` says."""
+    return drawn_part(**{name: given(size) if isinstance(size, str) else size for name, size in sizes.items()})
 
-    def draw(sampler: InputSampler, given: Sizes) -> Any:
-        return draw_layer_weights(sampler, build_quietly(layer, **sizes), given.get("dtype", torch.float32))
+
+def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, str | Draw]) -> Draw:
+    """Draw every parameter of a layer that is made with these sizes, which are as in `drawn_layer`."""
+    choose = chosen(sizes)
+
+    def draw(sampler: InputSampler, given: Sizes) -> dict[str, Any]:
+        made = build_quietly(layer, **choose(sampler, given))
+        return draw_layer_weights(sampler, made, given.get("dtype", torch.float32))
 
     return draw
 
@@ -95,12 +128,6 @@ def mask(shape: str, *, keep: float = 0.6) -> Draw:
 def given(name: str, *default: Any) -> Draw:
     """Hand one of the trial's sizes over as it is; a trial that has none, the default."""
     return lambda sampler, sizes: sizes.get(name, *default) if default else size_of(name, sizes)
-
-
-def drawn_part(**values: str | Draw) -> Draw:
-    """Draw a dict of values, as one of them."""
-    draw = drawn(**values)
-    return lambda sampler, sizes: draw(sampler, **sizes)
 
 
 def where_given(name: str, value: str | Draw) -> Draw:

@@ -39,6 +39,48 @@ def function_gradients(
     return purity_and_gradients(call, arguments, grad_outputs)
 
 
+def inputs_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Call a function with keywords; report side effects."""
+    return effects_of(function, arguments)
+
+
+# ---------------------------------------------------------------- functions of NumPy arrays, which travel as tensors
+
+
+def call_with_arrays(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
+    """Call a function with NumPy arrays in the place of tensors, in their order; name what it returns."""
+    back = named(function(*[as_array(value) for value in arguments.values()]), returns)
+    return {name: from_array(value) for name, value in back.items()}
+
+
+def arrays_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Call a function with NumPy arrays, by keyword; report side effects."""
+    given = {name: as_array(value) for name, value in arguments.items()}
+    function(**given)
+    return side_effects(arguments, {name: from_array(value) for name, value in given.items()})
+
+
+def as_array(value: Any) -> Any:
+    """Return a tensor as a NumPy array of its own, and anything else as it is."""
+    return value.detach().cpu().numpy().copy() if isinstance(value, Tensor) else value
+
+
+def from_array(value: Any) -> Any:
+    """Return a NumPy array as a tensor, a single number of NumPy's as Python's, and anything else as it is.
+
+    Raises:
+        WrongForm: the array holds objects, not numbers.
+    """
+    if type(value).__module__.partition(".")[0] != "numpy":
+        return value
+    if not hasattr(value, "__array__") or not value.shape:
+        return value.item()
+    try:
+        return torch.from_numpy(value.copy())
+    except TypeError:
+        raise WrongForm(f"an array of the type {value.dtype} came back, one of numbers is asked for") from None
+
+
 # ---------------------------------------------------------------- layers
 
 

@@ -47,6 +47,13 @@ def validate_probes(lesson: Lesson) -> None:
                     f"{lesson.assignment}: exercise {exercise.id}, checks: the inputs of {check.name!r} cannot be drawn "
                     f"({type(error).__name__}: {error})"
                 ) from error
+            for name, value in inputs.items():
+                if type(value).__module__.partition(".")[0] == "numpy":
+                    raise DeclarationError(
+                        f"{lesson.assignment}: exercise {exercise.id}, checks: {check.name!r} draws {name!r} as an array of "
+                        "NumPy. Draw a tensor, and let the probe make an array of it, as `call_with_arrays` does, or declare "
+                        "the exercise by its shapes (grader/declare/short_form.py)"
+                    )
             refuse_unknown_names(lesson, exercise, check, inputs.keys())
 
 

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from torch import Tensor
 
 import grader.course
+from grader.declare.drawn import drawn
 from grader.declare.exercise import Check, DeclarationError, Exercise, mistake, mistakes_in
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
@@ -212,3 +214,17 @@ def test_inputs_that_cannot_be_drawn_are_one_line() -> None:
         "9-doubling: exercise 9.1, checks: the inputs of 'values' cannot be drawn "
         "(TypeError: draw_numbers() got an unexpected keyword argument 'nmbers')"
     )
+
+
+def test_arrays_of_numpy_are_refused_in_a_line() -> None:
+    check = replace(CHECK, trials=trials(lambda sampler: {"x": numpy.zeros(3)}, {}))
+    with pytest.raises(DeclarationError) as error:
+        validate_probes(lesson(replace(EXERCISE, checks=(check,))))
+    assert "'values' draws 'x' as an array of NumPy. Draw a tensor" in message(error)
+
+
+def test_a_size_that_no_input_uses_is_refused() -> None:
+    check = replace(CHECK, trials=trials(drawn(x="numbers"), dict(numbers=3, nmbers=3)))
+    with pytest.raises(DeclarationError) as error:
+        validate_probes(lesson(replace(EXERCISE, checks=(check,))))
+    assert message(error).endswith("cannot be drawn (DeclarationError: no input uses the size nmbers)")

@@ -67,14 +67,14 @@ class Reader:
     """Somebody who does what the page says, and stays in the folder to which `cd` leads."""
 
     folder: Path
-    said: list[str] = field(default_factory=list)  # by each command
+    said: dict[str, str] = field(default_factory=dict)  # by each command
 
     def follow(self, page: str) -> None:
         """Write the files and run the commands of the page, in order."""
         for step in STEP.finditer(page):
             if step["kind"] == "sh":
                 for line in step["text"].splitlines():
-                    self.said.append(self.run(line))
+                    self.said[line.partition("  #")[0].rstrip()] = self.run(line)
                 continue
             assert step["kind"] == "python"
             assert step["file"], f"the page does not say which file this is: {step['text'][:60]}"
@@ -134,13 +134,21 @@ def of_convolve(grade: dict) -> dict:
 
 
 def test_the_page_ends_with_a_course_that_checks_its_notebooks(reader: Reader) -> None:
-    proven, solved, untouched = reader.said[-3:]
+    proven = reader.said["grader prove"]
+    solved = reader.said["grader check solutions/1-convolution/1-convolution.ipynb"]
+    untouched = reader.said["grader check notebooks/1-convolution/1-convolution.ipynb"]
     assert "1.1 Convolution: the reference passes, 3 mistakes fail" in proven
     assert "1.2 Max pooling: the reference passes, 2 mistakes fail" in proven
     assert "students read" not in proven
     assert "100 of 100" in solved, solved
     assert "0 of 100" in untouched, untouched
     assert reader.run("grader build --check") == ""
+
+
+def test_the_lesson_in_a_few_lines_is_proven_and_its_solution_has_all_points(reader: Reader) -> None:
+    assert "2.1 Means of rows: the reference passes, 2 mistakes fail" in reader.said["grader prove 2.1"]
+    solved = reader.said["grader check solutions/2-tables/2-tables.ipynb"]
+    assert "100 of 100" in solved, solved
 
 
 @pytest.mark.slow(held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks")

@@ -19,10 +19,12 @@ from grader.declare.edits import edits
 from grader.declare.exercise import Exercise
 from grader.declare.standard_checks import StandardChecks
 
-WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
-SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")
+CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
+CROSS_SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")
 draw_cross_attention = mask_first(
-    drawn_layer(WEIGHTS, SIZES, text_tokens="* words d_text", image_tokens="* patches d_image"), "words", "patches"
+    drawn_layer(CROSS_WEIGHTS, CROSS_SIZES, text_tokens="* words d_text", image_tokens="* patches d_image"),
+    "words",
+    "patches",
 )
 
 

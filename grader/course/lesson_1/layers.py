@@ -10,8 +10,8 @@ import torch
 from attention.dot_product import scaled_scores
 from torch import Tensor
 
-from grader.course.lesson_1.shared import a_mask
-from grader.declare.drawn import Draw, Sizes, drawn
+from grader.course.lesson_1.shared import draw_mask
+from grader.declare.drawn import Draw, Sizes
 from grader.declare.sampler import InputSampler
 from grader.records import Inputs, Value
 
@@ -37,12 +37,12 @@ def mask_first(draw: Callable[..., Inputs], queries: str, keys: str) -> Callable
 
     It is drawn first: another order of draws would give each submission other hidden inputs than before.
     """
-    draw_first = drawn(mask=a_mask(queries, keys))
 
-    def draw_all(sampler: InputSampler, **sizes: Any) -> Inputs:
-        mask = draw_first(sampler, **sizes)
+    def draw_all(sampler: InputSampler, *, mask: str | None = None, **sizes: Any) -> Inputs:
+        batch_shape = sizes.get("batch_shape", ())
+        made = {"mask": draw_mask(sampler, mask, batch_shape, sizes[queries], sizes[keys])} if mask else {}
         inputs = draw(sampler, **sizes)
-        return {**inputs, "arguments": {**inputs["arguments"], **mask}}
+        return {**inputs, "arguments": {**inputs["arguments"], **made}}
 
     return draw_all
 

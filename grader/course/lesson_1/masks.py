@@ -10,7 +10,7 @@ from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
-from grader.course.lesson_1.shared import ATTENTION, a_mask, draw_attention, draw_mask
+from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
 from grader.declare.drawn import drawn, given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
@@ -155,7 +155,7 @@ MASKS = Exercise(
 # ---------------------------------------------------------------- 1.6 masked_attention
 
 
-draw_masked = drawn(**ATTENTION, mask=a_mask("queries", "keys"))
+draw_masked = drawn(**ATTENTION_INPUTS, mask=a_mask("queries", "keys"))
 
 
 def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> Inputs:

@@ -19,9 +19,9 @@ from grader.declare.edits import edits
 from grader.declare.exercise import Exercise
 from grader.declare.standard_checks import StandardChecks
 
-WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
+SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
 draw_self_attention = mask_first(
-    drawn_layer(WEIGHTS, dict(d_model="d_model", d_k="d_k"), tokens="* tokens d_model"), "tokens", "tokens"
+    drawn_layer(SELF_WEIGHTS, dict(d_model="d_model", d_k="d_k"), tokens="* tokens d_model"), "tokens", "tokens"
 )
 
 

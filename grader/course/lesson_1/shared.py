@@ -10,12 +10,12 @@ from grader.declare.drawn import Draw, Sizes, drawn, normal, where_given
 from grader.declare.sampler import InputSampler
 
 # Queries and keys with standard deviation `scale`, and values where a trial gives d_v.
-ATTENTION = dict(
+ATTENTION_INPUTS = dict(
     query=normal("* queries d_k", scale="scale"),
     key=normal("* keys d_k", scale="scale"),
     value=where_given("d_v", "* keys d_v"),
 )
-draw_attention = drawn(**ATTENTION)
+draw_attention = drawn(**ATTENTION_INPUTS)
 
 
 def a_mask(queries: str, keys: str) -> Draw:

@@ -9,7 +9,7 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
-from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, normal, where_given
+from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import load, named
@@ -19,13 +19,14 @@ from grader.declare.trial import trials
 from grader.records import Value
 
 
-def draw_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
     """Draw image tokens if the trial says so by `image`; where it says nothing, if the block looks at them."""
+    shape = shape_of("* patches d_model", sizes)
     wanted = sizes.get("image", sizes.get("cross", True))
-    return normal("* patches d_model")(sampler, sizes) if wanted else None
+    return sampler.normal(*shape, dtype=sizes.get("dtype", torch.float32)) if wanted else None
 
 
-def draw_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+def draw_block_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
     return draw_text_mask(sampler, sizes.get("mask", "none"), sizes.get("batch_shape", ()), sizes["tokens"])
 
 
@@ -34,8 +35,8 @@ draw_block = drawn_layer(
     VisionLanguageBlock,
     dict(**BLOCK_SIZES, cross=given("cross", True)),
     text_tokens="* tokens d_model",
-    image_tokens=draw_image,
-    mask=draw_mask,
+    image_tokens=draw_seen_image,
+    mask=draw_block_mask,
 )
 
 

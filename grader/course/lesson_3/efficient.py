@@ -19,7 +19,9 @@ from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
-UNMASKED: dict[str, str | Draw] = dict(query=normal("* n d", scale=1.5), key=normal("* n d", scale=1.5), value="* n d_v")
+UNMASKED: dict[str, str | Draw] = dict(
+    query=normal("* n d", scale=1.5), key=normal("* n d", scale=1.5), value="* n d_v"
+)
 draw_without_window = drawn(**UNMASKED)
 
 

@@ -19,7 +19,7 @@ from grader.declare.trial import trials
 from grader.records import Value
 
 
-def draw_mask(sampler: InputSampler, sizes: Sizes) -> Tensor:
+def draw_group_mask(sampler: InputSampler, sizes: Sizes) -> Tensor:
     """Draw a mask with a True in each row: "one for all" (T, S); "each" (..., T, S); "padding" (..., 1, S)."""
     shapes = {"one for all": "queries keys", "padding": "* 1 keys"}
     return mask(shapes.get(sizes["mask"], "* queries keys"))(sampler, sizes)
@@ -30,7 +30,7 @@ draw_grouped = drawn(
     query=normal("* heads queries d", scale=1.5),
     key=normal("* groups keys d", scale=1.5),
     value="* groups keys d_v",
-    mask=where_given("mask", draw_mask),
+    mask=where_given("mask", draw_group_mask),
 )
 
 

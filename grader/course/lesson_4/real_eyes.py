@@ -11,7 +11,7 @@ from attention.vit_layer import ViTLayer
 from torch import Tensor
 
 from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
-from grader.declare.drawn import drawn, drawn_part, given, weights_of
+from grader.declare.drawn import chosen, drawn, weights_of
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import learned, load, named, purity_and_gradients
@@ -120,13 +120,8 @@ PATCH_EMBEDDING = Exercise(
 # ---------------------------------------------------------------- 4.19 and 4.20: functions of a layer and of tokens
 
 
-draw_layer = drawn(
-    sizes=drawn_part(d_model=given("d_model"), num_heads=given("heads")),
-    weights=lambda sampler, sizes: weights_of(ViTLayer, dict(d_model=sizes["d_model"], num_heads=sizes["heads"]))(
-        sampler, sizes
-    ),
-    tokens="* tokens d_model",
-)
+VIT_SIZES = dict(d_model="d_model", num_heads="heads")
+draw_layer = drawn(sizes=chosen(VIT_SIZES), weights=weights_of(ViTLayer, VIT_SIZES), tokens="* tokens d_model")
 
 
 def draw_layer_and_directions(sampler: InputSampler, **sizes: Any) -> Inputs:

@@ -33,8 +33,7 @@ draw_joined = drawn_layer(ConcatenatedAttention, LAYER, **TOKENS, mask=draw_word
 
 def draw_open_gate(sampler: InputSampler, sizes: Sizes) -> Mapping[str, Tensor]:
     """Draw a layer's weights, its gate clearly open."""
-    made = dict(d_model=sizes["d_model"], num_heads=sizes["heads"])
-    weights = weights_of(GatedCrossAttention, made)(sampler, sizes)
+    weights = weights_of(GatedCrossAttention, LAYER)(sampler, sizes)
     return {**weights, "gate": 0.6 + sampler.uniform(1, dtype=sizes.get("dtype", torch.float32))}
 
 

@@ -1,0 +1,189 @@
+"""An exercise in a few lines: the right function, the shapes of its inputs, and the mistakes that students make.
+
+    MEANS = exercise("1.1 Means of rows", row_means, points=20, table="* rows columns", mistakes='''
+        of_columns: These are the means of the columns: one number for each row is asked for.
+            axis=-1  →  axis=-2
+    ''')
+
+It has the checks that most exercises have: the values; batches, where a shape begins with `*`; inputs that stay as they are, and
+gradients where the function computes with tensors. What needs other checks is declared with `StandardChecks` and `Check`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.declare import probes
+from grader.declare.builtin_names import BuiltIn
+from grader.declare.drawn import Draw, drawn
+from grader.declare.edits import edits
+from grader.declare.errors import DeclarationError
+from grader.declare.exercise import Check, Exercise
+from grader.declare.sampler import InputSampler
+from grader.declare.standard_checks import BATCH, StandardChecks
+from grader.declare.trial import trials
+from grader.records import Inputs
+
+EXAMPLE = (2, 3, 4, 5, 6, 7)  # the sizes of the public trial, in the order in which the shapes name them
+HIDDEN = ((5, 7, 3, 11, 2, 13), (3, 2, 7, 5, 13, 11), (7, 11, 2, 3, 5, 17))  # different ones: a swapped axis shows
+BATCHES = ((3,), (2, 3), (1,))
+SHARE = 0.1  # of the points, for batches and for conduct each; the rest is for the values
+UNCHANGED = "the inputs stay as they are"
+
+
+def exercise(
+    heading: str,
+    reference: Callable[..., Any],
+    *,
+    points: float,
+    mistakes: str = "",
+    sizes: Sequence[Mapping[str, Any]] = (),
+    returns: tuple[str, ...] = ("result",),
+    difficulty: int = 1,
+    minutes: int = 10,
+    builds_on: tuple[str, ...] = (),
+    bans: frozenset[str | BuiltIn] = frozenset(),
+    review: str = "",
+    **inputs: str | Draw,
+) -> Exercise:
+    """Declare an exercise whose answer is a function of tensors or of NumPy arrays.
+
+    Args:
+        heading: id and title, as in "1.1 Means of rows".
+        reference: the right function. It gets NumPy arrays if one of its parameters says so: `table: np.ndarray`.
+        mistakes: as `edits` reads them.
+        sizes: of the trials; the first one is public. Without them each size that a shape names is drawn from small numbers.
+        returns: a name for what comes back, or two for a pair.
+        review: what to read again: a heading of the lesson.
+        inputs: for each parameter without a default its shape, or what draws it (grader/declare/drawn.py).
+
+    Raises:
+        DeclarationError: heading, inputs or sizes do not fit the function.
+    """
+    id, title = _id_and_title(heading)
+    where = f"exercise {id}"
+    _check_inputs(where, reference, inputs)
+    chosen = sizes or _sizes(where, inputs)
+    if len(chosen) < 2:
+        raise DeclarationError(f"{where}, sizes: give two trials or more: the first is public, the others are hidden")
+    return Exercise(
+        id=id,
+        title=title,
+        reference=(reference,),
+        points=points,
+        difficulty=difficulty,
+        minutes=minutes,
+        checks=_checks(reference, inputs, chosen, points, returns),
+        mistakes=edits(reference, mistakes) if mistakes else (),
+        builds_on=builds_on,
+        bans=bans,
+        review=review,
+    )
+
+
+def _checks(
+    reference: Callable[..., Any],
+    inputs: Mapping[str, str | Draw],
+    sizes: Sequence[Mapping[str, Any]],
+    points: float,
+    returns: tuple[str, ...],
+) -> tuple[Check, ...]:
+    """Make the checks: values, batches where a shape has them, and conduct."""
+    numpy = any("ndarray" in str(one.annotation) for one in inspect.signature(reference).parameters.values())
+    draw = partial(_as_tensors, drawn(**inputs), {"dtype": torch.float64} if numpy else {})
+    make = StandardChecks(reference=reference, returns=returns, draw=draw)
+    batched = any(isinstance(shape, str) and shape.startswith("*") for shape in inputs.values())
+    share, rest = points * SHARE, points * (1 - (2 if batched else 1) * SHARE)
+    more: dict[str, Any] = {"probe": probes.call_with_arrays} if numpy else {}
+    checks = [make.values("the right values come back", rest, examples=sizes[:1], trials=sizes[1:], **more)]
+    if batched:
+        hidden = sizes[1:]
+        some = [{"batch_shape": shape, **hidden[at % len(hidden)]} for at, shape in enumerate(BATCHES)]
+        checks.append(make.batch(share, title=BATCH, trials=some, **more))
+    return (*checks, _conduct(make, sizes, share, numpy))
+
+
+def _id_and_title(heading: str) -> tuple[str, str]:
+    """Split a heading.
+
+    Raises:
+        DeclarationError: it does not begin with an id.
+    """
+    id, _, title = heading.partition(" ")
+    if not title or not id[:1].isdigit():
+        raise DeclarationError(f"exercise {heading!r}: begin the heading with the id, as in '1.1 Means of rows'")
+    return id, title
+
+
+def _check_inputs(where: str, reference: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
+    """See that there is an input for each parameter, in their order, and none besides.
+
+    Raises:
+        DeclarationError: there is not.
+    """
+    parameters = inspect.signature(reference).parameters
+    if strange := [name for name in inputs if name not in parameters]:
+        raise DeclarationError(f"{where}: {reference.__name__} has no parameter {', '.join(strange)}")
+    missing = [name for name, one in parameters.items() if one.default is one.empty and name not in inputs]
+    if missing:
+        raise DeclarationError(f"{where}: say the shape of {', '.join(missing)}, as in {missing[0]}='* rows columns'")
+    if [*inputs] != [name for name in parameters if name in inputs]:
+        raise DeclarationError(f"{where}: give the shapes in the order of the parameters: {', '.join(parameters)}")
+
+
+def _sizes(where: str, inputs: Mapping[str, str | Draw]) -> list[dict[str, int]]:
+    """Choose the sizes that the shapes name: one public trial, and some hidden ones.
+
+    Raises:
+        DeclarationError: there are too many, or what draws an input may need sizes that no shape names.
+    """
+    texts = [shape for shape in inputs.values() if isinstance(shape, str)]
+    factors = [name for text in texts for axis in text.split() for name in axis.split("·")]
+    names = list(dict.fromkeys(name for name in factors if name != "*" and not name.isdigit()))
+    if len(texts) < len(inputs) or len(names) > len(EXAMPLE):
+        raise DeclarationError(f"{where}: give sizes=[dict(…), …], the first of them public")
+    return [dict(zip(names, some, strict=False)) for some in (EXAMPLE, *HIDDEN)]
+
+
+def _as_tensors(draw: Callable[..., Inputs], more: Mapping[str, Any], sampler: InputSampler, **sizes: Any) -> Inputs:
+    """Draw inputs; of NumPy arrays make tensors, which is how they travel."""
+    return {name: probes.from_array(value) for name, value in draw(sampler, **{**more, **sizes}).items()}
+
+
+def _conduct(make: StandardChecks, sizes: Sequence[Mapping[str, Any]], points: float, numpy: bool) -> Check:
+    """Make the check of side effects; of gradients, too, where what comes back has some."""
+    if not numpy:
+        some = make.draw(InputSampler("a look at what comes back"), **sizes[0])
+        leaves = [value.requires_grad_() for value in some.values() if _learns(value)]
+        try:
+            back = probes.named(make.reference(**some), list(make.returns))
+        except Exception as error:  # it is the author's own code, which may raise anything
+            said = f"{make.reference.__name__} does not run on the public trial ({type(error).__name__}: {error})"
+            raise DeclarationError(f"{said}. Give other shapes, or sizes=[dict(…), …]") from error
+        if leaves and all(_learns(value) and value.requires_grad for value in back.values()):
+            return make.conduct(points, trials=[{**sizes[-1], "dtype": torch.float64}])
+
+    def draw(sampler: InputSampler, **chosen: Any) -> Inputs:
+        return {"arguments": make.draw(sampler, **chosen)}
+
+    probe = probes.arrays_unchanged if numpy else probes.inputs_unchanged
+    names = {"function": make.reference.__name__}
+    return Check(
+        name="conduct",
+        title=UNCHANGED,
+        points=points,
+        probe=probe,
+        trials=trials(draw, *sizes[1:]),
+        names=names,
+        needs=("values",),
+    )
+
+
+def _learns(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point()
