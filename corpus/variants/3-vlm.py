@@ -62,7 +62,7 @@ def patchify(images, patch_size):
 class PositionEmbedding(nn.Module):
     def __init__(self, n: int, d_model: int) -> None:
         super().__init__()
-        self.embedding = nn.Parameter(torch.zeros(n, d_model))
+        self.embedding = nn.Parameter(torch.zeros(n, d_model).uniform_(-0.1, 0.1))
 
     def forward(self, tokens: Tensor) -> Tensor:
         return tokens + self.embedding[: tokens.shape[-2], :]

@@ -26,12 +26,13 @@ draw_position_sizes = drawn(n=given("n"), d_model=given("d_model"))
 
 
 def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str, Value]:
-    """Report the parameters of a layer: their names, the embedding's shape, and whether all are learned."""
+    """Report the parameters of a layer: their names, the embedding's shape, whether all are learned and begin apart."""
     layer = PositionEmbedding(n=n, d_model=d_model)
     return {
         "parameters": sorted(name for name, _ in layer.named_parameters()),
         "shape": list(layer.embedding.shape),
         "learned": all(parameter.requires_grad for parameter in layer.parameters()),
+        "places that begin apart": len(torch.unique(layer.embedding, dim=0)),
     }
 
 
@@ -51,6 +52,8 @@ def position_gradients(layer_class, sizes, weights, arguments, returns, grad_out
 POSITION_MISTAKES = edits(PositionEmbedding, """
     fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
         self.embedding = nn.Parameter(torch.randn(n, d_model))  →  self.register_buffer("embedding", torch.randn(n, d_model))
+    places_alike: All places begin alike, so the layer tells none from another. Draw its numbers at random: torch.randn.
+        torch.randn(n, d_model)  →  torch.zeros(n, d_model)
     from_the_second_row: The slice begins at the second row, so no token gets the first position. Begin at row 0.
         self.embedding[:count]  →  self.embedding[1 : count + 1]
     positions_alone: The positions replace the tokens here. Add the two, so that both meanings stay.
