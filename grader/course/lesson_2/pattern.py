@@ -125,6 +125,16 @@ PATTERN_MISTAKES = edits(classify_pattern, """
     more_than_half: At least half means that exactly half is enough: >= instead of >.
         weights.sum(0).max() >=  →  weights.sum(0).max() >
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
+    more_than_everywhere: At least half means that exactly half is enough: >= instead of >. So it is with 3/4.
+        weights.sum(0).max() >=  →  weights.sum(0).max() >
+        weights.diagonal().sum() >=  →  weights.diagonal().sum() >
+        weights[near].sum() >=  →  weights[near].sum() >
+    sums_taken_for_shares: These sums are compared with ½ and ¾ as if all weight together were 1. It is as much as there are
+        rows: divide by it first.
+        total = weights.sum()  →  total = 1.0
+    entropy_of_the_mean: The rows are averaged first, and the mean of a diagonal is even. Take the entropy of each row, then
+        the mean.
+        attention_entropy(weights).mean()  →  attention_entropy(weights.mean(0))
     local_from_half: "local" asks for 3/4 of all weight near the diagonal. Half is not enough.
         0.75 * total  →  total / 2
     one_large_weight: One large weight makes no hub. Add up what each key gets, over all queries: half of all weight.

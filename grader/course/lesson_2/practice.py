@@ -154,6 +154,13 @@ FUSION_MISTAKES = edits(ImageTextFusion, """
     no_context: Neither side is handed the other as its context, so each looks at itself.
         self.text_from_image(text, image)  →  self.text_from_image(text)
         self.image_from_text(image, text)  →  self.image_from_text(image)
+    only_text_sees: The image is handed no context, so it looks at itself. Hand it the text.
+        self.image_from_text(image, text)  →  self.image_from_text(image)
+    only_image_sees: The text is handed no context, so it looks at itself. Hand it the image.
+        self.text_from_image(text, image)  →  self.text_from_image(text)
+    context_without_norm: What is looked at is not normalised. Both sides go through their norm, whoever asks.
+        (text, image)[0]  →  (text, self.image_in(image_tokens))[0]
+        (image, text)[0]  →  (image, self.text_in(text_tokens))[0]
     residual_inside: The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow
         layer by layer.
         = text_tokens + result[0], image_tokens + result[1]

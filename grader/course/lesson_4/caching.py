@@ -105,6 +105,8 @@ CACHE_MISTAKES = edits(attend_with_cache, """
     cached_without_mask: Nothing is masked: among the new tokens each sees those after it, too. New token t sees all
         before, and new ones up to t.
         (query, key, value, mask)  →  (query, key, value)
+    masked_at_first_only: Only the first call hides what comes later. New tokens behind a cache need their mask, too.
+        (query, key, value, mask)  →  (query, key, value, mask if cache is None else None)
     mask_without_the_past: The causal mask begins at the first column, as if nothing were cached. New token t may
         see P + t + 1 keys: .tril(P).
         .tril(known - new)  →  .tril()

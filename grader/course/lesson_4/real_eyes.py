@@ -246,6 +246,9 @@ VIT_BLOCK_MISTAKES = edits(vit_block, """
         return tokens + layer.scale_2 * worked, weights  →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
     residual_of_the_norm: The residual carries the tokens behind the norm. Add to the tokens as they were before it.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
+    residuals_of_both_norms: Both residuals carry the tokens behind the norm. Add to the tokens as they were before it.
+        tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
+        return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
     attention_without_norm: Attention reads the tokens without their norm. Hand it norm_1(tokens).
         layer.norm_1(tokens)  →  tokens
     second_norm_missing: The feed-forward step reads the tokens without their norm. Hand it norm_2(tokens).
@@ -261,6 +264,10 @@ VIT_BLOCK_MISTAKES = edits(vit_block, """
     scales_swapped: scale_1 and scale_2 have changed places.
         layer.scale_1 * seen  →  layer.scale_2 * seen
         layer.scale_2 * worked  →  layer.scale_1 * worked
+    first_scale_twice: scale_1 is used twice. What the feed-forward step brings has scale_2.
+        layer.scale_2  →  layer.scale_1
+    second_scale_twice: scale_2 is used twice. What attention brings has scale_1.
+        layer.scale_1  →  layer.scale_2
     scale_on_the_sum: The residual is scaled, too. Scale what is added, and only that.
         tokens + layer.scale_1 * seen  →  layer.scale_1 * (tokens + seen)
         tokens + layer.scale_2 * worked  →  layer.scale_2 * (tokens + worked)
@@ -314,6 +321,8 @@ CLS_MISTAKES = edits(cls_map, """
         weights[..., 0, 1:]  →  weights[..., 1:, 0]
     last_patch_asks: This is the row of the last token. [CLS] is the first.
         weights[..., 0, 1:]  →  weights[..., -1, 1:]
+    cls_taken_for_last: This is what the last token looks at, without itself. [CLS] is the first token.
+        weights[..., 0, 1:]  →  weights[..., -1, :-1]
     itself_kept: The weight of [CLS] on itself is among the patches, and the last patch is missing. Leave out the first number of the row.
         weights[..., 0, 1:]  →  weights[..., 0, :-1]
     every_query_averaged: All queries are averaged. Take the row of [CLS] alone.

@@ -39,6 +39,9 @@ PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
     mask_still_inverted: The words look at the padding, and at nothing else. In this course a mask is True where one
         may look; `padding` is True where one may not.
         ~padding  →  padding
+    mask_without_words: The mask has no axis for the words, so the scenes of the batch are taken for words. Give it one:
+        unsqueeze(-2).
+        ~padding.unsqueeze(-2)  →  ~padding
     mask_removed: The mask is gone: the words look at the padding, too. A mask is needed here, and it has to mean
         the opposite.
         , ~padding.unsqueeze(-2)  →
