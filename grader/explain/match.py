@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable, Sequence
 
 import torch
@@ -12,6 +14,7 @@ from grader.explain.seen import Candidate, Explanation, Seen
 from grader.judge.compare import scale
 from grader.submission.code.traits import shows
 
+COMPARISON = re.compile(r"\bthe comparison(?: with ([\d.]+))?")
 ENOUGH = 3  # so many numbers must differ before a match of values says something
 FEW = 20  # fewer values than that say little: bools, counts, lists of names
 
@@ -57,7 +60,7 @@ def nearest(
         ]
         if not declared and len({candidate.says for candidate in whole}) != 1:
             return None
-        matching = whole or matching
+        matching = [one for one in whole or matching if declared or _is_there(one.says, source)]
         if declared and says_little(seen, seen[chosen[0]].check):
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
         if not matching:
@@ -69,6 +72,21 @@ def nearest(
     else:
         best = matching[0]
     return Explanation(best.kind, best.name, best.says)
+
+
+def _is_there(says: str, source: str) -> bool:
+    """Tell whether the code has the comparison that a sentence speaks of; other sentences speak of what is seen."""
+    named = COMPARISON.search(says)
+    if named is None:
+        return True
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    compared = [
+        side for node in ast.walk(tree) if isinstance(node, ast.Compare) for side in (node.left, *node.comparators)
+    ]
+    return any(named[1] in (None, ast.unparse(side)) for side in compared)
 
 
 def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequence[Fingerprint]) -> Explanation | None:

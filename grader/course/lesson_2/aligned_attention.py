@@ -86,6 +86,10 @@ def look(
 ALIGNED_MISTAKES = edits(AlignedCrossAttention, """
     cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner.
         self.aligner(image_tokens)  →  image_tokens[..., : text_tokens.shape[-1]]
+    aligner_never_used: The aligner is made and never called: the attention reads the raw image tokens. Hand it the
+        aligned ones.
+        (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
+        self.aligner(image_tokens)  →  image_tokens
     image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.
         + mask = None if mask is None else mask.transpose(-2, -1)
         text_tokens, self.aligner(image_tokens), mask  →  self.aligner(image_tokens), text_tokens, mask

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from attention.alignment import alignment_loss
 from torch import Tensor
+from torch.nn import functional as F
 
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
@@ -54,6 +55,13 @@ def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, 
     return purity_and_gradients(call, tensors, {"loss": direction})
 
 
+def clip_loss(aligned: Tensor, words: Tensor, labels: Tensor, temperature: float) -> Tensor:
+    """CLIP's loss on the tokens and the words of their labels, for the mistakes."""
+    tokens, own = F.normalize(aligned.flatten(0, -2), dim=-1), F.normalize(words, dim=-1)[labels.flatten()]
+    pairs, diagonal = tokens @ own.T / temperature, torch.arange(labels.numel(), device=labels.device)
+    return (F.cross_entropy(pairs, diagonal) + F.cross_entropy(pairs.T, diagonal)) / 2
+
+
 LOSS_MISTAKES = edits(alignment_loss, """
     dot_products: Cosine similarity compares directions: divide both vectors by their length first.
         F.normalize(aligned, dim=-1)  →  aligned
@@ -71,6 +79,9 @@ LOSS_MISTAKES = edits(alignment_loss, """
         / temperature  →
     softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.
         similarity.reshape(-1, len(words)) / temperature  →  (similarity.reshape(-1, len(words)) / temperature).softmax(-1)
+    clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the others. Here each
+        token picks its word among all words, and that is all.
+        = clip_loss(aligned, words, labels, temperature)
     summed: The loss is the mean over the tokens, not their sum.
         = result * labels.numel()
     only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.
@@ -87,7 +98,7 @@ LOSS_MISTAKES = edits(alignment_loss, """
     exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and
         log_softmax stay finite.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  exps = (similarity / temperature).exp(); return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) / exps.sum(-1)).log().mean()
-""")  # fmt: skip
+""", clip_loss=clip_loss)  # fmt: skip
 
 LOSS_CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
 

@@ -172,6 +172,10 @@ FUSION_MISTAKES = edits(ImageTextFusion, """
     no_norm: The tokens are not normalised. Put them through text_norm and image_norm first.
         self.text_norm(text_tokens)  →  text_tokens
         self.image_norm(image_tokens)  →  image_tokens
+    norms_behind_the_layers: The norms stand behind text_in and image_in. They come first, so they are as wide as the tokens.
+        nn.LayerNorm(d_text), nn.LayerNorm(d_image)  →  nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.text_in(self.text_norm(text_tokens))  →  self.text_norm(self.text_in(text_tokens))
+        self.image_in(self.image_norm(image_tokens))  →  self.image_norm(self.image_in(image_tokens))
     each_side_detached: No gradient flows from one side to the other: .detach() cuts it off. Both sides learn from
         each other.
         (text, image)[0]  →  (text, image.detach())[0]

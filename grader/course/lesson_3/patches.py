@@ -163,7 +163,7 @@ SWAP_MISTAKES = edits(swap_by_index, """
     copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
         the original.
         swapped[scene, second] = image_patches[scene, first]  →  pass
-    swaps_scenes: Scenes change places here. The patches are the second axis: image_patches[:, first].
+    swaps_scenes: Scenes change places here. The patches are the second axis.
         swapped[scene, first] = image_patches[scene, second]  →  swapped[first] = image_patches[second]
         swapped[scene, second] = image_patches[scene, first]  →  swapped[second] = image_patches[first]
     swaps_pixels: Pixels change places here. The patches are the second axis: image_patches[:, first].

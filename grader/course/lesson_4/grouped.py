@@ -69,6 +69,8 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
         + mask = None
     grouped_mask_inverted: The mask is turned around: True = may attend.
         ~mask  →  mask
+    mask_without_head_axis: A mask with the axes of the batch meets the heads. Give it an axis for them: unsqueeze(-3).
+        mask.unsqueeze(-3) if mask.dim() > 2 else mask  →  mask
     grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with
         −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores

@@ -84,7 +84,7 @@ TILED_MISTAKES = edits(tiled_attention, """
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
     nothing_scaled_down: Neither sum is scaled down when a larger score comes: multiply both by exp(old largest −
-        new largest).
+        new largest), before the old one is overwritten.
         total * shrink  →  total
         summed * shrink  →  summed
     values_not_scaled_down: The sum of the exponentials is scaled down when a larger score comes, the sum with the

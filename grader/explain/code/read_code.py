@@ -139,6 +139,17 @@ MODULES = frozenset(
 )
 
 
+def values_of(name: str, tree: ast.AST) -> list[ast.expr]:
+    """Return what a name is given by assignments, in their order; of several names at once, all that they are given."""
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(target))
+    ]
+
+
 def integer(node: ast.AST | None) -> int | None:
     """Return the whole number that an expression is; None if it is none."""
     try:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, text_of
+from grader.explain.code.read_code import Raising, called_name, calls, integer, parameters_of, text_of, values_of
 from grader.explain.exceptions.names import nearest
 
 # ---------------------------------------------------------------- arguments
@@ -186,12 +186,29 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
             " Where the task wants that, it asks for a ValueError: `raise ValueError(…)`."
         )
     if start.startswith("raise") and raising.error == "ValueError":
-        return "Your own `raise` refuses an input that the task allows."
+        counted = _measured_from_front(raising)
+        because = f": `{counted}` counts from the front, where other inputs have other axes" if counted else ""
+        return f"Your own `raise` refuses an input that the task allows{because}."
     if start.startswith("raise"):
         return (
             "Your own `raise` refuses this input."
             f" Where the task wants that, it asks for a ValueError, not for {raising.error}."
         )
+    return ""
+
+
+def _measured_from_front(raising: Raising) -> str:
+    """Return the size counted from the front, `x.shape[1]`, on which the condition of this `raise` depends; "" if there is none."""
+    line = getattr(raising.node, "lineno", 0)
+    for branch in ast.walk(raising.tree):
+        if not isinstance(branch, ast.If) or not branch.lineno < line <= (branch.end_lineno or 0):
+            continue
+        names = {inner.id for inner in ast.walk(branch.test) if isinstance(inner, ast.Name)}
+        values = [branch.test, *(value for name in names for value in values_of(name, raising.tree))]
+        sizes = [inner for value in values for inner in ast.walk(value) if isinstance(inner, ast.Subscript)]
+        for size in sizes:
+            if text_of(size.value).endswith(".shape") and (integer(size.slice) or 0) > 0:
+                return text_of(size)
     return ""
 
 

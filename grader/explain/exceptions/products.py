@@ -6,9 +6,20 @@ import ast
 import re
 from collections.abc import Iterator
 
-from grader.explain.code.read_code import Raising, Shape, called_name, calls, parameters_of, shape_of, text_of
+from grader.explain.code.read_code import (
+    Raising,
+    Shape,
+    called_name,
+    calls,
+    integer,
+    parameters_of,
+    shape_of,
+    text_of,
+    values_of,
+)
 
 NAMED_WEIGHTS = re.compile(r"weights?|attn|attention|probs?|alpha|A|w", re.I)
+REDUCING = {"mean", "sum", "amax", "amin", "prod", "select"}
 NAMED_VALUES = re.compile(r"values?|v", re.I)
 
 
@@ -54,6 +65,9 @@ def batches_differ(raising: Raising, _: re.Match) -> str:
 
 def _fix_of_product(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, b: Shape) -> str:
     """Say the one change with which a product fits; "" if there are several or none."""
+    for factor in (one, other):
+        if counted := _counts_from_front(factor, raising.tree):
+            return f"`{counted}` counts its axis from the front, and that is another one with other axes in front. Count from the end: -1, -2, …"
     first, second = text_of(one), text_of(other)
     one_turned, other_turned = _is_turned(one, raising.tree), _is_turned(other, raising.tree)
     if one_turned and b[-1] == a[-2]:
@@ -76,6 +90,16 @@ def _fix_of_product(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, 
     if mixes and not fits:
         return f"`{first}` has a column for each key, and `{second}` another number of rows. Each key needs one value."
     return f"`{first}` and `{second}` cannot be multiplied as they are: {fits[0]}." if len(fits) == 1 else ""
+
+
+def _counts_from_front(node: ast.expr, tree: ast.AST) -> str:
+    """Return what takes an axis away that it counts from the front, `x.mean(1)`: the factor, or what its name stands for."""
+    value = next((value for value in reversed(values_of(node.id, tree))), node) if isinstance(node, ast.Name) else node
+    if isinstance(value, ast.Call) and called_name(value) in REDUCING:
+        given = [word.value for word in value.keywords if word.arg in ("dim", "axis")] or value.args[-1:]
+        if given and (integer(given[0]) or 0) > 0:
+            return text_of(value)
+    return ""
 
 
 def _products(node: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:

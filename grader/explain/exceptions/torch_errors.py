@@ -23,6 +23,8 @@ RESHAPES = ("view", "reshape", "unflatten", "expand")
 
 # ---------------------------------------------------------------- sizes and axes
 
+TURNING = {"transpose", "permute", "swapaxes", "swapdims", "movedim", "t", "unfold"}
+
 
 def written_size(raising: Raising, _: re.Match) -> str:
     """Name a size that is written as a number, where it differs from input to input."""
@@ -191,11 +193,21 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
     return "What is called here gets whole numbers where it needs floats. Is it the right tensor?"
 
 
+def no_view(raising: Raising, _: re.Match) -> str:
+    """Say why .view refuses: axes change places in the answer, or what is viewed was cut out of something."""
+    turned = any(called_name(call) in TURNING for call in calls(raising.tree)) or re.search(
+        r"\.m?T\b", ast.unparse(raising.tree)
+    )
+    why = (
+        "After a transpose or permute the numbers no longer"
+        if turned
+        else "What is cut out of a tensor does not always"
+    )
+    return f"{why} lie in order, and .view refuses. Use .reshape or .flatten."
+
+
 TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
-    (
-        r"view size is not compatible with input tensor's size and stride",
-        "After a transpose or permute the numbers no longer lie in order, and .view refuses. Use .reshape or .flatten.",
-    ),
+    (r"view size is not compatible with input tensor's size and stride", no_view),
     (r"RuntimeError: shape '\[.*\]' is invalid for input of size", sizes_do_not_multiply),
     (r"unflatten: Provided sizes", sizes_do_not_multiply),
     (r"RuntimeError: The expanded size of the tensor", written_size),
