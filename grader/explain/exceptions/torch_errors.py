@@ -198,11 +198,9 @@ def no_view(raising: Raising, _: re.Match) -> str:
     turned = any(called_name(call) in TURNING for call in calls(raising.tree)) or re.search(
         r"\.m?T\b", ast.unparse(raising.tree)
     )
-    why = (
-        "After a transpose or permute the numbers no longer"
-        if turned
-        else "What is cut out of a tensor does not always"
-    )
+    why = "After a transpose or permute the numbers no longer"
+    if not turned:  # so the input came like this, or it is cut out of a larger one
+        why = "The numbers of a tensor that was turned, or cut out of another one, do not"
     return f"{why} lie in order, and .view refuses. Use .reshape or .flatten."
 
 
