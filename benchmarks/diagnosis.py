@@ -1,10 +1,9 @@
 """What do students read? The blind answers of corpus/, judged: refused or accepted, explained, and whether that is the cause.
 
-`python -m benchmarks.diagnosis [--say] [--again] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
+`python -m benchmarks.diagnosis [--say] [--corpus second] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
 
-Whether an explanation names the true cause was judged one by one, by reading it; corpus/judgements.jsonl keeps each judgement
-with the words that it is about, and judgements_again.jsonl those of --again. Words that have changed since count as unjudged;
---unjudged writes these to a file.
+Whether an explanation names the true cause was judged one by one, by reading it; corpus/judgements keeps each judgement
+with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import torch
 
 from benchmarks import publish
 from corpus import judging as truth
-from corpus.answers import BLIND, BLIND_AGAIN, Answer, answers, judgements, told
+from corpus.answers import CORPORA, Answer, answers, judgements, told
 from corpus.judging import self_check, verdict
 from grader.course import lessons
 from grader.declare.lesson import Lesson
@@ -46,7 +45,7 @@ def main() -> None:
     """Judge every answer, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--say", action="store_true", help="print what each wrong answer is told")
-    parser.add_argument("--again", action="store_true", help="the answers that were written later")
+    parser.add_argument("--corpus", choices=CORPORA, default=CORPORA[0], help="in the order in which they were written")
     parser.add_argument("--half", choices=("read", "unread"), help="this half of the corpus alone")
     parser.add_argument("--assignment", help="the answers to this lesson alone")
     parser.add_argument("--exercise", help="the answers to this exercise alone")
@@ -54,8 +53,8 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     seconds = _measure_explanations()
-    known, rows, unjudged = judgements(options.again), {}, []
-    for answer in answers(BLIND_AGAIN if options.again else BLIND):
+    known, rows, unjudged = judgements(options.corpus), {}, []
+    for answer in answers(options.corpus):
         if options.half is not None and answer.unread != (options.half == "unread"):
             continue
         if options.exercise is not None and answer.exercise != options.exercise:

@@ -15,9 +15,8 @@ import jupytext
 from grader.records import Verdict
 
 HERE = Path(__file__).parent
-BLIND, BLIND_AGAIN = HERE / "blind", HERE / "blind_again"
+CORPORA = ("first", "second", "third")  # in the order in which they were written, each by somebody else
 VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
-JUDGED, JUDGED_AGAIN = HERE / "judgements.jsonl", HERE / "judgements_again.jsonl"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
 
 
@@ -36,8 +35,9 @@ class Answer(NamedTuple):
         return int(sha256(self.name.encode()).hexdigest(), 16) % 2 == 1
 
 
-def answers(folder: Path = BLIND) -> Iterator[Answer]:
-    """Yield every answer of a folder that was written without sight of the grader, 4.9 before 4.10."""
+def answers(corpus: str | Path = CORPORA[0]) -> Iterator[Answer]:
+    """Yield every answer of a corpus, or of a folder, that was written without sight of the grader, 4.9 before 4.10."""
+    folder = corpus if isinstance(corpus, Path) else HERE / "blind" / corpus
     for file in sorted(folder.glob("*.py"), key=lambda file: re.sub(r"\d+", lambda n: n[0].zfill(2), file.stem)):
         before, *parts = TITLE.split(file.read_text("utf-8"))
         assert not before.strip(), file
@@ -50,16 +50,15 @@ def told(verdict: Verdict) -> str:
     return " ".join(filter(None, (verdict.message, verdict.hint)))
 
 
-def judgements(again: bool = False) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return for each answer the words that were judged, and the judgement, by exercise and name.
+def judgements(corpus: str = CORPORA[0]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return for each answer of a corpus the words that were judged, and the judgement, by exercise and name.
 
     The judgement is "cause" (a student who reads the words knows what is wrong), "part" (they lead there, or name one of two
-    causes), "nothing" (only what is off), "false" (they name another cause), or "accepted" (the answer was not refused).
-
-    Args:
-        again: of the answers that were written later; one with the name and the words of an earlier one is judged with that.
+    causes), "nothing" (only what is off), "false" (they name another cause), or "accepted" (the answer was not refused). An answer
+    with the name and the words of one of an earlier corpus is judged with that.
     """
-    files = [file for file in (JUDGED, *[JUDGED_AGAIN] * again) if file.is_file()]
+    names = CORPORA[: CORPORA.index(corpus) + 1]
+    files = [file for name in names if (file := HERE / "judgements" / f"{name}.jsonl").is_file()]
     lines = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     return {(line["exercise"], line["name"]): (line["told"], line["judgement"]) for line in lines}
 
