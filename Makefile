@@ -18,6 +18,8 @@ endif
 EXAMPLES    := sqlite:///examples/graded/gradebook.db
 GPU_PYTHON  ?= $(RUN)/python
 GPU_RESULTS := benchmarks/results/gpu.txt
+# Whoever switches off that Python keeps what it has compiled waits for it again in each of the many processes of the tests.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup system browser build grade test test-rest test-all lint built lab release students preview explorer truth bench scale gpu clean
 

@@ -67,7 +67,8 @@ class Commands(TyperGroup):
             if error.errno == errno.EPIPE:  # as in `| head`: nobody reads on, and typer ends quietly
                 raise
             _drop_output()
-            _stop(f"{error.filename or 'standard output'}: {error.strerror}")
+            # One that we raise ourselves, about a notebook that was never built, has no number, and says all.
+            _stop(f"{error.filename or 'standard output'}: {error.strerror}" if error.errno else str(error))
 
 
 def _drop_output() -> None:

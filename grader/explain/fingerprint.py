@@ -52,8 +52,12 @@ def fingerprint(values: Mapping[str, Any]) -> Fingerprint:
 
 
 def fingerprint_of_error(error: str, message: str) -> Fingerprint:
-    """Return the fingerprint of an exception; the text counts too, because a text that names the same shapes has one cause."""
-    return Fingerprint(-1 - _digest(f"{error}: {(message.strip().splitlines() or [''])[0]}"))
+    """Return the fingerprint of an exception; the text counts too, because a text that names the same shapes has one cause.
+
+    PyTorch 2.15 puts the name of the operator in front, "mm: mat1 and …", and older ones do not.
+    """
+    first = (message.strip().splitlines() or [""])[0]
+    return Fingerprint(-1 - _digest(f"{error}: {first.removeprefix('mm: ').removeprefix('addmm: ')}"))
 
 
 def alike(one: Fingerprint, other: Fingerprint) -> bool:

@@ -184,3 +184,9 @@ def test_a_mistake_that_gives_most_trials_is_likely() -> None:
     assert explain(seen, [candidate(odd, odd, odd, says="that one")]) is None
     two = [candidate(odd, odd * 2.17, odd, says=says) for says in ("that one", "another")]
     assert explain(seen, two) is None
+
+
+def test_an_error_has_one_fingerprint_whatever_version_of_pytorch_words_it() -> None:
+    """PyTorch 2.15 puts the operator's name in front."""
+    text = "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x5)"
+    assert fingerprint_of_error("RuntimeError", f"mm: {text}") == fingerprint_of_error("RuntimeError", text)
