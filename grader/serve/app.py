@@ -34,8 +34,8 @@ def make_app(site: Site) -> Starlette:
         get("/in/{token}", ask_to_sign_in),
         post("/in", sign_in, NEWCOMER),
         post("/out", sign_out, ANYBODY),
-        get("/static/style.css", lambda visit: _static(web.style(), "text/css")),
-        get("/static/live.js", lambda visit: _static((web.HERE / "live.js").read_bytes(), "text/javascript")),
+        get("/static/style.css", lambda visit: _static(web.render("serve.css"), "text/css")),
+        get("/static/live.js", lambda visit: _static(web.render("live.js"), "text/javascript")),
         get("/health", lambda visit: PlainTextResponse("ok\n")),
         *student_pages.ROUTES,
         *class_pages.ROUTES,
@@ -126,7 +126,7 @@ def sign_out(visit: Visit) -> Response:
 # ---------------------------------------------------------------- the rest
 
 
-def _static(content: bytes, kind: str) -> Response:
+def _static(content: str, kind: str) -> Response:
     """Answer with the styles, or with the only script: it shows what happens in the queue without a reload."""
     return Response(content, media_type=kind, headers={"Cache-Control": "max-age=300"})
 

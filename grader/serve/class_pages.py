@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from grader.classes.gradebook.hear_appeals import decide_appeal
+from grader.commands.from_gradebook import whole_class_page
 from grader.records import Appeal, GradebookEntry, Student
 from grader.report.text import who
 from grader.serve import attempts
@@ -63,7 +64,8 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
 
 def report(visit: Visit) -> Response:
     """Show the report of the class, as `grader report` writes it."""
-    return students_html(visit.site.class_report().encode("utf-8", "replace"))
+    site = visit.site
+    return students_html(whole_class_page(site.entries(), site.root, site.gradebook).encode("utf-8", "replace"))
 
 
 def feedback(visit: Visit) -> Response:

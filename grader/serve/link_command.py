@@ -62,21 +62,15 @@ def run(
 def _write(site: Site, to: Path, terminal: Terminal) -> int:
     """Write the links of all students of the gradebook, for its owner alone to read."""
     students = site.students()
-    usable = [id for id in students if can_sign_in(id)]
+    usable = [one for one in students.values() if can_sign_in(one.id)]
     if not usable:
-        terminal.complain(
-            "the gradebook has no student yet. Take them from your platform's list first: grader roster FILE"
-        )
+        terminal.complain("no student is known yet. Take them from your platform's list first: grader roster FILE")
         return WRONG_USE
-    for id in students.keys() - set(usable):
+    for id in students.keys() - {one.id for one in usable}:
         terminal.complain(f"{id!r} gets no link: the name cannot be a folder that grading finds")
-    own = links_for(site.store, site.key, usable, STUDENT, site.settings.link_days)
+    own = links_for(site.store, site.key, [one.id for one in usable], STUDENT, site.settings.link_days)
     address = f"{site.settings.url}{LINK_PATH}"
-    rows = [
-        (one.id, one.first_name, one.last_name, one.email, address + own[id])
-        for id, one in students.items()
-        if id in own
-    ]
+    rows = [(one.id, one.first_name, one.last_name, one.email, address + own[one.id]) for one in usable]
     text = table([("student", "first name", "last name", "email", "link"), *rows])
     write_atomically(to, text, mode=0o600)
     terminal.say(f"wrote {len(usable)} links to {to}: send each student the own one, and no other")

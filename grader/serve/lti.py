@@ -69,14 +69,13 @@ def begin_login(site: Site, told: Mapping[str, str]) -> str:
     Raises:
         LtiError: no registered platform asks for it.
     """
-    own = (told.get("iss"), told.get("client_id"))
-    for name, platform in site.settings.lti.items():
-        if own in ((platform.issuer, platform.client_id), (platform.issuer, ""), (platform.issuer, None)):
-            return _login_address(site, name, platform, told)
-    raise LtiError("Your platform is not known here. Tell your instructor.")
-
-
-def _login_address(site: Site, name: str, platform: Platform, told: Mapping[str, str]) -> str:
+    issuer, client = told.get("iss"), told.get("client_id")
+    known = [
+        name for name, one in site.settings.lti.items() if issuer == one.issuer and client in (one.client_id, "", None)
+    ]
+    if not known:
+        raise LtiError("Your platform is not known here. Tell your instructor.")
+    platform = site.settings.lti[known[0]]
     nonce = secrets.token_urlsafe(32)
     query = {
         "scope": "openid",
@@ -87,7 +86,7 @@ def _login_address(site: Site, name: str, platform: Platform, told: Mapping[str,
         "redirect_uri": f"{site.settings.url}/lti/launch",
         "login_hint": told.get("login_hint", ""),
         "lti_message_hint": told.get("lti_message_hint", ""),
-        "state": issue(site.store, STATE, {"nonce": nonce, "platform": name}, STATE_SECONDS),
+        "state": issue(site.store, STATE, {"nonce": nonce, "platform": known[0]}, STATE_SECONDS),
         "nonce": nonce,
     }
     return f"{platform.login_url}{'&' if urlsplit(platform.login_url).query else '?'}{urlencode(query)}"

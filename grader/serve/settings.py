@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from grader.paths import write_atomically
 
@@ -118,21 +118,10 @@ class Settings(_Table):
     lti: Mapping[str, Platform] = {}
     hub: Hub | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _each_stands_on_every(cls, told: Any) -> Any:
-        """Give each assignment the rules of [every] that it does not set itself."""
-        every, each = told.get("every", {}), told.get("assignment", {})
-        if not isinstance(every, dict) or not isinstance(each, dict):
-            return told
-        return {
-            **told,
-            "assignment": {name: {**every, **own} if isinstance(own, dict) else own for name, own in each.items()},
-        }
-
     def policy(self, assignment: str) -> Policy:
-        """Return the rules of an assignment."""
-        return self.assignment.get(assignment, self.every)
+        """Return the rules of an assignment: its own, and for what it does not set itself those of [every]."""
+        own = self.assignment.get(assignment, Policy())
+        return self.every.model_copy(update=own.model_dump(exclude_unset=True))
 
     @property
     def origin(self) -> str:

@@ -11,13 +11,11 @@ from typing import Any
 from grader.classes.gradebook.config import CourseConfig, read_config
 from grader.classes.gradebook.connection import sqlite_file
 from grader.classes.gradebook.reader import read_class, read_due_dates, read_entry, read_students
-from grader.classes.results.folders import autograded_notebook
-from grader.classes.results.pages import is_current, page_of
-from grader.classes.results.recorded_answers import class_predictions
+from grader.classes.results.pages import is_current
+from grader.commands.from_gradebook import write_page
 from grader.course import lessons
-from grader.paths import notebook_path, write_atomically
+from grader.paths import notebook_path
 from grader.records import GradebookEntry, Student
-from grader.report.class_page import class_page
 from grader.serve.settings import AFTER_DUE, BY_HAND, Policy, Settings, current_settings
 from grader.serve.sign_in import serve_key
 from grader.serve.store import Store, now, text_of
@@ -94,19 +92,12 @@ class Site:
         """Return where the page of the attempt that counts lies."""
         return self.folder / "feedback" / student / assignment / f"{assignment}.html"
 
-    def class_report(self) -> str:
-        """Return the report of the class, as `grader report` writes it."""
-        entries = self.entries()
-        return class_page(entries, class_predictions(self.folder / "autograded", entries))
-
     def feedback_page(self, entry: GradebookEntry) -> bytes:
         """Return the page of what the gradebook says now; write it anew if a person has changed something since."""
         student, assignment = entry.student.id, entry.assignment
         path = self.feedback_path(student, assignment)
         if not is_current(path, entry):
-            notebook = autograded_notebook(self.folder / "autograded", student, assignment)
-            write_atomically(path, page_of(entry, notebook).encode("utf-8", "replace"))
-            path.chmod(0o644)
+            write_page(self.config, self.gradebook, entry)
         return path.read_bytes()
 
 

@@ -39,15 +39,9 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace."""
-        with closing(self._open()) as db:
+        with closing(self._open()) as db, db:  # commits, or rolls back
             db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
+            yield db
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)

@@ -127,7 +127,7 @@ def test_what_we_could_not_grade_is_graded_again_when_the_instructor_asks(graded
     carl = student(graded, "carl")
     carl.hands_in(solved(graded, remark="carl"))
     (one,) = attempts.attempts_of(graded.store, "carl")
-    attempts.finish(graded.store, one, attempts.FAULT, message="the disk was full")
+    attempts.finish(graded.store, replace(one, state=attempts.FAULT, message="the disk was full"))
     assert "The fault is ours and costs you nothing" in carl.get(f"/a/{NAME}").text
     eva = instructor(graded)
     assert "the disk was full" in eva.get("/class").text

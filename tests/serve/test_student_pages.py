@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -135,7 +136,8 @@ def test_the_queue_is_told_as_it_changes(site: Site, monkeypatch: pytest.MonkeyP
     told = zoe.get(f"/a/{NAME}/events").text
     assert "event: state" in told
     assert (f"{ahead} before you" if ahead else "you are next") in told
-    attempts.finish(site.store, attempts.attempts_of(site.store, "zoe")[0], attempts.GRADED, scores=(0.0, 100.0, 0.0))
+    newest = attempts.attempts_of(site.store, "zoe")[0]
+    attempts.finish(site.store, replace(newest, state=attempts.GRADED, score=0.0, max_score=100.0, worth=0.0))
     assert "event: graded" in zoe.get(f"/a/{NAME}/events").text
 
 
