@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import RecordError
-from grader.serve import class_pages, hub, lti_pages, student_pages, web
+from grader.serve import class_pages, hub, lti, student_pages, web
 from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError
 from grader.serve.sign_in import Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
@@ -39,12 +39,12 @@ def make_app(site: Site) -> Starlette:
         get("/health", lambda visit: PlainTextResponse("ok\n")),
         *student_pages.ROUTES,
         *class_pages.ROUTES,
-        *lti_pages.ROUTES,
+        *lti.ROUTES,
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
         get("/hub/callback", from_hub),
     ]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), on_refusal) | {500: on_error}
-    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti_pages.LOGIN, lti_pages.LAUNCH}))
+    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti.LOGIN, lti.LAUNCH}))
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.site = site
@@ -133,11 +133,10 @@ def _static(content: str, kind: str) -> Response:
 
 def on_refusal(request: Request, error: Exception) -> Response:
     """Answer a request that is refused with a page that says why, and what to do."""
-    visit, headers = web.Visit(request=request), None
-    if isinstance(error, HTTPException):
-        status, said, headers = error.status_code, error.detail, error.headers
-    else:
-        status, said = next(status for kind, status in STATUS.items() if isinstance(error, kind)), str(error)
+    visit = web.Visit(request=request)
+    if not isinstance(error, HTTPException):
+        error = HTTPException(next(code for kind, code in STATUS.items() if isinstance(error, kind)), str(error))
+    status, said = error.status_code, error.detail
     if status == 401:
         return visit.html("welcome.html.j2", 401)
     # Starlette's own detail is the status in words, which tells a student nothing.
@@ -147,7 +146,7 @@ def on_refusal(request: Request, error: Exception) -> Response:
     steps = request.url.path.split("/")
     back = {"a": "/".join(steps[:3]), "class": "/class"}.get(steps[1], "/")
     response = visit.html("refused.html.j2", status, code=status, detail=own, back=back)
-    response.headers.update(headers or {})
+    response.headers.update(error.headers or {})
     return response
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,7 +27,7 @@ from grader.submission.file import SubmissionFile
 ATTEMPTS = ".attempts"
 PAGE = "feedback.html"
 WAITING, GRADING, GRADED, UNREADABLE, FAULT = "waiting", "grading", "graded", "unreadable", "fault"
-CHUNK = 1 << 20
+OWN = "SELECT * FROM attempt WHERE student = ? AND (? IS NULL OR assignment = ?) ORDER BY id DESC"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +69,13 @@ def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> 
     place = f"{now():%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
     own = folder_of(folder, student, assignment, place)
     own.mkdir(parents=True)
-    digest = sha256()
-    with (own / f"{assignment}.ipynb").open("xb") as kept:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-            kept.write(chunk)
+    with (own / f"{assignment}.ipynb").open("x+b") as kept:
+        shutil.copyfileobj(file, kept)
+        kept.seek(0)
+        digest = file_digest(kept, "sha256").hexdigest()
     for changed in (own / f"{assignment}.ipynb", own, own.parent, own.parent.parent):
         _to_disk(changed)
-    return place, digest.hexdigest()
+    return place, digest
 
 
 def _to_disk(path: Path) -> None:
@@ -99,7 +99,7 @@ def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_ho
     student, assignment, place, digest = upload
     moment = now()
     with store.writing() as db:
-        own = _own(db, student, assignment)
+        own = [_attempt(row) for row in db.execute(OWN, (student, assignment, assignment))]
         refuse_too_many(own, an_hour)
         if own and own[0].sha256 == digest:
             told = f"This is the same file as your attempt {own[0].nth}. Save your notebook, and choose it again."
@@ -139,26 +139,19 @@ def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
 
 def attempts_of(store: Store, student: str, assignment: str | None = None) -> Sequence[Attempt]:
     """Return a student's attempts, the newest first."""
-    with store.reading() as db:
-        return _own(db, student, assignment)
-
-
-def _own(db: sqlite3.Connection, student: str, assignment: str | None) -> Sequence[Attempt]:
-    own = "SELECT * FROM attempt WHERE student = ? AND (? IS NULL OR assignment = ?) ORDER BY id DESC"
-    return [_attempt(row) for row in db.execute(own, (student, assignment, assignment))]
+    return [_attempt(row) for row in store.rows(OWN, student, assignment, assignment)]
 
 
 def everybodys(store: Store) -> Sequence[Attempt]:
     """Return all attempts, in the order of the queue."""
-    with store.reading() as db:
-        return [_attempt(row) for row in db.execute("SELECT * FROM attempt ORDER BY id")]
+    return [_attempt(row) for row in store.rows("SELECT * FROM attempt ORDER BY id")]
 
 
 def place_in_queue(store: Store, attempt: Attempt) -> int:
     """Return how many attempts come before this one; 0 if it is graded now or was."""
-    with store.reading() as db:
-        query = "SELECT count(*) FROM attempt WHERE id < ? AND state IN (?, ?)"
-        return db.execute(query, (attempt.id, WAITING, GRADING)).fetchone()[0] if attempt.state == WAITING else 0
+    if attempt.state != WAITING:
+        return 0
+    return len(store.rows("SELECT 1 FROM attempt WHERE id < ? AND state IN (?, ?)", attempt.id, WAITING, GRADING))
 
 
 # ---------------------------------------------------------------- the queue, as grading uses it
@@ -166,19 +159,17 @@ def place_in_queue(store: Store, attempt: Attempt) -> int:
 
 def begin(store: Store) -> None:
     """Put back what a killed process was grading."""
-    with store.writing() as db:
-        db.execute("UPDATE attempt SET state = ? WHERE state = ?", (WAITING, GRADING))
+    store.change("UPDATE attempt SET state = ? WHERE state = ?", WAITING, GRADING)
 
 
 def take(store: Store) -> Attempt | None:
     """Take the next attempt out of the queue; None if none waits."""
-    with store.reading() as db:  # without a lock: mostly there is none
-        row = db.execute("SELECT id FROM attempt WHERE state = ? ORDER BY id LIMIT 1", (WAITING,)).fetchone()
-    if row is None:
+    next_one = store.rows("SELECT id FROM attempt WHERE state = ? ORDER BY id LIMIT 1", WAITING)
+    if not next_one:  # so it is mostly: no lock for that
         return None
     with store.writing() as db:  # nobody else takes: one process grades
         taken = "UPDATE attempt SET state = ?, tries = tries + 1 WHERE id = ? RETURNING *"
-        return _attempt(db.execute(taken, (GRADING, row["id"])).fetchone())
+        return _attempt(db.execute(taken, (GRADING, next_one[0]["id"])).fetchone())
 
 
 def counting(store: Store, student: str, assignment: str) -> Attempt | None:
@@ -199,8 +190,7 @@ def finish(store: Store, ended: Attempt) -> None:
 
 def again(store: Store) -> int:
     """Put attempts that could not be graded by our fault back into the queue; return how many."""
-    with store.writing() as db:
-        return db.execute("UPDATE attempt SET state = ?, tries = 0 WHERE state = ?", (WAITING, FAULT)).rowcount
+    return store.change("UPDATE attempt SET state = ?, tries = 0 WHERE state = ?", WAITING, FAULT)
 
 
 def _attempt(row: sqlite3.Row) -> Attempt:

@@ -42,7 +42,9 @@ def collect(site: Site) -> dict[str, Any]:
         ids = sorted({person for assignment, person in pairs if assignment == name} | students.keys())
         rows = [(students.get(id, Student(id=id)), by_person.get((name, id)), scores.get((name, id))) for id in ids]
         handed_in = sum(1 for _, own, entry in rows if own or entry)
-        tables.append({"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": site.policy(name)})
+        tables.append(
+            {"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": site.settings.policy(name)}
+        )
     shown = released(site.store)
     waiting = [attempt for attempt in everybody if attempt.is_open]
     return {
@@ -51,7 +53,7 @@ def collect(site: Site) -> dict[str, Any]:
         "queued": len(waiting),
         "faults": [attempt for attempt in everybody if attempt.state == attempts.FAULT],
         "appeals": [(who(entry.student), entry, appeal) for entry, appeal in _appeals(entries) if not appeal.outcome],
-        "by_hand": [name for name in names if site.policy(name).feedback == BY_HAND and name not in shown],
+        "by_hand": [name for name in names if site.settings.policy(name).feedback == BY_HAND and name not in shown],
         "has_grades": bool(scores),
         "unsent": [(row["person"], row["assignment"], wanted) for row, wanted in unsent(site, entries)],
     }

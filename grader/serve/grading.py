@@ -139,7 +139,7 @@ class Desk:
             return replace(attempt, state=attempts.FAULT, message=grade.message)
         worth = self._worth(attempt, grade)
         before = attempts.counting(self._site.store, attempt.student, attempt.assignment)
-        counts = replaces(attempt, grade, worth, before, self._site.policy(attempt.assignment).counts)
+        counts = replaces(attempt, grade, worth, before, self._site.settings.policy(attempt.assignment).counts)
         self._keep_page(attempt, graded)
         if counts:
             self._publish(attempt)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.classes.gradebook.errors import RecordError
 from grader.commands.console import Terminal
 from grader.paths import write_atomically
 from grader.report.services.csv_table import table
-from grader.secret import SecretError
-from grader.serve.lti_pages import REGISTER
-from grader.serve.settings import SettingsError, is_protected, origin
+from grader.serve.lti import REGISTER
+from grader.serve.settings import is_protected, origin
 from grader.serve.sign_in import INSTRUCTOR, LINK_PATH, PLATFORM_ROLE, STUDENT, can_sign_in, links_for, revoke
-from grader.serve.site import Site, open_site
+from grader.serve.site import CANNOT_OPEN, Site, open_site
 
 WRONG_USE = 2
 PLATFORM_DAYS = 1  # how long a link to register a platform works
@@ -54,7 +52,7 @@ def run(
             (token,) = links_for(site.store, site.key, [origin(address)], PLATFORM_ROLE, PLATFORM_DAYS).values()
             terminal.say(f"{site.settings.url}{REGISTER}{token}")
         return _write(site, to, terminal) if to is not None else 0
-    except (RecordError, SecretError, SettingsError, OSError) as error:
+    except CANNOT_OPEN as error:
         terminal.complain(error)
         return WRONG_USE
 

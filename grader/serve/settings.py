@@ -90,8 +90,12 @@ class Platform(_Table):
 
     def may_fetch(self, url: str) -> bool:
         """Tell whether an address belongs to the platform: of no other this server asks for anything."""
-        own = {origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
-        return origin(url) in own and is_protected(url)
+        return origin(url) in self.origins and is_protected(url)
+
+    @property
+    def origins(self) -> set[str]:
+        """The origins of its pages."""
+        return {origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
 
 
 class Hub(_Table):

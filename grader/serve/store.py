@@ -43,6 +43,16 @@ class Store:
             db.execute("BEGIN IMMEDIATE")
             yield db
 
+    def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """Return the rows of one query."""
+        with self.reading() as db:
+            return db.execute(query, values).fetchall()
+
+    def change(self, statement: str, *values: object) -> int:
+        """Make one change; return how many rows it changed."""
+        with self.writing() as db:
+            return db.execute(statement, values).rowcount
+
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         db.row_factory = sqlite3.Row

@@ -78,7 +78,7 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
         name=name,
         title=site.open_assignments()[name],
         due=due,
-        policy=site.policy(name),
+        policy=site.settings.policy(name),
         attempts=tuple(attempts.attempts_of(site.store, student, name)),
         entry=site.entry(student, name) if shows else None,
         shows_feedback=shows,
@@ -140,7 +140,9 @@ def notebook(visit: Visit) -> Response:
 def refuse_early(visit: Visit) -> None:
     """Refuse an upload before it is read, if there were too many within the last hour."""
     site, student, name = _asked(visit)
-    attempts.refuse_too_many(attempts.attempts_of(site.store, student, name), site.policy(name).attempts_an_hour)
+    attempts.refuse_too_many(
+        attempts.attempts_of(site.store, student, name), site.settings.policy(name).attempts_an_hour
+    )
 
 
 def hand_in(visit: Visit) -> Response:
@@ -157,7 +159,9 @@ def hand_in(visit: Visit) -> Response:
         raise HTTPException(400, f"This is no notebook. Choose the file {name}.ipynb, as Jupyter saved it.")
     place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
     try:
-        attempts.enqueue(site.store, site.folder, (student, name, place, digest), site.policy(name).attempts_an_hour)
+        attempts.enqueue(
+            site.store, site.folder, (student, name, place, digest), site.settings.policy(name).attempts_an_hour
+        )
     except HTTPException:
         shutil.rmtree(attempts.folder_of(site.folder, student, name, place), ignore_errors=True)
         raise
