@@ -81,9 +81,8 @@ def sign_in(visit: Visit) -> Response:
     if ticket is None:
         return _wrong_link(visit)
     session = begin_session(visit.site.store, ticket, visit.cookie("session"))
-    log.info(
-        "signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client_of(visit.request.scope)
-    )
+    client = client_of(visit.request.scope)
+    log.info("signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client)
     local = ticket.leads_to if ticket.leads_to.startswith("/") else "/"
     response = web.go_to(*filter(None, local.split("/")))
     visit.set_cookie(response, "session", session)

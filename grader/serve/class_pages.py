@@ -42,9 +42,8 @@ def collect(site: Site) -> dict[str, Any]:
         ids = sorted({person for assignment, person in pairs if assignment == name} | students.keys())
         rows = [(students.get(id, Student(id=id)), by_person.get((name, id)), scores.get((name, id))) for id in ids]
         handed_in = sum(1 for _, own, entry in rows if own or entry)
-        tables.append(
-            {"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": site.settings.policy(name)}
-        )
+        policy = site.settings.policy(name)
+        tables.append({"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": policy})
     shown = released(site.store)
     waiting = [attempt for attempt in everybody if attempt.is_open]
     return {

@@ -91,15 +91,12 @@ def only_one(folder: Path) -> Iterator[None]:
         yield
 
 
-class Queue:
+class Queue(Iterator[SubmissionFile]):
     """The files to grade, as `grade_class` asks for them. It ends for the moment while jobs run, and else waits for more."""
 
     def __init__(self, site: Site, *, wait: bool) -> None:
         self._site, self._wait = site, wait
         self._taken: dict[tuple[str, ...], Attempt] = {}
-
-    def __iter__(self) -> Iterator[SubmissionFile]:
-        return self
 
     def __next__(self) -> SubmissionFile:
         while (attempt := attempts.take(self._site.store)) is None:

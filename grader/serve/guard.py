@@ -112,9 +112,8 @@ class Guard:
             return HTTPException(411, "Say how long the form is (Content-Length).")
         largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
         if int(length) > largest:
-            return HTTPException(
-                413, f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
-            )
+            told = f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
+            return HTTPException(413, told)
         if int(length) > SMALL_BODY and self._uploads >= UPLOADS_AT_ONCE:
             return HTTPException(503, "Many are handing in at this moment. Try again in a few seconds.")
         return None

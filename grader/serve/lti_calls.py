@@ -19,6 +19,8 @@ from grader.serve.site import Site
 
 FETCH_SECONDS, MOST_BYTES = 10.0, 4 << 20  # of what a platform answers
 KEYS_SECONDS = 60.0  # before a platform's keys are fetched again for a key that is not among them
+Headers = Mapping[str, str]
+Answer = tuple[dict[str, Any], Headers]
 _keys: dict[str, tuple[float, KeySet]] = {}
 
 
@@ -34,9 +36,7 @@ class _NoRedirect(HTTPRedirectHandler):
 _opener = build_opener(_NoRedirect, ProxyHandler({}))
 
 
-def fetch(
-    may_fetch: Callable[[str], bool], url: str, data: bytes | None = None, headers: Mapping[str, str] | None = None
-) -> tuple[dict[str, Any], Mapping[str, str]]:
+def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers: Headers | None = None) -> Answer:
     """Ask a platform, or JupyterHub, for something; return the object that it answers, and the headers.
 
     Raises:
@@ -45,7 +45,7 @@ def fetch(
     if not may_fetch(url):
         raise LtiError(f"{url.partition('?')[0]!r} is no address of a platform that is known here")
     try:
-        with _opener.open(Request(url, data, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
+        with _opener.open(Request(url, data or None, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
             content, received = answer.read(MOST_BYTES), answer.headers
         told = json.loads(content) if content.strip() else {}
     except (URLError, OSError, ValueError) as error:

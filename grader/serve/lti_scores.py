@@ -13,16 +13,15 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
 from grader.records import GradebookEntry, Student
 from grader.report.text import number
-from grader.serve.lti_calls import LtiError, fetch, signed
+from grader.serve.lti_calls import Answer, LtiError, fetch, signed
 from grader.serve.settings import Platform, SettingsError
 from grader.serve.sign_in import can_sign_in
 from grader.serve.site import Site
@@ -151,9 +150,7 @@ class Sender:
                 return
             url = urljoin(url, following[1])
 
-    def _ask(
-        self, platform: Platform, scope: str, url: str, kind: str, data: bytes | None = None
-    ) -> tuple[dict[str, Any], Mapping[str, str]]:
+    def _ask(self, platform: Platform, scope: str, url: str, kind: str, data: bytes = b"") -> Answer:
         """Send data to an address of a platform, or read it; return what it answers, and the headers.
 
         Args:

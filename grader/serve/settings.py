@@ -47,9 +47,7 @@ def is_protected(url: str) -> bool:
 def _protected(url: str) -> str:
     """Refuse an address without TLS that other machines reach: cookies, links and keys would go over the network unprotected."""
     if not is_protected(url):
-        raise ValueError(
-            "is not protected. Write https://, and put nginx or Caddy in front; http:// is for 127.0.0.1 alone"
-        )
+        raise ValueError("is not protected. Write https://, behind nginx or Caddy; http:// is for 127.0.0.1 alone")
     return url
 
 

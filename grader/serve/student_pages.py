@@ -140,9 +140,8 @@ def notebook(visit: Visit) -> Response:
 def refuse_early(visit: Visit) -> None:
     """Refuse an upload before it is read, if there were too many within the last hour."""
     site, student, name = _asked(visit)
-    attempts.refuse_too_many(
-        attempts.attempts_of(site.store, student, name), site.settings.policy(name).attempts_an_hour
-    )
+    own = attempts.attempts_of(site.store, student, name)
+    attempts.refuse_too_many(own, site.settings.policy(name).attempts_an_hour)
 
 
 def hand_in(visit: Visit) -> Response:
@@ -159,9 +158,8 @@ def hand_in(visit: Visit) -> Response:
         raise HTTPException(400, f"This is no notebook. Choose the file {name}.ipynb, as Jupyter saved it.")
     place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
     try:
-        attempts.enqueue(
-            site.store, site.folder, (student, name, place, digest), site.settings.policy(name).attempts_an_hour
-        )
+        an_hour = site.settings.policy(name).attempts_an_hour
+        attempts.enqueue(site.store, site.folder, (student, name, place, digest), an_hour)
     except HTTPException:
         shutil.rmtree(attempts.folder_of(site.folder, student, name, place), ignore_errors=True)
         raise
