@@ -54,6 +54,7 @@ def collect(site: Site) -> dict[str, Any]:
         "appeals": [(who(entry.student), entry, appeal) for entry, appeal in _appeals(entries) if not appeal.outcome],
         "by_hand": [name for name in names if site.settings.policy(name).feedback == BY_HAND and name not in shown],
         "has_grades": bool(scores),
+        "sent": len(site.store.rows("SELECT 1 FROM lti_place WHERE sent != ''")),
         "unsent": [(row["person"], row["assignment"], wanted) for row, wanted in unsent(site, entries)],
     }
 

@@ -71,6 +71,7 @@ def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None
         masters = {name: master_notebook(site.root, name) for name in lessons()}
         gradebook = open_gradebook(site.gradebook, lessons(), masters, site.course, site.config.late_penalty)
         results = ResultsWriter(site.folder, None, stack.enter_context(gradebook))
+        course = replace(course, tells=True)
         queue, desk = Queue(site, wait=wait), Desk(site, results)
         for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
             desk.settle(queue.pop(job.file), job, graded)

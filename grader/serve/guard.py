@@ -30,7 +30,7 @@ MINUTE = 60.0
 # Of our own pages: nothing from elsewhere, no inline script or style, no frame around them but a platform's.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "form-action 'self' {forms}; base-uri 'none'; frame-ancestors {frames}"
+    "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
 )
 # Of pages with students' text: as in a file, without scripts, forms and this site's cookies.
 SANDBOXED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
@@ -166,10 +166,10 @@ def _bounded(receive: Receive) -> Receive:
 
 def _headers(path: str, settings: Settings) -> dict[str, str]:
     """Return the headers of a page. What a platform opens may be in its frame, refusals too, and answer it by a form."""
-    own = {each for one in settings.lti.values() for each in one.origins} if path.startswith("/lti/") else ()
-    platforms = " ".join(sorted(own))
-    told = {**HEADERS, "Content-Security-Policy": CSP.format(forms=platforms, frames=platforms or "'none'")}
-    if not platforms:
+    own = {each for one in settings.lti.values() for each in one.origins} if path.startswith("/lti/") else set()
+    forms, frames = " ".join(sorted({"'self'", *own})), " ".join(sorted(own or {"'none'"}))
+    told = {**HEADERS, "Content-Security-Policy": CSP.format(forms=forms, frames=frames)}
+    if not own:
         told["X-Frame-Options"] = "DENY"
     if settings.secure:
         told["Strict-Transport-Security"] = "max-age=31536000"

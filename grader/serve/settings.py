@@ -119,6 +119,7 @@ class Settings(_Table):
     assignment: Mapping[str, Policy] = {}
     lti: Mapping[str, Platform] = {}
     hub: Hub | None = None
+    formgrader: Address | None = None  # where the instructor's own Jupyter shows it
 
     def policy(self, assignment: str) -> Policy:
         """Return the rules of an assignment: its own, and for what it does not set itself those of [every]."""

@@ -124,7 +124,9 @@ def state_of(site: Site, attempt: Attempt) -> str:
         ahead = attempts.place_in_queue(site.store, attempt)
         return f"In the queue: {ahead} before you." if ahead else "In the queue: you are next."
     if attempt.state == attempts.GRADING:
-        return "Being graded now."
+        shown = site.shows_feedback(attempt.assignment, attempt.student)
+        right = attempts.right_so_far(site.folder, attempt) if shown else []
+        return f"Being graded now. Right so far: {', '.join(right)}." if right else "Being graded now."
     if attempt.state == attempts.FAULT:
         return "We could not grade this. The fault is ours and costs you nothing: your file is kept, and it will be graded again."
     return "Graded." if attempt.state == attempts.GRADED else "This file could not be read."

@@ -91,7 +91,7 @@ class Visit:
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
         """Make a page of a template."""
         token = form_token(self.site.key, self.visitor.session) if self.visitor else ""
-        shared = {"visitor": self.visitor, "hub": self.site.settings.hub, "form_token": token}
+        shared = {"visitor": self.visitor, "settings": self.site.settings, "form_token": token}
         return HTMLResponse(render(template, **{**shared, **values}), status)
 
 

@@ -218,5 +218,15 @@ def test_a_change_of_the_file_holds_at_once(tmp_path: Path) -> None:
     assert not current_settings(tmp_path).policy(NAME).open
 
 
+def test_the_class_page_leads_to_formgrader(graded: Site) -> None:
+    (graded.root / "serve.toml").write_text('formgrader = "https://hub.example.org/services/formgrader"\n')
+    assert 'href="https://hub.example.org/services/formgrader"' in instructor(graded).get("/class").text
+    (graded.root / "serve.toml").write_text('formgrader = "javascript:alert(1)"\n')
+    with pytest.raises(SettingsError, match="formgrader: is not protected"):
+        read_settings(graded.root)
+    (graded.root / "serve.toml").write_text("# no formgrader\n")
+    assert "Formgrader" not in instructor(graded).get("/class").text
+
+
 def test_a_stranger_is_told_how_to_sign_in(graded: Site) -> None:
     assert "open your personal link" in Person.of(graded).get("/").text
