@@ -18,7 +18,7 @@ from grader.classes.gradebook.errors import RecordError
 from grader.serve import class_pages, hub, lti, student_pages, web
 from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError
-from grader.serve.sign_in import Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
+from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
 from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
@@ -56,7 +56,7 @@ def home(visit: Visit) -> Response:
     """Show the assignments; to the instructor the class; to anybody else how to sign in."""
     if visit.visitor is None:
         return visit.html("welcome.html.j2")
-    return web.go_to("class") if visit.visitor.is_instructor else student_pages.assignments(visit)
+    return web.go_to("class") if visit.visitor.role == INSTRUCTOR else student_pages.assignments(visit)
 
 
 # ---------------------------------------------------------------- signing in

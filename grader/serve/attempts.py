@@ -156,9 +156,7 @@ def everybodys(store: Store) -> Sequence[Attempt]:
 
 
 def place_in_queue(store: Store, attempt: Attempt) -> int:
-    """Return how many attempts come before this one; 0 if it is graded now or was."""
-    if attempt.state != WAITING:
-        return 0
+    """Return how many attempts come before one that waits."""
     return len(store.rows("SELECT 1 FROM attempt WHERE id < ? AND state IN (?, ?)", attempt.id, WAITING, GRADING))
 
 

@@ -56,13 +56,12 @@ def run(terminal: Terminal, *, root: Path, gradebook: str | None, **others: Any)
         timeout_keep_alive=15,
         timeout_graceful_shutdown=3,
     )
-    server = uvicorn.Server(config)
     told = json.dumps({"root": str(root), "gradebook": gradebook, **others})
     grading = Kept([sys.executable, "-m", "grader.serve.grading"], told, terminal.complain)
     terminal.say(f"hand in at {settings.url}")
-    Sender(site).start()
+    threading.Thread(target=Sender(site).run, daemon=True).start()
     try:
-        server.run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
     finally:
         grading.end()
     return 0

@@ -74,7 +74,7 @@ def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None
         course = replace(course, tells=True)
         queue, desk = Queue(site, wait=wait), Desk(site, results)
         for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
-            desk.settle(queue.pop(job.file), job, graded)
+            desk.settle(queue.taken.pop(job.file.parts), job, graded)
 
 
 def _end_with_server() -> None:
@@ -97,20 +97,16 @@ class Queue(Iterator[SubmissionFile]):
 
     def __init__(self, site: Site, *, wait: bool) -> None:
         self._site, self._wait = site, wait
-        self._taken: dict[tuple[str, ...], Attempt] = {}
+        self.taken: dict[tuple[str, ...], Attempt] = {}  # what is being graded, by the file's place
 
     def __next__(self) -> SubmissionFile:
         while (attempt := attempts.take(self._site.store)) is None:
-            if self._taken or not self._wait:
+            if self.taken or not self._wait:
                 raise StopIteration
             time.sleep(LOOK_SECONDS)
         file = attempts.submission_of(self._site.folder, attempt)
-        self._taken[file.parts] = attempt
+        self.taken[file.parts] = attempt
         return file
-
-    def pop(self, file: SubmissionFile) -> Attempt:
-        """Return the attempt of a file that was graded."""
-        return self._taken.pop(file.parts)
 
 
 class Desk:

@@ -16,6 +16,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -47,7 +48,13 @@ TASK, CHOICE = "LtiResourceLinkRequest", "LtiDeepLinkingRequest"  # the messages
 STATE_SECONDS, LEEWAY_SECONDS, OLDEST_SECONDS = 600, 60, 600
 CHOICE_SECONDS = 3600  # for the instructor to choose
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
-ENDPOINTS = {"login_url": "authorization_endpoint", "token_url": "token_endpoint", "keys_url": "jwks_uri"}
+# What serve.toml says of a platform, and what a platform calls that.
+NAMES = {
+    "issuer": "issuer",
+    "login_url": "authorization_endpoint",
+    "token_url": "token_endpoint",
+    "keys_url": "jwks_uri",
+}
 ALGORITHMS = ["RS256"]  # no other: neither "none", nor one that takes a public key for a shared secret
 
 
@@ -263,10 +270,8 @@ def _name(site: Site, ticket: Ticket) -> None:
     """Add a student to the gradebook, so that the class page lists who has handed in nothing, too."""
     if ticket.role == STUDENT:
         first, _, last = ticket.name.rpartition(" ")
-        try:
+        with suppress(RecordError):  # another program writes; grading adds the student, too
             add_students(site.gradebook, site.course, [Student(id=ticket.person, first_name=first, last_name=last)])
-        except RecordError:  # another program writes; grading adds the student, too
-            return
 
 
 def keys(visit: Visit) -> Response:
@@ -302,9 +307,8 @@ def register(visit: Visit) -> Response:
     answer, _ = fetch(may_fetch, str(told.get("registration_endpoint")), ours, headers)
     name = re.sub(r"[^a-z0-9]+", "-", urlsplit(address).netloc)
     deployment = (answer.get(TOOL) or {}).get("deployment_id")
-    values = {"issuer": told["issuer"], "client_id": answer.get("client_id")}
-    values |= {"deployments": [str(deployment)] if deployment else []}
-    values |= {ours: told.get(theirs) for ours, theirs in ENDPOINTS.items()}
+    values: dict[str, Any] = {ours: told.get(theirs) for ours, theirs in NAMES.items()}
+    values |= {"client_id": answer.get("client_id"), "deployments": [str(deployment)] if deployment else []}
     try:
         add_platform(site.root, name, values)
     except SettingsError as error:

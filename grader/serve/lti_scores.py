@@ -11,7 +11,6 @@ import logging
 import re
 import secrets
 import sqlite3
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -60,11 +59,8 @@ class Sender:
         self._tokens: dict[tuple[str, str], tuple[float, str]] = {}  # address and scope → until when, token
         self._pauses: dict[tuple[str, str], tuple[float, float]] = {}  # person and assignment → until when, how long
 
-    def start(self) -> None:
-        """Send in the background as long as this process lives."""
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Send for ever."""
         while True:
             try:
                 self.take_rosters()
@@ -91,7 +87,7 @@ class Sender:
             log.warning("the score of %r in %s was not sent, and will be again: %s", *key, error)
             return False
         self._pauses.pop(key, None)
-        self._note(key, "sent = ?", wanted)
+        self._site.store.change("UPDATE lti_place SET sent = ? WHERE person = ? AND assignment = ?", wanted, *key)
         return True
 
     def _stamp(self, row: sqlite3.Row, wanted: str) -> str:
@@ -100,11 +96,9 @@ class Sender:
         if before == wanted:
             return stamp
         stamp = text_of(now())
-        self._note((row["person"], row["assignment"]), "sending = ?", f"{wanted} {stamp}")
+        change = "UPDATE lti_place SET sending = ? WHERE person = ? AND assignment = ?"
+        self._site.store.change(change, f"{wanted} {stamp}", row["person"], row["assignment"])
         return stamp
-
-    def _note(self, key: tuple[str, str], change: str, value: str) -> None:
-        self._site.store.change(f"UPDATE lti_place SET {change} WHERE person = ? AND assignment = ?", value, *key)
 
     def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str) -> None:
         """Send a score to its place at the platform."""

@@ -43,11 +43,6 @@ class Ticket:
     until: str = ""  # when the session ends at the latest
     session: str = ""  # digest of the cookie, once there is one
 
-    @property
-    def is_instructor(self) -> bool:
-        """Tell whether the person may see the class."""
-        return self.role == INSTRUCTOR
-
 
 def can_sign_in(person: str) -> bool:
     """Tell whether an id can be a folder in submitted/ that grading finds."""

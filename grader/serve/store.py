@@ -7,7 +7,6 @@ change is one transaction that is on the disk when it returns: killed at any mom
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,8 +23,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # sessions are in it
+        path.touch(mode=0o600)  # sessions are in it
         with closing(self._open()) as db:
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(SCHEMA.read_text("utf-8"))

@@ -9,7 +9,6 @@ import hmac
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -136,9 +135,9 @@ def _admit(request: Request, who: str) -> Visit:
     if who in (STUDENT, INSTRUCTOR):
         if visit.visitor is None:
             raise HTTPException(401)
-        if who == INSTRUCTOR and not visit.visitor.is_instructor:
+        if who == INSTRUCTOR and visit.visitor.role != INSTRUCTOR:
             raise HTTPException(404)
-        if who == STUDENT and visit.visitor.is_instructor:
+        if who == STUDENT and visit.visitor.role == INSTRUCTOR:
             told = "You are signed in as the instructor, who hands in nothing. Open a student's own link for that."
             raise HTTPException(403, told)
     return visit
@@ -184,11 +183,6 @@ def _environment() -> Environment:
     """Return the environment of the feedback pages, with our templates besides: it escapes all text."""
     shared = templates()
     environment = shared.overlay(loader=ChoiceLoader([FileSystemLoader(HERE), shared.loader]))
-    environment.filters["when"] = when
+    environment.filters["when"] = lambda moment: f"{moment:%d %b %Y, %H:%M} UTC"
     environment.filters["path"] = lambda text: quote(text, safe="")
     return environment
-
-
-def when(moment: datetime) -> str:
-    """Write a time for people."""
-    return f"{moment:%d %b %Y, %H:%M} UTC"
