@@ -244,7 +244,7 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
             "lineItem": {"scoreMaximum": max_score(name), "label": name, "resourceId": name},
         }
         items = {f"{DEEP_LINK}content_items": [item]}
-        return signed(site, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **answer, **items)
+        return signed(site.folder, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **answer, **items)
 
     return back, [(name, title, chosen(name, title)) for name, title in site.open_assignments().items()]
 

@@ -15,7 +15,6 @@ from joserfc.jwk import KeySet, RSAKey
 
 from grader.paths import write_atomically
 from grader.serve.settings import Platform
-from grader.serve.site import Site
 
 FETCH_SECONDS, MOST_BYTES = 10.0, 4 << 20  # of what a platform answers
 KEYS_SECONDS = 60.0  # before a platform's keys are fetched again for a key that is not among them
@@ -77,8 +76,8 @@ def own_key(folder: Path) -> RSAKey:
     return RSAKey.import_key(json.loads(path.read_text("utf-8")))
 
 
-def signed(site: Site, platform: Platform, audience: str, lasts: int, **claims: Any) -> str:
+def signed(folder: Path, platform: Platform, audience: str, lasts: int, **claims: Any) -> str:
     """Return a token that says to a platform that we are its tool."""
-    key, moment = own_key(site.folder), int(time.time())
+    key, moment = own_key(folder), int(time.time())
     told = {"iss": platform.client_id, "aud": audience, "iat": moment, "exp": moment + lasts, **claims}
     return jwt.encode({"alg": "RS256", "kid": key.kid, "typ": "JWT"}, told, key)

@@ -169,7 +169,7 @@ class Sender:
         if time.monotonic() < until:
             return token
         id = secrets.token_urlsafe(16)
-        assertion = signed(self._site, platform, platform.token_url, 60, sub=platform.client_id, jti=id)
+        assertion = signed(self._site.folder, platform, platform.token_url, 60, sub=platform.client_id, jti=id)
         form = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION, "client_assertion": assertion}
         told, _ = fetch(platform.may_fetch, platform.token_url, urlencode({**form, "scope": scope}).encode())
         given, lasts = told.get("access_token"), told.get("expires_in")
