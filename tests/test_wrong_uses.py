@@ -252,6 +252,28 @@ def test_a_course_that_may_not_be_written_and_a_secret_that_may_not_be_read(
     assert "gradebook cannot be used" in ran.stderr
 
 
+NO_SERVER = "postgresql://eva:s3c@ret@127.0.0.1:1/grades?sslpassword=s3c@ret"
+ADDRESSES = [NO_SERVER, NO_SERVER.replace(":1/", ":one/"), "postgresql:/eva//eva:s3c/ret@127.0.0.1"]
+OF_A_GRADEBOOK = [
+    "grade {work}/class --jobs 1", "report", "similar", "export csv", "regrade nobody", "late zoé 1", "appeal list --all",
+    "roster {work}/class.csv", "roster --links {work}/links.csv",
+]  # fmt: skip
+
+
+@pytest.mark.fast_cases(*(f"{address}-{OF_A_GRADEBOOK[1]}" for address in ADDRESSES))
+@pytest.mark.parametrize("command", OF_A_GRADEBOOK)
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_no_command_shows_the_password_of_a_gradebook(address: str, command: str, places: dict[str, Path]) -> None:
+    (places["work"] / "class.csv").write_text(
+        "Identifier,Full name,Email address\nParticipant 7,Zoé Ode,zoe@example.org\n"
+    )
+    said = use(f"{command} --gradebook {address}", places)
+    assert said.exit_code == 2, said.output
+    assert "eva:***@" in said.output
+    assert "s3c" not in said.output
+    assert "ret@" not in said.output
+
+
 @pytest.mark.parametrize(("command", "status"), [("grade {work}/class", 2), ("export csv", 2), ("report", 2)])
 def test_a_configuration_with_a_syntax_error_is_named(command: str, status: int, places: dict[str, Path]) -> None:
     config = places["course"] / "nbgrader_config.py"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.classes.gradebook.connection import shown
 from grader.classes.gradebook.errors import RecordError, StudentNameError
 from grader.classes.workers import worker
 from grader.classes.workers.cluster import cluster_workers
@@ -73,7 +74,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
     terminal.out.print(table(results.entries))
     if results.not_counted_late:
         terminal.complain(_about_late(results.not_counted_late))
-    terminal.say(f"gradebook  {results.gradebook.removeprefix('sqlite:///')}")
+    terminal.say(f"gradebook  {shown(results.gradebook).removeprefix('sqlite:///')}")
     terminal.say(f"feedback   {results.class_page.parent}")
     terminal.say(f"report     {results.class_page}")
     return SOME_NOT_GRADED if any(entry.status != "graded" for entry in results.entries) else GRADED

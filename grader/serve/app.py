@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import RecordError
-from grader.serve import class_pages, hub, lti_pages, student_pages, web
+from grader.serve import class_pages, hub, lti, student_pages, web
 from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError
-from grader.serve.sign_in import Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
+from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
 from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
@@ -34,17 +34,17 @@ def make_app(site: Site) -> Starlette:
         get("/in/{token}", ask_to_sign_in),
         post("/in", sign_in, NEWCOMER),
         post("/out", sign_out, ANYBODY),
-        get("/static/style.css", lambda visit: _static(web.style(), "text/css")),
-        get("/static/live.js", lambda visit: _static((web.HERE / "live.js").read_bytes(), "text/javascript")),
+        get("/static/style.css", lambda visit: _static(web.render("serve.css"), "text/css")),
+        get("/static/live.js", lambda visit: _static(web.render("live.js"), "text/javascript")),
         get("/health", lambda visit: PlainTextResponse("ok\n")),
         *student_pages.ROUTES,
         *class_pages.ROUTES,
-        *lti_pages.ROUTES,
+        *lti.ROUTES,
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
         get("/hub/callback", from_hub),
     ]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), on_refusal) | {500: on_error}
-    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti_pages.LOGIN, lti_pages.LAUNCH}))
+    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti.LOGIN, lti.LAUNCH}))
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.site = site
@@ -56,7 +56,7 @@ def home(visit: Visit) -> Response:
     """Show the assignments; to the instructor the class; to anybody else how to sign in."""
     if visit.visitor is None:
         return visit.html("welcome.html.j2")
-    return web.go_to("class") if visit.visitor.is_instructor else student_pages.assignments(visit)
+    return web.go_to("class") if visit.visitor.role == INSTRUCTOR else student_pages.assignments(visit)
 
 
 # ---------------------------------------------------------------- signing in
@@ -81,9 +81,8 @@ def sign_in(visit: Visit) -> Response:
     if ticket is None:
         return _wrong_link(visit)
     session = begin_session(visit.site.store, ticket, visit.cookie("session"))
-    log.info(
-        "signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client_of(visit.request.scope)
-    )
+    client = client_of(visit.request.scope)
+    log.info("signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client)
     local = ticket.leads_to if ticket.leads_to.startswith("/") else "/"
     response = web.go_to(*filter(None, local.split("/")))
     visit.set_cookie(response, "session", session)
@@ -126,18 +125,17 @@ def sign_out(visit: Visit) -> Response:
 # ---------------------------------------------------------------- the rest
 
 
-def _static(content: bytes, kind: str) -> Response:
+def _static(content: str, kind: str) -> Response:
     """Answer with the styles, or with the only script: it shows what happens in the queue without a reload."""
     return Response(content, media_type=kind, headers={"Cache-Control": "max-age=300"})
 
 
 def on_refusal(request: Request, error: Exception) -> Response:
     """Answer a request that is refused with a page that says why, and what to do."""
-    visit, headers = web.Visit(request=request), None
-    if isinstance(error, HTTPException):
-        status, said, headers = error.status_code, error.detail, error.headers
-    else:
-        status, said = next(status for kind, status in STATUS.items() if isinstance(error, kind)), str(error)
+    visit = web.Visit(request=request)
+    if not isinstance(error, HTTPException):
+        error = HTTPException(next(code for kind, code in STATUS.items() if isinstance(error, kind)), str(error))
+    status, said = error.status_code, error.detail
     if status == 401:
         return visit.html("welcome.html.j2", 401)
     # Starlette's own detail is the status in words, which tells a student nothing.
@@ -147,7 +145,7 @@ def on_refusal(request: Request, error: Exception) -> Response:
     steps = request.url.path.split("/")
     back = {"a": "/".join(steps[:3]), "class": "/class"}.get(steps[1], "/")
     response = visit.html("refused.html.j2", status, code=status, detail=own, back=back)
-    response.headers.update(headers or {})
+    response.headers.update(error.headers or {})
     return response
 
 

@@ -15,21 +15,21 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO
 
 from starlette.exceptions import HTTPException
 
+from grader.classes.workers.job import RIGHT_SO_FAR
+from grader.report.text import by_number
 from grader.serve.store import Store, now, text_of
 from grader.submission.file import SubmissionFile
 
 ATTEMPTS = ".attempts"
 PAGE = "feedback.html"
 WAITING, GRADING, GRADED, UNREADABLE, FAULT = "waiting", "grading", "graded", "unreadable", "fault"
-CHUNK = 1 << 20
-Scores = tuple[float | None, float | None, float | None]  # score, the most that it could be, and what it is worth
-NO_SCORES: Scores = (None, None, None)
+OWN = "SELECT * FROM attempt WHERE student = ? AND (? IS NULL OR assignment = ?) ORDER BY id DESC"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +71,13 @@ def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> 
     place = f"{now():%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
     own = folder_of(folder, student, assignment, place)
     own.mkdir(parents=True)
-    digest = sha256()
-    with (own / f"{assignment}.ipynb").open("xb") as kept:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-            kept.write(chunk)
+    with (own / f"{assignment}.ipynb").open("x+b") as kept:
+        shutil.copyfileobj(file, kept)
+        kept.seek(0)
+        digest = file_digest(kept, "sha256").hexdigest()
     for changed in (own / f"{assignment}.ipynb", own, own.parent, own.parent.parent):
         _to_disk(changed)
-    return place, digest.hexdigest()
+    return place, digest
 
 
 def _to_disk(path: Path) -> None:
@@ -90,60 +89,51 @@ def _to_disk(path: Path) -> None:
         os.close(handle)
 
 
-def drop_upload(folder: Path, student: str, assignment: str, place: str) -> None:
-    """Remove an upload that was refused."""
-    shutil.rmtree(folder_of(folder, student, assignment, place), ignore_errors=True)
-
-
-def enqueue(
-    store: Store, folder: Path, student: str, assignment: str, place: str, digest: str, an_hour: int
-) -> Attempt:
+def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int) -> Attempt:
     """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded.
+
+    Args:
+        upload: student, assignment, and what `keep_upload` has returned.
 
     Raises:
         HTTPException: there were `an_hour` attempts in the last hour, or it is the newest attempt once more.
     """
+    student, assignment, place, digest = upload
     moment = now()
     with store.writing() as db:
-        refuse_too_many(db, student, assignment, an_hour)
-        newest = db.execute(
-            "SELECT nth, sha256 FROM attempt WHERE student = ? AND assignment = ? ORDER BY nth DESC",
-            (student, assignment),
-        ).fetchone()
-        if newest is not None and newest["sha256"] == digest:
-            raise HTTPException(
-                400, f"This is the same file as your attempt {newest['nth']}. Save your notebook, and choose it again."
-            )
-        nth = 1 if newest is None else newest["nth"] + 1
+        own = [_attempt(row) for row in db.execute(OWN, (student, assignment, assignment))]
+        refuse_too_many(own, an_hour)
+        if own and own[0].sha256 == digest:
+            told = f"This is the same file as your attempt {own[0].nth}. Save your notebook, and choose it again."
+            raise HTTPException(400, told)
         stamp = folder_of(folder, student, assignment, place) / "timestamp.txt"
         stamp.write_text(f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC\n", "utf-8")
         _to_disk(stamp)
-        added = db.execute(
-            "INSERT INTO attempt (student, assignment, nth, received, sha256, place, state) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (student, assignment, nth, text_of(moment), digest, place, WAITING),
-        )
-        row = db.execute("SELECT * FROM attempt WHERE id = ?", (added.lastrowid,)).fetchone()
-    return _attempt(row)
+        nth = own[0].nth + 1 if own else 1
+        columns = "(student, assignment, place, sha256, nth, received, state)"
+        added = f"INSERT INTO attempt {columns} VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *"
+        return _attempt(db.execute(added, (*upload, nth, text_of(moment), WAITING)).fetchone())
 
 
-def refuse_too_many(db: sqlite3.Connection, student: str, assignment: str, an_hour: int) -> None:
-    """Raise HTTPException if a student has handed in an assignment so often within the last hour."""
-    since = text_of(now() - timedelta(hours=1))
-    recent = db.execute(
-        "SELECT received FROM attempt WHERE student = ? AND assignment = ? AND received > ? ORDER BY received DESC",
-        (student, assignment, since),
-    ).fetchall()
+def refuse_too_many(own: Sequence[Attempt], an_hour: int) -> None:
+    """Raise HTTPException if a student has so many attempts within the last hour; the newest is the first."""
+    hour = timedelta(hours=1)
+    recent = [one for one in own if one.when > now() - hour]
     if len(recent) >= an_hour:
-        again = datetime.fromisoformat(recent[an_hour - 1]["received"]) + timedelta(hours=1)
-        minutes = max(1, -int((now() - again).total_seconds() // 60))
-        raise HTTPException(
-            429, f"You have handed in {len(recent)} times within an hour. Try again in {minutes} minutes."
-        )
+        minutes = max(1, -int((now() - hour - recent[an_hour - 1].when).total_seconds() // 60))
+        told = f"You have handed in {len(recent)} times within an hour. Try again in {minutes} minutes."
+        raise HTTPException(429, told)
 
 
 def folder_of(folder: Path, student: str, assignment: str, place: str) -> Path:
     """Return an attempt's folder below the folder of the results."""
     return folder / "submitted" / ATTEMPTS / student / assignment / place
+
+
+def right_so_far(folder: Path, attempt: Attempt) -> list[str]:
+    """Return the exercises of an attempt that are known to be right while it is being graded."""
+    path = folder_of(folder, attempt.student, attempt.assignment, attempt.place) / RIGHT_SO_FAR
+    return sorted(set(path.read_text("utf-8").split()), key=by_number) if path.is_file() else []
 
 
 def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
@@ -157,25 +147,17 @@ def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
 
 def attempts_of(store: Store, student: str, assignment: str | None = None) -> Sequence[Attempt]:
     """Return a student's attempts, the newest first."""
-    with store.reading() as db:
-        rows = db.execute(
-            "SELECT * FROM attempt WHERE student = ? AND (? IS NULL OR assignment = ?) ORDER BY id DESC",
-            (student, assignment, assignment),
-        )
-        return [_attempt(row) for row in rows]
+    return [_attempt(row) for row in store.rows(OWN, student, assignment, assignment)]
 
 
 def everybodys(store: Store) -> Sequence[Attempt]:
     """Return all attempts, in the order of the queue."""
-    with store.reading() as db:
-        return [_attempt(row) for row in db.execute("SELECT * FROM attempt ORDER BY id")]
+    return [_attempt(row) for row in store.rows("SELECT * FROM attempt ORDER BY id")]
 
 
 def place_in_queue(store: Store, attempt: Attempt) -> int:
-    """Return how many attempts come before this one; 0 if it is graded now or was."""
-    with store.reading() as db:
-        query = "SELECT count(*) FROM attempt WHERE id < ? AND state IN (?, ?)"
-        return db.execute(query, (attempt.id, WAITING, GRADING)).fetchone()[0] if attempt.state == WAITING else 0
+    """Return how many attempts come before one that waits."""
+    return len(store.rows("SELECT 1 FROM attempt WHERE id < ? AND state IN (?, ?)", attempt.id, WAITING, GRADING))
 
 
 # ---------------------------------------------------------------- the queue, as grading uses it
@@ -183,19 +165,17 @@ def place_in_queue(store: Store, attempt: Attempt) -> int:
 
 def begin(store: Store) -> None:
     """Put back what a killed process was grading."""
-    with store.writing() as db:
-        db.execute("UPDATE attempt SET state = ? WHERE state = ?", (WAITING, GRADING))
+    store.change("UPDATE attempt SET state = ? WHERE state = ?", WAITING, GRADING)
 
 
 def take(store: Store) -> Attempt | None:
     """Take the next attempt out of the queue; None if none waits."""
-    with store.reading() as db:  # without a lock: mostly there is none
-        row = db.execute("SELECT id FROM attempt WHERE state = ? ORDER BY id LIMIT 1", (WAITING,)).fetchone()
-    if row is None:
+    next_one = store.rows("SELECT id FROM attempt WHERE state = ? ORDER BY id LIMIT 1", WAITING)
+    if not next_one:  # so it is mostly: no lock for that
         return None
     with store.writing() as db:  # nobody else takes: one process grades
         taken = "UPDATE attempt SET state = ?, tries = tries + 1 WHERE id = ? RETURNING *"
-        return _attempt(db.execute(taken, (GRADING, row["id"])).fetchone())
+        return _attempt(db.execute(taken, (GRADING, next_one[0]["id"])).fetchone())
 
 
 def counting(store: Store, student: str, assignment: str) -> Attempt | None:
@@ -203,23 +183,20 @@ def counting(store: Store, student: str, assignment: str) -> Attempt | None:
     return next((one for one in attempts_of(store, student, assignment) if one.counts), None)
 
 
-def finish(
-    store: Store, attempt: Attempt, state: str, *, counts: bool = False, scores: Scores = NO_SCORES, message: str = ""
-) -> None:
+def finish(store: Store, ended: Attempt) -> None:
     """Write down how an attempt ended. If it counts, no other attempt of the student does."""
-    values = (state, counts, *scores, message, text_of(now()), attempt.id)
     with store.writing() as db:
-        if counts:
-            own = (attempt.student, attempt.assignment)
+        if ended.counts:
+            own = (ended.student, ended.assignment)
             db.execute("UPDATE attempt SET counts = 0 WHERE student = ? AND assignment = ?", own)
-        changed = "state = ?, counts = ?, score = ?, max_score = ?, worth = ?, message = ?, finished = ?"
-        db.execute(f"UPDATE attempt SET {changed} WHERE id = ?", values)
+        changed = "state = :state, counts = :counts, score = :score, max_score = :max_score, worth = :worth"
+        values = {**vars(ended), "finished": text_of(now())}
+        db.execute(f"UPDATE attempt SET {changed}, message = :message, finished = :finished WHERE id = :id", values)
 
 
 def again(store: Store) -> int:
     """Put attempts that could not be graded by our fault back into the queue; return how many."""
-    with store.writing() as db:
-        return db.execute("UPDATE attempt SET state = ?, tries = 0 WHERE state = ?", (WAITING, FAULT)).rowcount
+    return store.change("UPDATE attempt SET state = ?, tries = 0 WHERE state = ?", WAITING, FAULT)
 
 
 def _attempt(row: sqlite3.Row) -> Attempt:

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from grader.classes.gradebook.hear_appeals import decide_appeal
+from grader.commands.from_gradebook import whole_class_page
 from grader.records import Appeal, GradebookEntry, Student
 from grader.report.text import who
 from grader.serve import attempts
@@ -41,7 +42,8 @@ def collect(site: Site) -> dict[str, Any]:
         ids = sorted({person for assignment, person in pairs if assignment == name} | students.keys())
         rows = [(students.get(id, Student(id=id)), by_person.get((name, id)), scores.get((name, id))) for id in ids]
         handed_in = sum(1 for _, own, entry in rows if own or entry)
-        tables.append({"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": site.policy(name)})
+        policy = site.settings.policy(name)
+        tables.append({"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": policy})
     shown = released(site.store)
     waiting = [attempt for attempt in everybody if attempt.is_open]
     return {
@@ -50,8 +52,9 @@ def collect(site: Site) -> dict[str, Any]:
         "queued": len(waiting),
         "faults": [attempt for attempt in everybody if attempt.state == attempts.FAULT],
         "appeals": [(who(entry.student), entry, appeal) for entry, appeal in _appeals(entries) if not appeal.outcome],
-        "by_hand": [name for name in names if site.policy(name).feedback == BY_HAND and name not in shown],
+        "by_hand": [name for name in names if site.settings.policy(name).feedback == BY_HAND and name not in shown],
         "has_grades": bool(scores),
+        "sent": len(site.store.rows("SELECT 1 FROM lti_place WHERE sent != ''")),
         "unsent": [(row["person"], row["assignment"], wanted) for row, wanted in unsent(site, entries)],
     }
 
@@ -63,7 +66,8 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
 
 def report(visit: Visit) -> Response:
     """Show the report of the class, as `grader report` writes it."""
-    return students_html(visit.site.class_report().encode("utf-8", "replace"))
+    site = visit.site
+    return students_html(whole_class_page(site.entries(), site.root, site.gradebook).encode("utf-8", "replace"))
 
 
 def feedback(visit: Visit) -> Response:

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -23,8 +22,8 @@ from grader.serve.lti_scores import Sender
 from grader.serve.settings import FILE, SettingsError
 from grader.serve.site import open_site
 
-PAUSE_SECONDS, LONGEST_PAUSE = 1.0, 60.0  # before the grading process is started again, doubled each time
-LIVED_SECONDS = 60.0  # after which a death counts as the first one
+LOOK_SECONDS, PAUSE_SECONDS = 0.2, 5.0  # between two looks at the grading process; before it is started again
+END_SECONDS = 5.0  # for it to end by itself
 CONNECTIONS = 1000
 
 
@@ -48,13 +47,12 @@ def run(options: ServeOptions, terminal: Terminal) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=3,
     )
-    server = uvicorn.Server(config)
     told = json.dumps(asdict(options), default=str)
     grading = Kept([sys.executable, "-m", "grader.serve.grading"], told, terminal.complain)
     terminal.say(f"hand in at {settings.url}")
-    Sender(site).start()
+    threading.Thread(target=Sender(site).run, daemon=True).start()
     try:
-        server.run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
     finally:
         grading.end()
 
@@ -65,38 +63,28 @@ class Kept:
     def __init__(self, command: list[str], told: str, say: Callable[[str], None]) -> None:
         """Start the process, and tell it a line."""
         self._command, self._told, self._say = command, told, say
-        self._ending, self._lock = threading.Event(), threading.Lock()
-        self._process = self._start()
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._ending = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, daemon=True)
+        self._keeper.start()
 
-    def _start(self) -> subprocess.Popen[str]:
-        # A session of its own: Ctrl-C is for the web server, which then ends this one.
-        process = subprocess.Popen(self._command, stdin=subprocess.PIPE, text=True, start_new_session=True)
-        with suppress(BrokenPipeError):  # it died at once; the watcher sees it
-            print(self._told, file=process.stdin, flush=True)
-        return process
-
-    def _watch(self) -> None:
-        pause, began = PAUSE_SECONDS, time.monotonic()
-        while True:
-            status = self._process.wait()
-            pause = PAUSE_SECONDS if time.monotonic() - began > LIVED_SECONDS else min(2 * pause, LONGEST_PAUSE)
-            if not self._ending.is_set():
-                then = f"it starts again in {pause:.0f} s, and nothing is lost"
-                self._say(f"the grading process ended (status {status}); {then}")
-            if self._ending.wait(pause):
-                return
-            with self._lock:
-                if not self._ending.is_set():
-                    self._process.communicate()  # closes what is left of its input
-                    began, self._process = time.monotonic(), self._start()
+    def _keep(self) -> None:
+        while not self._ending.is_set():
+            # A session of its own: Ctrl-C is for the web server, which then ends this one.
+            process = subprocess.Popen(self._command, stdin=subprocess.PIPE, text=True, start_new_session=True)
+            with suppress(BrokenPipeError), process as self._process:  # it may die before it has read the line
+                print(self._told, file=process.stdin, flush=True)
+                while process.poll() is None and not self._ending.wait(LOOK_SECONDS):
+                    pass
+                if self._ending.is_set():
+                    with suppress(subprocess.TimeoutExpired):
+                        process.communicate(timeout=END_SECONDS)  # its input ends
+                    process.kill()  # if it has not ended by itself
+                    return
+            then = f"it starts again in {PAUSE_SECONDS:.0f} s, and nothing is lost"
+            self._say(f"the grading process ended (status {process.returncode}); {then}")
+            self._ending.wait(PAUSE_SECONDS)
 
     def end(self) -> None:
         """End the process: what it was grading stays in the queue."""
-        with self._lock:
-            self._ending.set()
-        try:
-            self._process.communicate(timeout=5)  # its input ends
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._ending.set()
+        self._keeper.join()

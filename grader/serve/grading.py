@@ -18,11 +18,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
-from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.lateness import penalty_of
 from grader.classes.gradebook.writer import open_gradebook
 from grader.classes.results.folders import write_autograded
 from grader.classes.results.pages import page_of
@@ -70,9 +72,10 @@ def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None
         masters = {name: master_notebook(site.root, name) for name in lessons()}
         gradebook = open_gradebook(site.gradebook, lessons(), masters, site.course, site.config.late_penalty)
         results = ResultsWriter(site.folder, None, stack.enter_context(gradebook))
+        course = replace(course, tells=True)
         queue, desk = Queue(site, wait=wait), Desk(site, results)
         for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
-            desk.settle(queue.pop(job.file), job, graded)
+            desk.settle(queue.taken.pop(job.file.parts), job, graded)
 
 
 def _end_with_server() -> None:
@@ -85,80 +88,69 @@ def _end_with_server() -> None:
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
     """Wait until no other process grades this queue: one that loses its web server takes a moment to end."""
-    path = folder / ".grader" / "serve.lock"
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.open("w") as lock:
+    with (folder / ".grader" / "serve.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-class Queue:
+class Queue(Iterator[SubmissionFile]):
     """The files to grade, as `grade_class` asks for them. It ends for the moment while jobs run, and else waits for more."""
 
     def __init__(self, site: Site, *, wait: bool) -> None:
         self._site, self._wait = site, wait
-        self._taken: dict[tuple[str, ...], Attempt] = {}
-
-    def __iter__(self) -> Iterator[SubmissionFile]:
-        return self
+        self.taken: dict[tuple[str, ...], Attempt] = {}  # what is being graded, by the file's place
 
     def __next__(self) -> SubmissionFile:
         while (attempt := attempts.take(self._site.store)) is None:
-            if self._taken or not self._wait:
+            if self.taken or not self._wait:
                 raise StopIteration
             time.sleep(LOOK_SECONDS)
         file = attempts.submission_of(self._site.folder, attempt)
-        self._taken[file.parts] = attempt
+        self.taken[file.parts] = attempt
         return file
-
-    def pop(self, file: SubmissionFile) -> Attempt:
-        """Return the attempt of a file that was graded."""
-        return self._taken.pop(file.parts)
 
 
 class Desk:
     """Writes down what became of an attempt."""
 
     def __init__(self, site: Site, results: ResultsWriter) -> None:
-        self._site, self._store, self._folder, self._results = site, site.store, site.folder, results
+        self._site, self._folder, self._results = site, site.folder, results
 
     def settle(self, attempt: Attempt, job: Job, graded: Graded) -> None:
         """Keep the attempt's page, write the grade into the gradebook if the attempt counts, and end its wait."""
-        grade = graded.grade
-        if grade.status == "fault":
-            self._withhold(attempt, grade.message)
-            return
         try:
-            worth = self._worth(attempt, grade)
-            before = attempts.counting(self._store, attempt.student, attempt.assignment)
-            counts = replaces(attempt, grade, worth, before, self._site.policy(attempt.assignment).counts)
-            self._keep_page(attempt, graded)
-            if counts:
-                self._publish(attempt)
-                self._record(job, graded)
-            else:
-                self._results.forget(job.file)
+            ended = self._keep(attempt, job, graded)
         except (RecordError, OSError, SettingsError) as error:
             print(f"grader: {attempt.student}, {attempt.assignment}: {error}", file=sys.stderr, flush=True)
-            self._withhold(attempt, str(error))
-            return
-        state = attempts.GRADED if grade.status == "graded" else attempts.UNREADABLE
-        message = grade.message if state == attempts.UNREADABLE else ""
-        scores = (grade.score, grade.max_score, worth)
-        attempts.finish(self._store, attempt, state, counts=counts, scores=scores, message=message)
+            ended = replace(attempt, state=attempts.FAULT, message=str(error))
+        if ended.state == attempts.FAULT and attempt.tries < MOST_TRIES:
+            ended = replace(ended, state=attempts.WAITING)
+        attempts.finish(self._site.store, ended)
 
-    def _withhold(self, attempt: Attempt, why: str) -> None:
-        """Grade an attempt once more that we failed to grade, or leave it for the instructor."""
-        tries_left = attempt.tries < MOST_TRIES
-        attempts.finish(self._store, attempt, attempts.WAITING if tries_left else attempts.FAULT, message=why)
+    def _keep(self, attempt: Attempt, job: Job, graded: Graded) -> Attempt:
+        """Write page and grade, unless our fault withholds them; return how the attempt ends."""
+        grade = graded.grade
+        if grade.status == attempts.FAULT:
+            return replace(attempt, state=attempts.FAULT, message=grade.message)
+        worth = self._worth(attempt, grade)
+        before = attempts.counting(self._site.store, attempt.student, attempt.assignment)
+        counts = replaces(attempt, grade, worth, before, self._site.settings.policy(attempt.assignment).counts)
+        self._keep_page(attempt, graded)
+        if counts:
+            self._publish(attempt)
+            self._record(job, graded)
+        else:
+            self._results.forget(job.file)
+        message = grade.message if grade.status == attempts.UNREADABLE else ""
+        ended = replace(attempt, state=grade.status, counts=counts, message=message)
+        return replace(ended, score=grade.score, max_score=grade.max_score, worth=worth)
 
     def _worth(self, attempt: Attempt, grade: Grade) -> float:
         """Return the score, less what nbgrader's late-submission plugin takes off."""
         score = grade.score or 0.0
         due = self._site.due_dates(attempt.student).get(attempt.assignment)
-        late = max(0.0, (attempt.when - due).total_seconds()) if due else 0.0
-        penalty = self._site.config.late_penalty(attempt.student, score, late) if late else None
-        return score - min(max(penalty or 0.0, 0.0), score)
+        late = (attempt.when - due).total_seconds() if due else 0.0
+        return score - (penalty_of(self._site.config.late_penalty, attempt.student, score, late) or 0.0)
 
     def _keep_page(self, attempt: Attempt, graded: Graded) -> None:
         """Write the feedback on this attempt beside it: later attempts take the page in feedback/."""
@@ -193,8 +185,6 @@ class Desk:
             try:
                 self._results.record(job, graded)
                 return
-            except StudentNameError:
-                raise
             except RecordError:
                 if not left:
                     raise

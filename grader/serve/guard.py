@@ -27,17 +27,16 @@ REQUESTS_A_MINUTE = 300  # of one address with one session
 ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address: a whole class may share it
 UPLOADS_AT_ONCE = 16
 MINUTE = 60.0
-# Of our own pages: nothing from elsewhere, no inline script or style, no frame around them.
+# Of our own pages: nothing from elsewhere, no inline script or style, no frame around them but a platform's.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
 )
 # Of pages with students' text: as in a file, without scripts, forms and this site's cookies.
 SANDBOXED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
-    "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
@@ -78,7 +77,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _with_headers(scope, send, self._settings())
+        answer = _with_headers(scope, send, self._settings)
         refusal = self._refusal(scope)
         if refusal is not None:
             await PlainTextResponse(refusal.detail + "\n", refusal.status_code)(scope, receive, answer)
@@ -113,9 +112,8 @@ class Guard:
             return HTTPException(411, "Say how long the form is (Content-Length).")
         largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
         if int(length) > largest:
-            return HTTPException(
-                413, f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
-            )
+            told = f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
+            return HTTPException(413, told)
         if int(length) > SMALL_BODY and self._uploads >= UPLOADS_AT_ONCE:
             return HTTPException(503, "Many are handing in at this moment. Try again in a few seconds.")
         return None
@@ -166,18 +164,26 @@ def _bounded(receive: Receive) -> Receive:
     return bounded
 
 
-def _with_headers(scope: Scope, send: Send, settings: Settings) -> Send:
+def _headers(path: str, settings: Settings) -> dict[str, str]:
+    """Return the headers of a page. What a platform opens may be in its frame, refusals too, and answer it by a form."""
+    own = {each for one in settings.lti.values() for each in one.origins} if path.startswith("/lti/") else set()
+    forms, frames = " ".join(sorted({"'self'", *own})), " ".join(sorted(own or {"'none'"}))
+    told = {**HEADERS, "Content-Security-Policy": CSP.format(forms=forms, frames=frames)}
+    if not own:
+        told["X-Frame-Options"] = "DENY"
+    if settings.secure:
+        told["Strict-Transport-Security"] = "max-age=31536000"
+    return told
+
+
+def _with_headers(scope: Scope, send: Send, settings: Callable[[], Settings]) -> Send:
     """Return a `send` that adds our headers, unless a page has set its own, and writes a line of the log."""
 
     async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in {"Content-Security-Policy": CSP, **HEADERS}.items():
+            for name, value in _headers(scope["path"], settings()).items():
                 headers.setdefault(name, value)
-            if "frame-ancestors http" in headers["Content-Security-Policy"]:  # a page for a platform's frame
-                del headers["X-Frame-Options"]
-            if settings.secure:
-                headers["Strict-Transport-Security"] = "max-age=31536000"
             shown = re.sub(r"^(/in/|/lti/register/).+", r"\1…", scope["path"])  # the link is a secret
             log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
         await send(message)

@@ -45,7 +45,7 @@ def ticket_of(site: Site, token: str) -> Ticket:
         LtiError: JupyterHub does not know it, or it does not allow the access to this service.
     """
     hub = _hub(site)
-    user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", None, {"Authorization": f"token {token}"})
+    user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", b"", {"Authorization": f"token {token}"})
     person, scopes, groups = str(user.get("name") or ""), user.get("scopes") or (), user.get("groups") or ()
     allowed = {"access:services", f"access:services!service={hub.service}"}
     if user.get("kind") != "user" or not allowed & set(scopes) or not can_sign_in(person):

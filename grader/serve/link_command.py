@@ -9,7 +9,7 @@ from grader.commands.options import RosterOptions
 from grader.complaint import Complaint
 from grader.paths import write_atomically
 from grader.report.services.csv_table import table
-from grader.serve.lti_pages import REGISTER
+from grader.serve.lti import REGISTER
 from grader.serve.settings import is_protected, origin
 from grader.serve.sign_in import INSTRUCTOR, LINK_PATH, PLATFORM_ROLE, STUDENT, can_sign_in, links_for, revoke
 from grader.serve.site import Site, open_site
@@ -39,20 +39,14 @@ def run(options: RosterOptions, terminal: Terminal) -> None:
 def _write(site: Site, to: Path, terminal: Terminal) -> None:
     """Write the links of all students of the gradebook, for its owner alone to read."""
     students = site.students()
-    usable = [id for id in students if can_sign_in(id)]
+    usable = [one for one in students.values() if can_sign_in(one.id)]
     if not usable:
-        raise Complaint(
-            "the gradebook has no student yet. Take them from your platform's list first: grader roster FILE"
-        )
-    for id in students.keys() - set(usable):
+        raise Complaint("no student is known yet. Take them from your platform's list first: grader roster FILE")
+    for id in students.keys() - {one.id for one in usable}:
         terminal.complain(f"{id!r} gets no link: the name cannot be a folder that grading finds")
-    own = links_for(site.store, site.key, usable, STUDENT, site.settings.link_days)
+    own = links_for(site.store, site.key, [one.id for one in usable], STUDENT, site.settings.link_days)
     address = f"{site.settings.url}{LINK_PATH}"
-    rows = [
-        (one.id, one.first_name, one.last_name, one.email, address + own[id])
-        for id, one in students.items()
-        if id in own
-    ]
+    rows = [(one.id, one.first_name, one.last_name, one.email, address + own[one.id]) for one in usable]
     text = table([("student", "first name", "last name", "email", "link"), *rows])
     write_atomically(to, text, mode=0o600)
     terminal.say(f"wrote {len(usable)} links to {to}: send each student the own one, and no other")

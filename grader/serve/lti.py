@@ -12,32 +12,49 @@ and message. The state is not tied to a cookie: a launch that somebody else bega
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.errors import JoseError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.writer import add_students
 from grader.course import max_score
-from grader.serve.lti_calls import LtiError, published_keys, signed
-from grader.serve.settings import Platform, origin
-from grader.serve.sign_in import INSTRUCTOR, STATE, STUDENT, Ticket, issue, value_of
+from grader.records import Student
+from grader.serve import sign_in, web
+from grader.serve.lti_calls import LtiError, fetch, own_key, published_keys, signed
+from grader.serve.lti_scores import LEARNER, MEMBERS, MEMBERSHIP, SCORE
+from grader.serve.settings import Platform, SettingsError, add_platform, is_protected, origin
+from grader.serve.sign_in import INSTRUCTOR, PLATFORM_ROLE, STATE, STUDENT, Ticket, can_sign_in
 from grader.serve.site import Site
+from grader.serve.web import PLATFORM, Visit, get, post
 
+LOGIN, LAUNCH, REGISTER = "/lti/login", "/lti/launch", "/lti/register/"
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 DEEP_LINK = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 GRADE_SERVICE = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 ROSTER_SERVICE = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
-MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 INSTRUCTORS = {f"{MEMBERSHIP}#Instructor", f"{MEMBERSHIP}/Instructor#TeachingAssistant"}
-LEARNER = f"{MEMBERSHIP}#Learner"
 TASK, CHOICE = "LtiResourceLinkRequest", "LtiDeepLinkingRequest"  # the messages: open a task, choose one for a course
 STATE_SECONDS, LEEWAY_SECONDS, OLDEST_SECONDS = 600, 60, 600
 CHOICE_SECONDS = 3600  # for the instructor to choose
+TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
+# What serve.toml says of a platform, and what a platform calls that.
+NAMES = {
+    "issuer": "issuer",
+    "login_url": "authorization_endpoint",
+    "token_url": "token_endpoint",
+    "keys_url": "jwks_uri",
+}
 ALGORITHMS = ["RS256"]  # no other: neither "none", nor one that takes a public key for a shared secret
 
 
@@ -63,20 +80,19 @@ class Launch:
 # ---------------------------------------------------------------- login and launch
 
 
-def begin_login(site: Site, told: Mapping[str, str]) -> str:
-    """Begin a launch; return the address at the platform to which the browser goes.
+def login(visit: Visit) -> Response:
+    """Begin a launch: send the browser to the platform, which says who it is.
 
     Raises:
         LtiError: no registered platform asks for it.
     """
-    own = (told.get("iss"), told.get("client_id"))
-    for name, platform in site.settings.lti.items():
-        if own in ((platform.issuer, platform.client_id), (platform.issuer, ""), (platform.issuer, None)):
-            return _login_address(site, name, platform, told)
-    raise LtiError("Your platform is not known here. Tell your instructor.")
-
-
-def _login_address(site: Site, name: str, platform: Platform, told: Mapping[str, str]) -> str:
+    site = visit.site
+    told = visit.form if visit.request.method == "POST" else visit.request.query_params
+    issuer, client, known = told.get("iss"), told.get("client_id") or None, site.settings.lti
+    own = (name for name, one in known.items() if issuer == one.issuer and client in (one.client_id, None))
+    if (name := next(own, None)) is None:
+        raise LtiError("Your platform is not known here. Tell your instructor.")
+    platform = known[name]
     nonce = secrets.token_urlsafe(32)
     query = {
         "scope": "openid",
@@ -84,13 +100,14 @@ def _login_address(site: Site, name: str, platform: Platform, told: Mapping[str,
         "response_mode": "form_post",
         "prompt": "none",
         "client_id": platform.client_id,
-        "redirect_uri": f"{site.settings.url}/lti/launch",
+        "redirect_uri": f"{site.settings.url}{LAUNCH}",
         "login_hint": told.get("login_hint", ""),
         "lti_message_hint": told.get("lti_message_hint", ""),
-        "state": issue(site.store, STATE, {"nonce": nonce, "platform": name}, STATE_SECONDS),
+        "state": sign_in.issue(site.store, STATE, {"nonce": nonce, "platform": name}, STATE_SECONDS),
         "nonce": nonce,
     }
-    return f"{platform.login_url}{'&' if urlsplit(platform.login_url).query else '?'}{urlencode(query)}"
+    joined = "&" if urlsplit(platform.login_url).query else "?"
+    return RedirectResponse(f"{platform.login_url}{joined}{urlencode(query)}", 302)
 
 
 def launch(site: Site, token: str, state: str) -> Launch:
@@ -99,7 +116,7 @@ def launch(site: Site, token: str, state: str) -> Launch:
     Raises:
         LtiError: something in it is not right.
     """
-    began = value_of(site.store, STATE, state, use=True)
+    began = sign_in.value_of(site.store, STATE, state, use=True)
     platform = site.settings.lti.get(began["platform"]) if began else None
     if began is None or platform is None:
         raise LtiError("This launch is too old, or was used already. Open the task in your course once more.")
@@ -126,8 +143,7 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
         _remember(site, launch, person, assignment)
     roster = launch.address(ROSTER_SERVICE, "context_memberships_url")
     if role == INSTRUCTOR and roster:  # an instructor who comes gets the newest
-        with site.store.writing() as db:
-            db.execute("INSERT OR REPLACE INTO lti_roster VALUES (?, ?, '')", (launch.name, roster))
+        site.store.change("INSERT OR REPLACE INTO lti_roster VALUES (?, ?, '')", launch.name, roster)
     return Ticket(person=person, role=role, name=str(claims.get("name") or ""), via="lti", leads_to=leads_to)
 
 
@@ -158,7 +174,7 @@ def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str
         (str(claims.get(f"{CLAIM}deployment_id")) in platform.deployments, "deployment"),
         (claims.get(f"{CLAIM}version") == "1.3.0", "version"),
         (claims.get(f"{CLAIM}message_type") in (TASK, CHOICE), "message"),
-        (not target or origin(target) == origin(site.settings.url), "target"),
+        (not target or origin(target) == site.settings.origin, "target"),
     ):
         if not holds:
             raise LtiError(f"This launch is not valid: its {what} is not the expected one.")
@@ -190,14 +206,12 @@ def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
     lineitem = launch.address(GRADE_SERVICE, "lineitem")
     if lineitem is None:
         return
-    row = (person, assignment, launch.name, launch.claims["sub"], lineitem)
-    with site.store.writing() as db:
-        db.execute(
-            "INSERT INTO lti_place (person, assignment, platform, subject, lineitem) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO"
-            " UPDATE SET platform = excluded.platform, subject = excluded.subject, lineitem = excluded.lineitem,"
-            " sent = CASE WHEN lineitem = excluded.lineitem THEN sent ELSE '' END",
-            row,
-        )
+    place = (
+        "INSERT INTO lti_place (person, assignment, platform, subject, lineitem) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO"
+        " UPDATE SET platform = excluded.platform, subject = excluded.subject, lineitem = excluded.lineitem,"
+        " sent = CASE WHEN lineitem = excluded.lineitem THEN sent ELSE '' END"
+    )
+    site.store.change(place, person, assignment, launch.name, launch.claims["sub"], lineitem)
 
 
 # ---------------------------------------------------------------- an instructor chooses the task
@@ -230,6 +244,83 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
             "lineItem": {"scoreMaximum": max_score(name), "label": name, "resourceId": name},
         }
         items = {f"{DEEP_LINK}content_items": [item]}
-        return signed(site, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **answer, **items)
+        return signed(site.folder, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **answer, **items)
 
     return back, [(name, title, chosen(name, title)) for name, title in site.open_assignments().items()]
+
+
+def receive(visit: Visit) -> Response:
+    """Take a launch, and show a page from which the place to hand in opens in a tab of its own.
+
+    In the platform's frame the cookie of a session would be another site's, which browsers block.
+    """
+    site = visit.site
+    received = launch(site, visit.text("id_token", 1 << 16), visit.text("state"))
+    if received.claims[f"{CLAIM}message_type"] == CHOICE:
+        back, offered = choices(site, received)
+        return visit.html("choose.html.j2", back=back, offered=offered, visitor=None)
+    ticket = ticket_of(site, received)
+    if not can_sign_in(ticket.person):
+        raise HTTPException(403, "Your platform's name for you cannot be used here. Tell your instructor.")
+    _name(site, ticket)
+    return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket), visitor=None)
+
+
+def _name(site: Site, ticket: Ticket) -> None:
+    """Add a student to the gradebook, so that the class page lists who has handed in nothing, too."""
+    if ticket.role == STUDENT:
+        first, _, last = ticket.name.rpartition(" ")
+        with suppress(RecordError):  # another program writes; grading adds the student, too
+            add_students(site.gradebook, site.course, [Student(id=ticket.person, first_name=first, last_name=last)])
+
+
+def keys(visit: Visit) -> Response:
+    """Publish the key by which platforms know us."""
+    return JSONResponse({"keys": [own_key(visit.site.folder).as_dict(private=False)]})
+
+
+# ---------------------------------------------------------------- dynamic registration
+
+
+def register(visit: Visit) -> Response:
+    """Register this server as a tool of the platform for which the link was made, and the platform in serve.toml.
+
+    Without the operator's link, anybody could register a platform of the own, and sign in by it as anybody. Nothing is
+    fetched but from that platform.
+    """
+    site, asked = visit.site, visit.request.query_params
+    ticket = sign_in.link_ticket(site.store, site.key, visit["token"])
+    if ticket is None or ticket.role != PLATFORM_ROLE:
+        raise LtiError("This address registers no platform. Write a new one: grader roster --platform ADDRESS")
+    address = ticket.person
+
+    def may_fetch(url: str) -> bool:
+        return origin(url) == address and is_protected(url)
+
+    told, _ = fetch(may_fetch, asked.get("openid_configuration", ""))
+    if origin(str(told.get("issuer"))) != address:
+        raise LtiError("This platform names another issuer. Write it into serve.toml by hand, if that is meant.")
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if token := asked.get("registration_token"):
+        headers["Authorization"] = f"Bearer {token}"
+    ours = web.render("lti_tool.json.j2", url=site.settings.url, scope=f"{SCORE} {MEMBERS}").encode()
+    answer, _ = fetch(may_fetch, str(told.get("registration_endpoint")), ours, headers)
+    name = re.sub(r"[^a-z0-9]+", "-", urlsplit(address).netloc)
+    deployment = (answer.get(TOOL) or {}).get("deployment_id")
+    values: dict[str, Any] = {ours: told.get(theirs) for ours, theirs in NAMES.items()}
+    values |= {"client_id": answer.get("client_id"), "deployments": [str(deployment)] if deployment else []}
+    try:
+        add_platform(site.root, name, values)
+    except SettingsError as error:
+        raise LtiError(str(error)) from error
+    sign_in.revoke(site.store, address, PLATFORM_ROLE)
+    return visit.html("registered.html.j2", name=name, visitor=None)
+
+
+ROUTES = [
+    get(LOGIN, login),
+    post(LOGIN, login, PLATFORM),
+    post(LAUNCH, receive, PLATFORM),
+    get("/lti/keys", keys),
+    get(REGISTER + "{token}", register),
+]

@@ -1,30 +1,25 @@
-"""What this server asks of learning platforms: their keys, tokens, and what a token allows."""
+"""How this server asks learning platforms and JupyterHub for something, and the keys by which it and platforms know each other."""
 
 from __future__ import annotations
 
 import json
-import secrets
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
-from urllib.parse import urlencode
-from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
 from grader.paths import write_atomically
 from grader.serve.settings import Platform
-from grader.serve.site import Site
 
-SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
-MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
-ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 FETCH_SECONDS, MOST_BYTES = 10.0, 4 << 20  # of what a platform answers
 KEYS_SECONDS = 60.0  # before a platform's keys are fetched again for a key that is not among them
+Headers = Mapping[str, str]
+Answer = tuple[dict[str, Any], Headers]
 _keys: dict[str, tuple[float, KeySet]] = {}
 
 
@@ -37,14 +32,10 @@ class _NoRedirect(HTTPRedirectHandler):
         """Follow none: a platform sends this server nowhere else."""
 
 
-@cache
-def _opener() -> OpenerDirector:
-    return build_opener(_NoRedirect, ProxyHandler({}))
+_opener = build_opener(_NoRedirect, ProxyHandler({}))
 
 
-def fetch(
-    may_fetch: Callable[[str], bool], url: str, data: bytes | None = None, headers: Mapping[str, str] | None = None
-) -> tuple[dict[str, Any], Mapping[str, str]]:
+def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers: Headers | None = None) -> Answer:
     """Ask a platform, or JupyterHub, for something; return the object that it answers, and the headers.
 
     Raises:
@@ -53,7 +44,7 @@ def fetch(
     if not may_fetch(url):
         raise LtiError(f"{url.partition('?')[0]!r} is no address of a platform that is known here")
     try:
-        with _opener().open(Request(url, data, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
+        with _opener.open(Request(url, data or None, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
             content, received = answer.read(MOST_BYTES), answer.headers
         told = json.loads(content) if content.strip() else {}
     except (URLError, OSError, ValueError) as error:
@@ -85,52 +76,8 @@ def own_key(folder: Path) -> RSAKey:
     return RSAKey.import_key(json.loads(path.read_text("utf-8")))
 
 
-def signed(site: Site, platform: Platform, audience: str, lasts: int, **claims: Any) -> str:
+def signed(folder: Path, platform: Platform, audience: str, lasts: int, **claims: Any) -> str:
     """Return a token that says to a platform that we are its tool."""
-    key, moment = own_key(site.folder), int(time.time())
+    key, moment = own_key(folder), int(time.time())
     told = {"iss": platform.client_id, "aud": audience, "iat": moment, "exp": moment + lasts, **claims}
     return jwt.encode({"alg": "RS256", "kid": key.kid, "typ": "JWT"}, told, key)
-
-
-class Caller:
-    """Asks platforms with the tokens that they give us."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-        self._tokens: dict[tuple[str, str], tuple[float, str]] = {}
-
-    def ask(
-        self, platform: Platform, scope: str, url: str, kind: str, data: bytes | None = None
-    ) -> tuple[dict[str, Any], Mapping[str, str]]:
-        """Send data to an address of a platform, or read it; return what it answers, and the headers.
-
-        Args:
-            scope: what the token must allow.
-            kind: the media type.
-
-        Raises:
-            LtiError: the platform does not answer as it should.
-        """
-        authorization = f"Bearer {self._token(platform, scope)}"
-        headers = {"Content-Type" if data else "Accept": kind, "Authorization": authorization}
-        try:
-            return fetch(platform.may_fetch, url, data, headers)
-        except LtiError:
-            self._tokens.pop((platform.token_url, scope), None)  # the next time with a new one
-            raise
-
-    def _token(self, platform: Platform, scope: str) -> str:
-        """Return a token for a scope; ask for a new one before it is too old."""
-        key = platform.token_url, scope
-        until, token = self._tokens.get(key, (0.0, ""))
-        if time.monotonic() < until:
-            return token
-        id = secrets.token_urlsafe(16)
-        assertion = signed(self._site, platform, platform.token_url, 60, sub=platform.client_id, jti=id)
-        form = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION, "client_assertion": assertion}
-        told, _ = fetch(platform.may_fetch, platform.token_url, urlencode({**form, "scope": scope}).encode())
-        given, lasts = told.get("access_token"), told.get("expires_in")
-        if not isinstance(given, str):
-            raise LtiError(f"{platform.issuer} gives no token for {scope}")
-        self._tokens[key] = time.monotonic() + (lasts if isinstance(lasts, int | float) else 60) - 30.0, given
-        return given

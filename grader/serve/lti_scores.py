@@ -9,20 +9,18 @@ from __future__ import annotations
 import json
 import logging
 import re
+import secrets
 import sqlite3
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Any
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
 from grader.records import GradebookEntry, Student
 from grader.report.text import number
-from grader.serve.lti import LEARNER
-from grader.serve.lti_calls import MEMBERS, SCORE, Caller, LtiError
+from grader.serve.lti_calls import Answer, LtiError, fetch, signed
 from grader.serve.settings import Platform, SettingsError
 from grader.serve.sign_in import can_sign_in
 from grader.serve.site import Site
@@ -33,15 +31,18 @@ log = logging.getLogger("grader.serve")
 ROUND_SECONDS, LONGEST_PAUSE = 5.0, 600.0
 ROSTER_HOURS = 6  # between two looks at a roster; an instructor who comes from the platform has a new one at once
 MOST_PAGES = 50  # of a roster
+SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
+MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
+ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
+LEARNER = f"{MEMBERSHIP}#Learner"
 NEXT = re.compile(r'<([^>]+)>;[^,]*\brel="?next\b')
 
 
 def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqlite3.Row, str]]:
     """Yield the places whose platform has not the score that the student sees, and the score, "points/of"."""
     scores = {(one.student.id, one.assignment): one for one in entries}
-    with site.store.reading() as db:
-        rows = db.execute("SELECT * FROM lti_place ORDER BY rowid").fetchall()
-    for row in rows:
+    for row in site.store.rows("SELECT * FROM lti_place ORDER BY rowid"):
         entry = scores.get((row["person"], row["assignment"]))
         if entry is None or entry.score is None or row["platform"] not in site.settings.lti:
             continue
@@ -51,17 +52,15 @@ def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqli
 
 
 class Sender:
-    """Sends what is not sent yet, again and again."""
+    """Sends what is not sent yet, again and again, with the tokens that platforms give us."""
 
     def __init__(self, site: Site) -> None:
-        self._site, self._caller = site, Caller(site)
+        self._site = site
+        self._tokens: dict[tuple[str, str], tuple[float, str]] = {}  # address and scope → until when, token
         self._pauses: dict[tuple[str, str], tuple[float, float]] = {}  # person and assignment → until when, how long
 
-    def start(self) -> None:
-        """Send in the background as long as this process lives."""
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Send for ever."""
         while True:
             try:
                 self.take_rosters()
@@ -88,7 +87,7 @@ class Sender:
             log.warning("the score of %r in %s was not sent, and will be again: %s", *key, error)
             return False
         self._pauses.pop(key, None)
-        self._note(key, "sent = ?", wanted)
+        self._site.store.change("UPDATE lti_place SET sent = ? WHERE person = ? AND assignment = ?", wanted, *key)
         return True
 
     def _stamp(self, row: sqlite3.Row, wanted: str) -> str:
@@ -97,12 +96,9 @@ class Sender:
         if before == wanted:
             return stamp
         stamp = text_of(now())
-        self._note((row["person"], row["assignment"]), "sending = ?", f"{wanted} {stamp}")
+        change = "UPDATE lti_place SET sending = ? WHERE person = ? AND assignment = ?"
+        self._site.store.change(change, f"{wanted} {stamp}", row["person"], row["assignment"])
         return stamp
-
-    def _note(self, key: tuple[str, str], change: str, value: str) -> None:
-        with self._site.store.writing() as db:
-            db.execute(f"UPDATE lti_place SET {change} WHERE person = ? AND assignment = ?", (value, *key))
 
     def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str) -> None:
         """Send a score to its place at the platform."""
@@ -119,46 +115,78 @@ class Sender:
         parts = urlsplit(row["lineitem"])
         address = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/scores"))
         kind = "application/vnd.ims.lis.v1.score+json"
-        self._caller.ask(platform, SCORE, address, kind, json.dumps(score).encode())
+        self._ask(platform, SCORE, address, kind, json.dumps(score).encode())
 
     def take_rosters(self) -> None:
         """Add those to the gradebook who take the course at a platform, so that the class page lists them before they come."""
         old = text_of(now() - timedelta(hours=ROSTER_HOURS))
-        with self._site.store.reading() as db:
-            rows = db.execute("SELECT * FROM lti_roster WHERE fetched < ?", (old,)).fetchall()
-        for row in rows:
+        for row in self._site.store.rows("SELECT * FROM lti_roster WHERE fetched < ?", old):
             if platform := self._site.settings.lti.get(row["platform"]):
                 try:
-                    students = [
-                        student for one in self._members(platform, row["url"]) for student in _student(platform, one)
-                    ]
+                    students = list(self._students(platform, row["url"]))
                     add_students(self._site.gradebook, self._site.course, students)
                     log.info("%s has %d students", row["platform"], len(students))
                 except LtiError as error:
                     log.warning("the roster of %s was not read: %s", row["platform"], error)
-            with self._site.store.writing() as db:
-                db.execute("UPDATE lti_roster SET fetched = ? WHERE url = ?", (text_of(now()), row["url"]))
+            self._site.store.change("UPDATE lti_roster SET fetched = ? WHERE url = ?", text_of(now()), row["url"])
 
-    def _members(self, platform: Platform, url: str) -> Iterator[dict[str, Any]]:
-        """Yield the members of a course, from all pages of its roster."""
+    def _students(self, platform: Platform, url: str) -> Iterator[Student]:
+        """Yield those who take a course, from all pages of its roster."""
         for _ in range(MOST_PAGES):
             kind = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
-            told, headers = self._caller.ask(platform, MEMBERS, url, kind)
+            told, headers = self._ask(platform, MEMBERS, url, kind)
             members = told.get("members")
-            yield from (one for one in members if isinstance(one, dict)) if isinstance(members, list) else ()
+            for member in members if isinstance(members, list) else ():
+                if student := _student(platform, member):
+                    yield student
             following = NEXT.search(headers.get("Link") or "")
             if following is None:
                 return
             url = urljoin(url, following[1])
 
+    def _ask(self, platform: Platform, scope: str, url: str, kind: str, data: bytes = b"") -> Answer:
+        """Send data to an address of a platform, or read it; return what it answers, and the headers.
 
-def _student(platform: Platform, member: dict[str, Any]) -> list[Student]:
-    """Return the student that a member of a course is, under the id of a launch; none for others."""
-    names = {"sub": "user_id"}
-    person = member.get(names.get(platform.student, platform.student.replace(".", "_")))
+        Args:
+            scope: what the token must allow.
+            kind: the media type.
+
+        Raises:
+            LtiError: the platform does not answer as it should.
+        """
+        authorization = f"Bearer {self._token(platform, scope)}"
+        headers = {"Content-Type" if data else "Accept": kind, "Authorization": authorization}
+        try:
+            return fetch(platform.may_fetch, url, data, headers)
+        except LtiError:
+            self._tokens.pop((platform.token_url, scope), None)  # the next time with a new one
+            raise
+
+    def _token(self, platform: Platform, scope: str) -> str:
+        """Return a token for a scope; ask for a new one before it is too old."""
+        key = platform.token_url, scope
+        until, token = self._tokens.get(key, (0.0, ""))
+        if time.monotonic() < until:
+            return token
+        id = secrets.token_urlsafe(16)
+        assertion = signed(self._site.folder, platform, platform.token_url, 60, sub=platform.client_id, jti=id)
+        form = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION, "client_assertion": assertion}
+        told, _ = fetch(platform.may_fetch, platform.token_url, urlencode({**form, "scope": scope}).encode())
+        given, lasts = told.get("access_token"), told.get("expires_in")
+        if not isinstance(given, str):
+            raise LtiError(f"{platform.issuer} gives no token for {scope}")
+        self._tokens[key] = time.monotonic() + (lasts if isinstance(lasts, int | float) else 60) - 30.0, given
+        return given
+
+
+def _student(platform: Platform, member: object) -> Student | None:
+    """Return the student that a member of a course is, under the id of a launch; None for others."""
+    if not isinstance(member, dict):
+        return None
+    person = member.get("user_id" if platform.student == "sub" else platform.student.replace(".", "_"))
     roles = [str(role) for role in member.get("roles") or ()]
     learns = any(role in (LEARNER, "Learner") for role in roles) and member.get("status", "Active") == "Active"
     if not learns or not isinstance(person, str) or not can_sign_in(platform.prefix + person):
-        return []
+        return None
     first, last, email = (str(member.get(key) or "") for key in ("given_name", "family_name", "email"))
-    return [Student(id=platform.prefix + person, first_name=first, last_name=last, email=email)]
+    return Student(id=platform.prefix + person, first_name=first, last_name=last, email=email)

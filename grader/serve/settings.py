@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from grader.complaint import Complaint
 from grader.paths import write_atomically
@@ -48,9 +48,7 @@ def is_protected(url: str) -> bool:
 def _protected(url: str) -> str:
     """Refuse an address without TLS that other machines reach: cookies, links and keys would go over the network unprotected."""
     if not is_protected(url):
-        raise ValueError(
-            "is not protected. Write https://, and put nginx or Caddy in front; http:// is for 127.0.0.1 alone"
-        )
+        raise ValueError("is not protected. Write https://, behind nginx or Caddy; http:// is for 127.0.0.1 alone")
     return url
 
 
@@ -91,8 +89,12 @@ class Platform(_Table):
 
     def may_fetch(self, url: str) -> bool:
         """Tell whether an address belongs to the platform: of no other this server asks for anything."""
-        own = {origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
-        return origin(url) in own and is_protected(url)
+        return origin(url) in self.origins and is_protected(url)
+
+    @property
+    def origins(self) -> set[str]:
+        """The origins of its pages."""
+        return {origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
 
 
 class Hub(_Table):
@@ -118,22 +120,12 @@ class Settings(_Table):
     assignment: Mapping[str, Policy] = {}
     lti: Mapping[str, Platform] = {}
     hub: Hub | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _each_stands_on_every(cls, told: Any) -> Any:
-        """Give each assignment the rules of [every] that it does not set itself."""
-        every, each = told.get("every", {}), told.get("assignment", {})
-        if not isinstance(every, dict) or not isinstance(each, dict):
-            return told
-        return {
-            **told,
-            "assignment": {name: {**every, **own} if isinstance(own, dict) else own for name, own in each.items()},
-        }
+    formgrader: Address | None = None  # where the instructor's own Jupyter shows it
 
     def policy(self, assignment: str) -> Policy:
-        """Return the rules of an assignment."""
-        return self.assignment.get(assignment, self.every)
+        """Return the rules of an assignment: its own, and for what it does not set itself those of [every]."""
+        own = self.assignment.get(assignment, Policy())
+        return self.every.model_copy(update=own.model_dump(exclude_unset=True))
 
     @property
     def origin(self) -> str:

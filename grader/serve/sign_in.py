@@ -14,12 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from itsdangerous import BadSignature, Signer
 
-from grader.secret import kept_secret
 from grader.serve.store import Store, now, text_of
 from grader.submission.file import name_problem
 
@@ -44,20 +42,6 @@ class Ticket:
     leads_to: str = "/"  # the page to open then, a path of ours
     until: str = ""  # when the session ends at the latest
     session: str = ""  # digest of the cookie, once there is one
-
-    @property
-    def is_instructor(self) -> bool:
-        """Tell whether the person may see the class."""
-        return self.role == INSTRUCTOR
-
-
-def serve_key(folder: Path) -> bytes:
-    """Return the key that signs links and forms; make it on first use. It is not the course secret.
-
-    Raises:
-        SecretError: the file cannot be used.
-    """
-    return kept_secret(folder, "serve.key").encode()
 
 
 def can_sign_in(person: str) -> bool:
@@ -91,17 +75,15 @@ def issue(store: Store, kind: str, value: Mapping[str, Any], seconds: float, unt
 def value_of(store: Store, kind: str, token: str, *, use: bool = False) -> dict[str, Any] | None:
     """Return the value of a token; None if there is none, or it is too old. With `use` it works no more."""
     key = (digest_of(token), kind, text_of(now()))
-    with store.reading() as db:
-        row = db.execute("SELECT value FROM token WHERE digest = ? AND kind = ? AND expires > ?", key).fetchone()
-    if row is None or (use and not end_token(store, token)):  # of two who use it at once, one does
+    found = store.rows("SELECT value FROM token WHERE digest = ? AND kind = ? AND expires > ?", *key)
+    if not found or (use and not end_token(store, token)):  # of two who use it at once, one does
         return None
-    return json.loads(row["value"])
+    return json.loads(found[0]["value"])
 
 
 def end_token(store: Store, token: str) -> bool:
     """End a token; tell whether it was there."""
-    with store.writing() as db:
-        return db.execute("DELETE FROM token WHERE digest = ?", (digest_of(token),)).rowcount > 0
+    return store.change("DELETE FROM token WHERE digest = ?", digest_of(token)) > 0
 
 
 def make_ticket(store: Store, ticket: Ticket) -> str:
@@ -158,16 +140,14 @@ def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: 
 
 def revoke(store: Store, person: str, role: str = STUDENT) -> int:
     """Revoke a person's links, and end the sessions that began with them; return how many links."""
-    with store.writing() as db:
-        ended = "UPDATE link SET revoked = ? WHERE person = ? AND role = ? AND revoked = ''"
-        return db.execute(ended, (text_of(now()), person, role)).rowcount
+    ended = "UPDATE link SET revoked = ? WHERE person = ? AND role = ? AND revoked = ''"
+    return store.change(ended, text_of(now()), person, role)
 
 
 def living_link(store: Store, id: str) -> sqlite3.Row | None:
     """Return whose link an id is; None if it was revoked, or is too old."""
-    with store.reading() as db:
-        alive = "SELECT * FROM link WHERE id = ? AND revoked = '' AND expires > ?"
-        return db.execute(alive, (id, text_of(now()))).fetchone()
+    found = store.rows("SELECT * FROM link WHERE id = ? AND revoked = '' AND expires > ?", id, text_of(now()))
+    return found[0] if found else None
 
 
 def link_ticket(store: Store, key: bytes, token: str) -> Ticket | None:

@@ -11,15 +11,13 @@ from typing import Any
 from grader.classes.gradebook.config import CourseConfig, read_config
 from grader.classes.gradebook.connection import sqlite_file
 from grader.classes.gradebook.reader import read_class, read_due_dates, read_entry, read_students
-from grader.classes.results.folders import autograded_notebook
-from grader.classes.results.pages import is_current, page_of
-from grader.classes.results.recorded_answers import class_predictions
+from grader.classes.results.pages import is_current
+from grader.commands.from_gradebook import write_page
 from grader.course import lessons
-from grader.paths import notebook_path, write_atomically
+from grader.paths import notebook_path
 from grader.records import GradebookEntry, Student
-from grader.report.class_page import class_page
-from grader.serve.settings import AFTER_DUE, BY_HAND, Policy, Settings, current_settings
-from grader.serve.sign_in import serve_key
+from grader.secret import kept_secret
+from grader.serve.settings import AFTER_DUE, BY_HAND, Settings, current_settings
 from grader.serve.store import Store, now, text_of
 
 
@@ -44,16 +42,12 @@ class Site:
         """The course's name in the gradebook."""
         return self.config.course_id
 
-    def policy(self, assignment: str) -> Policy:
-        """Return the rules of an assignment."""
-        return self.settings.policy(assignment)
-
     def open_assignments(self) -> dict[str, str]:
         """Map each assignment that students see to its title."""
         return {
             name: lesson.title
             for name, lesson in lessons().items()
-            if self.policy(name).open and notebook_path(self.root, name).is_file()
+            if self.settings.policy(name).open and notebook_path(self.root, name).is_file()
         }
 
     def students(self) -> dict[str, Student]:
@@ -84,7 +78,7 @@ class Site:
         Args:
             dues: the student's due dates, if they were read already.
         """
-        rule = self.policy(assignment).feedback
+        rule = self.settings.policy(assignment).feedback
         if rule == AFTER_DUE:
             due = (self.due_dates(student) if dues is None else dues).get(assignment)
             return due is not None and now() > due
@@ -94,19 +88,12 @@ class Site:
         """Return where the page of the attempt that counts lies."""
         return self.folder / "feedback" / student / assignment / f"{assignment}.html"
 
-    def class_report(self) -> str:
-        """Return the report of the class, as `grader report` writes it."""
-        entries = self.entries()
-        return class_page(entries, class_predictions(self.folder / "autograded", entries))
-
     def feedback_page(self, entry: GradebookEntry) -> bytes:
         """Return the page of what the gradebook says now; write it anew if a person has changed something since."""
         student, assignment = entry.student.id, entry.assignment
         path = self.feedback_path(student, assignment)
         if not is_current(path, entry):
-            notebook = autograded_notebook(self.folder / "autograded", student, assignment)
-            write_atomically(path, page_of(entry, notebook).encode("utf-8", "replace"))
-            path.chmod(0o644)
+            write_page(self.config, self.gradebook, entry)
         return path.read_bytes()
 
 
@@ -123,17 +110,16 @@ def open_site(root: Path, gradebook: str | None) -> Site:
     folder = config.results_folder(url)
     current_settings(root)
     lessons()
+    key = kept_secret(folder, "serve.key").encode()  # signs links and forms; it is not the course secret
     store = Store(folder / ".grader" / "serve.db")
-    return Site(root=root, folder=folder, config=config, gradebook=url, store=store, key=serve_key(folder))
+    return Site(root=root, folder=folder, config=config, gradebook=url, store=store, key=key)
 
 
 def released(store: Store) -> set[str]:
     """Return the assignments whose feedback an instructor has released."""
-    with store.reading() as db:
-        return {row["assignment"] for row in db.execute("SELECT assignment FROM released")}
+    return {row["assignment"] for row in store.rows("SELECT assignment FROM released")}
 
 
 def release(store: Store, assignment: str) -> None:
     """Show students score and feedback of an assignment from now on."""
-    with store.writing() as db:
-        db.execute("INSERT OR IGNORE INTO released VALUES (?, ?)", (assignment, text_of(now())))
+    store.change("INSERT OR IGNORE INTO released VALUES (?, ?)", assignment, text_of(now()))

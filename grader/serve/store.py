@@ -7,7 +7,6 @@ change is one transaction that is on the disk when it returns: killed at any mom
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,8 +23,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))  # sessions are in it
+        path.touch(mode=0o600)  # sessions are in it
         with closing(self._open()) as db:
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(SCHEMA.read_text("utf-8"))
@@ -39,15 +37,19 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace."""
-        with closing(self._open()) as db:
+        with closing(self._open()) as db, db:  # commits, or rolls back
             db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
+            yield db
+
+    def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        """Return the rows of one query."""
+        with self.reading() as db:
+            return db.execute(query, values).fetchall()
+
+    def change(self, statement: str, *values: object) -> int:
+        """Make one change; return how many rows it changed."""
+        with self.writing() as db:
+            return db.execute(statement, values).rowcount
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)

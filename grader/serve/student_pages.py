@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from shutil import disk_usage
 
 from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
@@ -31,7 +33,7 @@ LONGEST_STREAM = 600.0  # seconds; the browser then asks again
 STREAMS_EACH = 4  # of one student at a time
 LEAST_FREE = 2 << 30  # bytes of the disk: grading and the gradebook need some
 BOM = b"\xef\xbb\xbf"
-_streams: dict[str, int] = {}
+_streams = Counter[str]()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +78,7 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
         name=name,
         title=site.open_assignments()[name],
         due=due,
-        policy=site.policy(name),
+        policy=site.settings.policy(name),
         attempts=tuple(attempts.attempts_of(site.store, student, name)),
         entry=site.entry(student, name) if shows else None,
         shows_feedback=shows,
@@ -122,7 +124,9 @@ def state_of(site: Site, attempt: Attempt) -> str:
         ahead = attempts.place_in_queue(site.store, attempt)
         return f"In the queue: {ahead} before you." if ahead else "In the queue: you are next."
     if attempt.state == attempts.GRADING:
-        return "Being graded now."
+        shown = site.shows_feedback(attempt.assignment, attempt.student)
+        right = attempts.right_so_far(site.folder, attempt) if shown else []
+        return f"Being graded now. Right so far: {', '.join(right)}." if right else "Being graded now."
     if attempt.state == attempts.FAULT:
         return "We could not grade this. The fault is ours and costs you nothing: your file is kept, and it will be graded again."
     return "Graded." if attempt.state == attempts.GRADED else "This file could not be read."
@@ -138,8 +142,8 @@ def notebook(visit: Visit) -> Response:
 def refuse_early(visit: Visit) -> None:
     """Refuse an upload before it is read, if there were too many within the last hour."""
     site, student, name = _asked(visit)
-    with site.store.reading() as db:
-        attempts.refuse_too_many(db, student, name, site.policy(name).attempts_an_hour)
+    own = attempts.attempts_of(site.store, student, name)
+    attempts.refuse_too_many(own, site.settings.policy(name).attempts_an_hour)
 
 
 def hand_in(visit: Visit) -> Response:
@@ -148,7 +152,7 @@ def hand_in(visit: Visit) -> Response:
     upload = visit.form.get("notebook")
     if not isinstance(upload, UploadFile) or not upload.filename:
         raise HTTPException(400, "Choose your notebook first.")
-    if disk_usage(site.folder).free < LEAST_FREE:
+    if shutil.disk_usage(site.folder).free < LEAST_FREE:
         raise HTTPException(503, "The disk here is nearly full. Tell your instructor; your file was not taken.")
     start = upload.file.read(64).removeprefix(BOM).lstrip()
     upload.file.seek(0)
@@ -156,21 +160,20 @@ def hand_in(visit: Visit) -> Response:
         raise HTTPException(400, f"This is no notebook. Choose the file {name}.ipynb, as Jupyter saved it.")
     place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
     try:
-        attempts.enqueue(site.store, site.folder, student, name, place, digest, site.policy(name).attempts_an_hour)
+        an_hour = site.settings.policy(name).attempts_an_hour
+        attempts.enqueue(site.store, site.folder, (student, name, place, digest), an_hour)
     except HTTPException:
-        attempts.drop_upload(site.folder, student, name, place)
+        shutil.rmtree(attempts.folder_of(site.folder, student, name, place), ignore_errors=True)
         raise
     if visit.hub_token:  # from a terminal or a cell of JupyterLab: tell what becomes of it, as it happens
-        told = _changes(site, student, name)
-        last = f"{site.settings.url}/a/{name}"
-        return StreamingResponse(_lines(told, last), media_type="text/plain; charset=utf-8", status_code=202)
+        return StreamingResponse(_lines(site, student, name), 202, media_type="text/plain; charset=utf-8")
     return go_to("a", name)
 
 
-async def _lines(told: AsyncIterator[dict[str, str]], last: str) -> AsyncIterator[str]:
-    async for event in told:
+async def _lines(site: Site, student: str, name: str) -> AsyncIterator[str]:
+    async for event in _changes(site, student, name):
         yield event["data"] + "\n"
-    yield last + "\n"
+    yield f"{site.settings.url}/a/{name}\n"
 
 
 def feedback(visit: Visit) -> Response:
@@ -208,7 +211,7 @@ def appeal(visit: Visit) -> Response:
 
 def events(visit: Visit) -> Response:
     """Send the state of the newest attempt each time that it changes, until it is graded."""
-    if _streams.get(visit.person, 0) >= STREAMS_EACH:
+    if _streams[visit.person] >= STREAMS_EACH:
         raise HTTPException(429, "This page is open many times already. Close some of them.")
     return EventSourceResponse(_changes(*_asked(visit)))
 
@@ -220,10 +223,10 @@ async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[st
         own = attempts.attempts_of(site.store, student, name)
         return (state_of(site, own[0]), own[0].is_open) if own else ("", False)
 
-    _streams[student] = _streams.get(student, 0) + 1
+    _streams[student] += 1
     try:
-        said, deadline = "", asyncio.get_running_loop().time() + LONGEST_STREAM
-        while asyncio.get_running_loop().time() < deadline:
+        said, deadline = "", time.monotonic() + LONGEST_STREAM
+        while time.monotonic() < deadline:
             state, waits = await run_in_threadpool(look)
             if state != said or not waits:
                 said = state
@@ -232,9 +235,7 @@ async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[st
                 return
             await asyncio.sleep(LOOK_SECONDS)
     finally:
-        _streams[student] -= 1
-        if not _streams[student]:
-            del _streams[student]
+        _streams.subtract([student])
 
 
 ROUTES = [

@@ -9,13 +9,12 @@ import hmac
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
@@ -31,11 +30,7 @@ from grader.serve.site import Site
 
 HERE = Path(__file__).parent / "templates"
 LONGEST_APPEAL = 2000  # characters
-ANYBODY, NEWCOMER, PLATFORM = (
-    "anybody",
-    "newcomer",
-    "platform",
-)  # besides students and instructors; the last two send forms
+ANYBODY, NEWCOMER, PLATFORM = "anybody", "newcomer", "platform"  # who may come in, besides students and instructors
 
 
 @dataclass(kw_only=True)
@@ -95,10 +90,8 @@ class Visit:
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
         """Make a page of a template."""
         token = form_token(self.site.key, self.visitor.session) if self.visitor else ""
-        return HTMLResponse(
-            render(template, **{"visitor": self.visitor, "hub": self.site.settings.hub, "form_token": token, **values}),
-            status,
-        )
+        shared = {"visitor": self.visitor, "settings": self.site.settings, "form_token": token}
+        return HTMLResponse(render(template, **{**shared, **values}), status)
 
 
 # ---------------------------------------------------------------- routes
@@ -142,12 +135,11 @@ def _admit(request: Request, who: str) -> Visit:
     if who in (STUDENT, INSTRUCTOR):
         if visit.visitor is None:
             raise HTTPException(401)
-        if who == INSTRUCTOR and not visit.visitor.is_instructor:
+        if who == INSTRUCTOR and visit.visitor.role != INSTRUCTOR:
             raise HTTPException(404)
-        if who == STUDENT and visit.visitor.is_instructor:
-            raise HTTPException(
-                403, "You are signed in as the instructor, who hands in nothing. Open a student's own link for that."
-            )
+        if who == STUDENT and visit.visitor.role == INSTRUCTOR:
+            told = "You are signed in as the instructor, who hands in nothing. Open a student's own link for that."
+            raise HTTPException(403, told)
     return visit
 
 
@@ -188,22 +180,9 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return the environment of the feedback pages, with our templates: it escapes all text."""
-    environment = templates().overlay(loader=FileSystemLoader(HERE))
-    environment.filters["when"] = when
+    """Return the environment of the feedback pages, with our templates besides: it escapes all text."""
+    shared = templates()
+    environment = shared.overlay(loader=ChoiceLoader([FileSystemLoader(HERE), shared.loader]))
+    environment.filters["when"] = lambda moment: f"{moment:%d %b %Y, %H:%M} UTC"
     environment.filters["path"] = lambda text: quote(text, safe="")
     return environment
-
-
-@cache
-def style() -> bytes:
-    """Return the styles of all pages: those of the feedback page, and ours."""
-    import grader.report
-
-    shared = Path(grader.report.__file__).parent / "templates" / "style.css"
-    return shared.read_bytes() + (HERE / "serve.css").read_bytes()
-
-
-def when(moment: datetime) -> str:
-    """Write a time for people."""
-    return f"{moment:%d %b %Y, %H:%M} UTC"

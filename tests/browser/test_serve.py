@@ -21,11 +21,12 @@ from tests.browser.chromium import chromium_or_skip
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.serve.running import course_on_free_port, running
 from tests.serve.school import open_school
+from tests.serve.test_hub import SECRET, real_hub
 
 CHROMIUM = chromium_or_skip()
 ARTEFACTS = ROOT / "artefacts"
 PATIENCE = 120_000  # milliseconds
-DESK, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=390, height=844)
+DESK, PHONE = ViewportSize(width=1200, height=900), ViewportSize(width=375, height=812)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SOLUTION = ROOT / "solutions" / NAME / f"{NAME}.ipynb"
 
@@ -87,20 +88,38 @@ def hand_in(page: Page, notebook: Path) -> None:
     page.get_by_role("button", name="Hand in").click()
 
 
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two notebooks: all is right, and all but 1.4."""
+    text, made = SOLUTION.read_text("utf-8"), {}
+    for name, content in (("wrong", without_scaling(text)), ("right", text)):
+        made[name] = tmp_path_factory.mktemp(name) / f"{NAME}.ipynb"
+        made[name].write_text(content, "utf-8")
+    return made
+
+
+def mends(page: Page, answers: dict[str, Path]) -> None:
+    """On the page of the assignment: hand in a wrong 1.4, read its cause, hand in a right one, have full marks."""
+    hand_in(page, answers["wrong"])
+    page.get_by_role("link", name="Read the feedback").click()  # it appears by itself
+    expect(page.locator("body")).to_contain_text("The scores are not divided by √d_k")
+    page.go_back()
+    hand_in(page, answers["right"])
+    expect(page.get_by_role("heading", name="Attempt 2")).to_be_visible()
+    expect(page.locator(".score")).to_contain_text("100 of 100 points", timeout=PATIENCE)
+
+
 @pytest.mark.slow(
     held_by="tests/serve/test_student_pages.py::test_the_verdict_is_shown_and_the_feedback_page_is_the_gradebooks"
 )
 def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
-    browser: Browser, address: str, links: dict[str, str], tmp_path: Path
+    browser: Browser, address: str, links: dict[str, str], answers: dict[str, Path]
 ) -> None:
-    text = SOLUTION.read_text("utf-8")
-    wrong, right = tmp_path / "wrong" / f"{NAME}.ipynb", tmp_path / "right" / f"{NAME}.ipynb"
-    for path, content in ((wrong, without_scaling(text)), (right, text)):
-        path.parent.mkdir()
-        path.write_text(content, "utf-8")
     guest = browser.new_page(viewport=DESK)
     guest.goto(address)
     look(guest, "welcome")
+    guest.goto(f"{address}/in/made-up")
+    look(guest, "refused-link")
     guest.goto(links["s1"])
     look(guest, "sign-in")
     guest.close()
@@ -115,7 +134,7 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     assert download.value.suggested_filename == f"{NAME}.ipynb"
 
     page.route("**/events", lambda route: route.abort())  # or the page might change while axe looks at it
-    hand_in(page, wrong)
+    hand_in(page, answers["wrong"])
     expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     look(page, "waiting")
     page.unroute("**/events")
@@ -125,11 +144,14 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     look(page, "feedback", axe=False)  # its sandbox lets axe not run; tests/browser/test_axe.py looks at these pages
     page.go_back()
 
-    hand_in(page, right)
+    hand_in(page, answers["right"])
     expect(page.get_by_role("heading", name="Attempt 2")).to_be_visible()
     expect(page.locator(".score")).to_contain_text("100 of 100 points", timeout=PATIENCE)
     look(page, "graded")
 
+    page.goto(f"{address}/a/nowhere")
+    look(page, "not-found")
+    page.goto(f"{address}/a/{NAME}")
     page.get_by_text("Ask for another look at an exercise").click()
     page.get_by_label("What should be looked at?").fill("I think that my mask is right,\nsee the second cell.")
     look(page, "appeal")
@@ -163,9 +185,9 @@ def test_without_javascript_the_page_looks_again_by_itself(
 
 @pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
 def test_from_a_platforms_frame_to_a_tab_of_its_own_and_the_score_back(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+    browser: Browser, tmp_path: Path, answers: dict[str, Path]
 ) -> None:
-    course = course_on_free_port(tmp_path_factory.mktemp("lti") / "course", ())
+    course = course_on_free_port(tmp_path / "course", ())
     tool = read_settings(course.root).url
     with open_school(tool, "localhost") as school:
         with (course.root / "serve.toml").open("a") as file:
@@ -186,15 +208,77 @@ def test_from_a_platforms_frame_to_a_tab_of_its_own_and_the_score_back(
             tab = opened.value
             tab.get_by_role("button", name="Yes, that is me").click()
             expect(tab.get_by_text("Ada Lovelace")).to_be_visible()
-            hand_in(tab, course.submit("17", "1.1", to="mine"))
-            expect(tab.get_by_text("5 of 100 points")).to_be_visible(timeout=PATIENCE)
+            mends(tab, answers)
             for _ in range(100):
-                if school.scores:
+                if school.scores[-1:] and school.scores[-1]["scoreGiven"] == 100.0:
                     break
                 tab.wait_for_timeout(200)
             tab.wait_for_timeout(6000)  # another round of the sender
+            school.clicks["role"] = "Mentor"  # who is refused reads why, in the frame
+            page.goto(f"{school.url}/course")
+            expect(page.frame_locator("iframe").get_by_text("neither a student nor an instructor")).to_be_visible()
+            school.clicks["role"] = "Learner"
+            page.goto(school.login_address("17"))
+            look(page, "platform")
             context.close()
-    assert [(one["userId"], one["scoreGiven"]) for one in school.scores] == [("17", 5.0)]
+    full = [one for one in school.scores if one["scoreGiven"] == 100.0]
+    assert [(one["userId"], one["comment"]) for one in full] == [("17", f"Feedback: {tool}/a/{NAME}")]
+    assert len(school.scores) <= 2  # the wrong attempt's, if it was graded before the right one came; each once
+
+
+@pytest.mark.slow(held_by="tests/serve/test_lti_services.py::test_an_instructor_chooses_a_task_for_the_course")
+def test_a_platform_registers_itself_and_an_instructor_chooses_a_task(browser: Browser, tmp_path: Path) -> None:
+    course = course_on_free_port(tmp_path / "course", ())
+    with open_school(read_settings(course.root).url, "localhost") as school, running(course):
+        address = course.grader("roster", "--platform", school.url).strip()
+        context = browser.new_context(viewport=DESK)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        asked = f"{address}?openid_configuration={school.url}/configuration&registration_token=ticket-1"
+        page.goto(asked)
+        expect(page.get_by_role("heading", name="Registered")).to_be_visible()
+        look(page, "registered")
+        page.goto(asked)
+        expect(page.get_by_text("This address registers no platform.")).to_be_visible()
+        look(page, "registered-twice")
+        school.registration.set_tool_key_set({"keys": [own_key(course.root).as_dict(private=False)]})
+        school.clicks = {"user": "eva", "role": "Instructor", "choose": f"{school.url}/chosen"}
+        page.goto(school.login_address("eva"))
+        look(page, "choose")
+        page.goto(f"{school.url}/course")
+        page.screenshot(path=str(ARTEFACTS / "serve-choose-frame-desk.png"))
+        frame = page.frame_locator("iframe")
+        frame.get_by_role("button", name=f"Choose {NAME}").click()
+        expect(frame.get_by_role("heading", name="Chosen")).to_be_visible()
+        context.close()
+    assert len(school.chosen) == 1
+
+
+@pytest.mark.slow(held_by="tests/serve/test_hub.py::test_a_student_of_the_hub_signs_in")
+def test_from_a_real_jupyterhub(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: dict[str, Path]
+) -> None:
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", SECRET * 4)
+    course = course_on_free_port(tmp_path / "course", ())
+    tool = read_settings(course.root).url
+    (tmp_path / "hub").mkdir()
+    with real_hub(tmp_path / "hub", tool=tool) as hub:
+        with (course.root / "serve.toml").open("a") as file:
+            file.write(f'[hub]\nurl = "{hub}"\n')
+        with running(course):
+            context = browser.new_context(viewport=DESK)
+            context.set_default_timeout(PATIENCE)
+            page = context.new_page()
+            page.goto(tool)
+            look(page, "welcome-hub")
+            page.get_by_role("link", name="Sign in with JupyterHub").click()
+            page.get_by_label("Username").fill("ada")
+            page.get_by_label("Password").fill("any")
+            page.get_by_role("button", name="Sign in").click()
+            page.get_by_role("button", name="Yes, that is me").click()
+            page.get_by_role("link", name=NAME).click()
+            mends(page, answers)
+            context.close()
 
 
 def without_scaling(text: str) -> str:

@@ -67,6 +67,7 @@ class School:
         self.broken = 0  # how many requests for a score fail from now on
         self.lost = 0  # how many scores are taken without an answer
         self.members: list[list[dict[str, Any]]] = [[]]  # of the course, page by page
+        self.chosen: list[dict[str, str]] = []  # the forms by which instructors chose a task
         self.registered: list[dict[str, Any]] = []  # what tools said of themselves
         self.tickets = {"ticket-1"}  # that allow to register
         self.configuration = {
@@ -158,6 +159,9 @@ class School:
         if path == "/members":
             assert self.config.validate_token(token, [MEMBERS])
             return 200, {"members": self.members[int(form.get("page", "0"))]}
+        if path == "/chosen":
+            self.chosen.append(form)
+            return 200, "<!DOCTYPE html><title>Chosen</title><h1>Chosen</h1>"
         if path == "/configuration":
             return 200, self.configuration
         if path == "/register":

@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -625,6 +626,16 @@ def test_no_secret_is_in_the_log_and_each_sign_in_is(site: Site, caplog: pytest.
         assert secret not in text
     assert "signed in: 'ada', student, by link, from testclient" in text
     assert "a link that does not work, from testclient" in text
+
+
+def test_the_password_of_a_gradebook_that_does_not_answer_is_on_no_page(site: Site) -> None:
+    away = replace(site, gradebook="postgresql://eva:s3cret@127.0.0.1:1/grades")
+    answer = student(site, fresh=True).browser  # signed in at the same store
+    eva = Person.of(away)
+    eva.browser.cookies = answer.cookies
+    page = eva.get("/")
+    assert (page.status_code, "eva:***@" in page.text) == (409, True)
+    assert "s3cret" not in page.text
 
 
 def test_a_line_of_the_log_is_one_request(site: Site, caplog: pytest.LogCaptureFixture) -> None:

@@ -301,11 +301,11 @@ c.JupyterHub.load_roles = [{{
 
 
 @contextmanager
-def real_hub(folder: Path, robot: str) -> Iterator[str]:
-    """Run JupyterHub without a proxy; yield its address."""
+def real_hub(folder: Path, robot: str = "", tool: str = URL) -> Iterator[str]:
+    """Run JupyterHub without a proxy, with the place to hand in at `tool` as its service; yield the hub's address."""
     url = f"http://127.0.0.1:{free_port()}"
     (folder / "jupyterhub_config.py").write_text(
-        CONFIGURATION.format(url=url, secret=SECRET * 4, robot=robot, tool=URL)
+        CONFIGURATION.format(url=url, secret=SECRET * 4, robot=robot or secrets.token_hex(16), tool=tool)
     )
     log = folder / "log"
     with log.open("w") as file:

@@ -28,8 +28,8 @@ PATIENCE = 240.0  # seconds
 
 def hand_in(site: Site, student: str, content: bytes) -> Attempt:
     """Do what the web server does with an upload."""
-    place, digest = attempts.keep_upload(site.folder, student, NAME, BytesIO(content))
-    return attempts.enqueue(site.store, site.folder, student, NAME, place, digest, 100)
+    upload = (student, NAME, *attempts.keep_upload(site.folder, student, NAME, BytesIO(content)))
+    return attempts.enqueue(site.store, site.folder, upload, 100)
 
 
 def start(site: Site, jobs: int = 1) -> BaseProcess:

@@ -127,7 +127,7 @@ def test_what_we_could_not_grade_is_graded_again_when_the_instructor_asks(graded
     carl = student(graded, "carl")
     carl.hands_in(solved(graded, remark="carl"))
     (one,) = attempts.attempts_of(graded.store, "carl")
-    attempts.finish(graded.store, one, attempts.FAULT, message="the disk was full")
+    attempts.finish(graded.store, replace(one, state=attempts.FAULT, message="the disk was full"))
     assert "The fault is ours and costs you nothing" in carl.get(f"/a/{NAME}").text
     eva = instructor(graded)
     assert "the disk was full" in eva.get("/class").text
@@ -216,6 +216,16 @@ def test_a_change_of_the_file_holds_at_once(tmp_path: Path) -> None:
     assert current_settings(tmp_path).policy(NAME).open
     (tmp_path / "serve.toml").write_text("[every]\nopen = false\n")
     assert not current_settings(tmp_path).policy(NAME).open
+
+
+def test_the_class_page_leads_to_formgrader(graded: Site) -> None:
+    (graded.root / "serve.toml").write_text('formgrader = "https://hub.example.org/services/formgrader"\n')
+    assert 'href="https://hub.example.org/services/formgrader"' in instructor(graded).get("/class").text
+    (graded.root / "serve.toml").write_text('formgrader = "javascript:alert(1)"\n')
+    with pytest.raises(SettingsError, match="formgrader: is not protected"):
+        read_settings(graded.root)
+    (graded.root / "serve.toml").write_text("# no formgrader\n")
+    assert "Formgrader" not in instructor(graded).get("/class").text
 
 
 def test_a_stranger_is_told_how_to_sign_in(graded: Site) -> None:

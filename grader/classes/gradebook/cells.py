@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from nbgrader import api, utils
 from sqlalchemy import insert, select
 
+from grader.classes.gradebook.connection import shown
 from grader.classes.gradebook.errors import RecordError
 from grader.declare.lesson import Lesson
 from grader.submission.cells import Role, answer_cell, check_cell, question_of, role
@@ -66,7 +67,7 @@ def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: N
     stored = {cell.name for cell in notebook.grade_cells if role(cell.name) is Role.CHECK}
     if vanished := sorted(stored - declared):
         raise RecordError(
-            f"{url}: {lesson.assignment} has exercises there that the lesson no longer declares "
+            f"{shown(url)}: {lesson.assignment} has exercises there that the lesson no longer declares "
             f"({', '.join(vanished)}), and they would count. No grade was written. Give --gradebook a new file, "
             "or declare them again."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,13 +68,21 @@ def sqlite_file(url: str) -> Path | None:
     return Path(parsed.database)
 
 
+def shown(url: str) -> str:
+    """Return a gradebook's address as people may read it: without a password, and without parameters, which may hold one.
+
+    It need not be a database URL: a slip in the address must not show the password either.
+    """
+    return re.sub(r"//([^:/@]*):.*@", r"//\1:***@", url, flags=re.DOTALL).partition("?")[0]
+
+
 def _parse(url: str) -> URL:
     """Parse a database URL, or raise RecordError; add to an SQLite URL how long SQLite waits for a lock."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # a port that is no number is a ValueError
         raise RecordError(
-            f"--gradebook {url}: this is no database URL. Write sqlite:///gradebook.db, "
+            f"--gradebook {shown(url)}: this is no database URL. Write sqlite:///gradebook.db, "
             "or sqlite:////absolute/path/gradebook.db with four slashes."
         ) from error
     if parsed.get_backend_name() == "sqlite" and "timeout" not in parsed.query:
@@ -130,7 +139,7 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
                 time.sleep(PAUSE)
                 continue
             kind = StudentNameError if isinstance(error, UnicodeEncodeError) else RecordError
-            raise kind(f"{url}: {_explain(reason, error)}") from error
+            raise kind(f"{shown(url)}: {_explain(reason, error)}") from error
 
 
 def _explain(reason: str, error: Exception) -> str:

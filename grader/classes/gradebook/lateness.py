@@ -49,17 +49,20 @@ def in_utc(moment: datetime | None) -> datetime | None:
     return moment if moment is None or moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def set_penalty(db: Session, stored: Stored, late_penalty: LatePenalty) -> None:
-    """Set the penalty as nbgrader's AssignLatePenalties does; the caller commits.
+def penalty_of(late_penalty: LatePenalty, student: str, score: float, seconds_late: float) -> float | None:
+    """Return what lateness takes off a score, as nbgrader's AssignLatePenalties does; None for nothing.
 
     A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
     and at most the score. Any other submission gets no penalty.
     """
+    penalty = late_penalty(student, score, seconds_late) if seconds_late > 0 else None
+    return None if penalty is None else min(max(penalty, 0.0), score)
+
+
+def set_penalty(db: Session, stored: Stored, late_penalty: LatePenalty) -> None:
+    """Set the penalty of a submission; the caller commits."""
     entry = entry_of([stored])
-    penalty = None
-    if entry.seconds_late:
-        penalty = late_penalty(entry.student.id, entry.raw_score, entry.seconds_late)
-        penalty = None if penalty is None else min(max(penalty, 0.0), entry.raw_score)
+    penalty = penalty_of(late_penalty, entry.student.id, entry.raw_score, entry.seconds_late or 0.0)
     table, row = api.SubmittedNotebook.__table__, stored.submission.submitted_notebook
     set_columns(db, table, row, late_submission_penalty=penalty)
 

@@ -29,7 +29,7 @@ from sqlalchemy import insert, select, update
 
 from grader.classes.gradebook.cells import Cells, declare
 from grader.classes.gradebook.config import LatePenalty
-from grader.classes.gradebook.connection import attempt, connect
+from grader.classes.gradebook.connection import attempt, connect, shown
 from grader.classes.gradebook.details import DETAILS, grade_in, make_tables, row_of
 from grader.classes.gradebook.entries import entry_of, seconds_late, whole_entry
 from grader.classes.gradebook.errors import RecordError, StudentNameError
@@ -149,7 +149,7 @@ class GradeWriter:
         if grade.assignment not in self.lessons:
             assignments = ", ".join(self.lessons) or "none"
             raise RecordError(
-                f"{self.url}: {grade.student}'s grade is for {grade.assignment!r}, which is no lesson; "
+                f"{shown(self.url)}: {grade.student}'s grade is for {grade.assignment!r}, which is no lesson; "
                 f"known are {assignments}. It was not recorded."
             )
         came_in = came_in or Handover(student=Student(id=grade.student))

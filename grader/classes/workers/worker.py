@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import zlib
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 
 import nbformat
@@ -13,12 +13,15 @@ from nbformat import NotebookNode
 from grader.classes.workers.affinity import reserve_core
 from grader.classes.workers.cluster import this_worker
 from grader.classes.workers.grade_key import code_digest
-from grader.classes.workers.job import Job
+from grader.classes.workers.job import RIGHT_SO_FAR, Job
 from grader.classes.workers.servers import thread_server
 from grader.classes.workers.workers import UnfitWorker
 from grader.grading import grade as grading
 from grader.grading.graded import Graded
+from grader.grading.judge_run import Tell, tell_nobody
 from grader.paths import own_lessons
+from grader.records import Outcome, Verdict
+from grader.submission.file import SubmissionFile
 
 
 def run(job: Job) -> Graded:
@@ -51,7 +54,22 @@ def _run(job: Job) -> Graded:
     settings = job.settings
     server = thread_server(settings.tier, settings.device)
     with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver needs more cores
-        return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released))
+        tell = _beside(job.file) if job.tells else tell_nobody
+        return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released), tell=tell)
+
+
+def _beside(file: SubmissionFile) -> Tell:
+    """Return what writes each exercise that is right beside the submission; on another machine than its own, nothing."""
+    path = file.path.with_name(RIGHT_SO_FAR)
+    with suppress(OSError):
+        path.unlink(missing_ok=True)  # a run that was killed has left it
+
+    def tell(verdict: Verdict) -> None:
+        if verdict.outcome is Outcome.PASSED:
+            with suppress(OSError), path.open("a") as lines:
+                lines.write(f"{verdict.id}\n")
+
+    return tell
 
 
 @lru_cache(8)

@@ -1,8 +1,10 @@
 // Shows times as the reader's clock has them, and what happens in the queue without a reload.
 "use strict";
 
+const WHOLE = { dateStyle: "medium", timeStyle: "short" };
+const IN_A_TABLE = { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" };
 for (const time of document.querySelectorAll("time[datetime]")) {
-  time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  time.textContent = new Date(time.dateTime).toLocaleString([], time.closest("td") ? IN_A_TABLE : WHOLE);
 }
 
 const state = document.getElementById("state");
