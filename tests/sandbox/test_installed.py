@@ -93,7 +93,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
     return with_wheel(tmp_path_factory.mktemp("installed"), wheel)
 
 
-@pytest.mark.fast_cases("full-root", "partial-ordinary user")
+@pytest.mark.fast_cases("partial-ordinary user")
 @pytest.mark.parametrize("user", [0, USER], ids=["root", "ordinary user"])
 @pytest.mark.parametrize("tier", ["full", "partial"])
 def test_no_submission_reads_the_installed_course(tier: str, user: int, environment: Path, tmp_path: Path) -> None:
