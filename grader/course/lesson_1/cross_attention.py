@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from attention.single_head import CrossAttention
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.layers import (
     HIDDEN_OTHERWISE,
     LAYER_CONDUCT,
@@ -15,7 +16,6 @@ from grader.course.lesson_1.layers import (
 )
 from grader.course.lesson_1.shared import draw_mask
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -140,7 +140,7 @@ CROSS_GRADIENTS = CROSS_CHECKS.conduct(
     ],
 )
 
-CROSS_ATTENTION = Exercise(
+CROSS_ATTENTION = AttentionExercise(
     id="1.8",
     title="Cross-attention: text asks, the image answers",
     reference=(CrossAttention,),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from attention.single_head import SelfAttention
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.layers import (
     HIDDEN_OTHERWISE,
     LAYER_CONDUCT,
@@ -15,7 +16,6 @@ from grader.course.lesson_1.layers import (
 )
 from grader.course.lesson_1.shared import draw_mask
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -127,7 +127,7 @@ SELF_BATCH = SELF_CHECKS.batch(
     ],
 )
 
-SELF_ATTENTION = Exercise(
+SELF_ATTENTION = AttentionExercise(
     id="1.7",
     title="Self-attention",
     reference=(SelfAttention,),

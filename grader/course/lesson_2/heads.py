@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from attention.heads import merge_heads, split_heads
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -63,7 +63,7 @@ SPLIT_BATCH = SPLITS.batch(
     ],
 )
 
-SPLIT = Exercise(
+SPLIT = AttentionExercise(
     id="2.4",
     title="Splitting into heads",
     reference=(split_heads,),
@@ -128,7 +128,7 @@ MERGE_MISTAKES = edits(merge_heads, """
 
 MERGES = StandardChecks(reference=merge_heads, returns=("tokens",), draw=draw_heads)
 
-MERGE = Exercise(
+MERGE = AttentionExercise(
     id="2.5",
     title="Joining the heads",
     reference=(merge_heads,),

@@ -14,19 +14,24 @@ from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from grader.explain.mutants.calls import call_changes
-from grader.explain.mutants.formulas import formula_changes
+from grader.declare.subject import ANY_SUBJECT, Subject
+from grader.explain.mutants import slips
+from grader.explain.mutants.calls import other_arguments, other_axes, other_chains, steps_left_out
 from grader.explain.mutants.indexing import index_changes
 from grader.explain.mutants.operators import Change, Place, changes, parameters_of
-from grader.explain.mutants.phrases import Words, called
-from grader.explain.mutants.slips import slips
+from grader.explain.mutants.phrases import Words
 from grader.explain.mutants.statements import statement_changes
 from grader.explain.mutants.whole_functions import function_changes
+from grader.explain.patterns import called
 
 MOST = 150  # of one exercise
 ONE_PLACE = ", in one place of several."
 MOST_ALIKE = 4  # with the same sentence: one slip in one place of several
-OPERATORS = (changes, index_changes, call_changes, slips, statement_changes, formula_changes, function_changes)
+OPERATORS = (
+    slips.Slips(slips.ARITHMETIC), slips.Slips(slips.COMPARISONS), changes, index_changes, other_arguments, slips.Slips(slips.STEPS_LEFT_OUT), steps_left_out,
+    other_axes, slips.Slips(slips.CALLS), slips.Slips(slips.OTHER_NAMES), other_chains, slips.slips_of_subject, slips.unshifted,
+    statement_changes, slips.Slips(slips.FORMULAS), slips.formulas_of_subject, function_changes,
+)  # fmt: skip
 
 
 class Mutant(NamedTuple):
@@ -56,7 +61,7 @@ class Definition(NamedTuple):
     original: Any
 
 
-def mutants(definitions: Sequence[Any], public: frozenset[str]) -> tuple[Mutant, ...]:
+def mutants(definitions: Sequence[Any], public: frozenset[str], subject: Subject = ANY_SUBJECT) -> tuple[Mutant, ...]:
     """Return the mutants of an exercise's definitions, the least far-fetched first; computed once per process.
 
     The functions that they call of their own package are changed, too. Mutants may be equivalent to the reference.
@@ -64,8 +69,9 @@ def mutants(definitions: Sequence[Any], public: frozenset[str]) -> tuple[Mutant,
     Args:
         definitions: functions and classes whose source can be read.
         public: the names that a sentence may tell.
+        subject: its words and its own slips.
     """
-    return _mutants(tuple(definitions), public)
+    return _mutants(tuple(definitions), public, subject)
 
 
 def public_names(definitions: Iterable[Any]) -> frozenset[str]:
@@ -88,11 +94,11 @@ def public_names(definitions: Iterable[Any]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _mutants(definitions: tuple[Any, ...], public: frozenset[str]) -> tuple[Mutant, ...]:
+def _mutants(definitions: tuple[Any, ...], public: frozenset[str], subject: Subject) -> tuple[Mutant, ...]:
     program = _Program(definitions)
     found: list[tuple[int, str, str, CodeType, Definition]] = []
     for part in program.parts:
-        kept = list(edits(part.tree, public, program.takes_dim))
+        kept = list(edits(part.tree, public, subject, program.takes_dim))
         inside = f", in {part.name}." if part.depth and part.name in public else ""
         groups = list(_joint(kept))
         in_groups = {(id(edit.node), edit.change.joint) for group in groups for edit in group}
@@ -132,7 +138,11 @@ def _joint(found: Sequence[Edit]) -> Iterator[list[Edit]]:
 
 
 def edits(
-    tree: ast.Module, public: frozenset[str], takes_dim: frozenset[str] = frozenset(), checks: bool = False
+    tree: ast.Module,
+    public: frozenset[str],
+    subject: Subject = ANY_SUBJECT,
+    takes_dim: frozenset[str] = frozenset(),
+    checks: bool = False,
 ) -> Iterator[Edit]:
     """Yield every change of a program, each at its place. Docstrings and annotations are left alone.
 
@@ -141,7 +151,7 @@ def edits(
         takes_dim: functions that have a parameter `dim`.
         checks: also change what only tests arguments and writes messages.
     """
-    words = Words(public)
+    words = Words(public, subject)
     for definition in tree.body:
         layers = _layers(definition)
         for node, above, replace in _walk(definition, [tree], _in_list(tree.body, definition), checks):

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 
 from grader.explain.mutants.calls import method
 from grader.explain.mutants.operators import Change, Place, assigned_layer, changed, literal, parameters_of
-from grader.explain.mutants.phrases import STEPS, called, is_library, sentence
+from grader.explain.mutants.phrases import STEPS, sentence, signed
+from grader.explain.patterns import called, is_library
 
-SAME_LAYERS = {"Linear", "LayerNorm", "MultiHeadAttention", "PositionEmbedding"}
-ROLES = ("query", "key", "value")
-PROJECTIONS = ("W_Q", "W_K", "W_V")
-FIXED = {"num_heads": (2, 4, 8), "_id": (0, 1, 2)}  # numbers that are typed in where an argument is due
+SAME_LAYERS = frozenset({"Linear", "LayerNorm"})
 
 
 def statement_changes(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -64,11 +62,12 @@ def _functions(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
                 yield Change(f"default dim={axis}", new, says.replace("-", "−"), cost=1)
     if node.name != "forward":
         return
-    names = [name for name, kind in place.layers.items() if kind in SAME_LAYERS and name in place.words.public]
+    same = SAME_LAYERS | place.words.subject.layers
+    names = [name for name, kind in place.layers.items() if kind in same and name in place.words.public]
     for at, one in enumerate(names):
         for other in names[at + 1 :]:
             if place.layers[one] == place.layers[other]:
-                says, cost = sentence(f"{one} and {other} were exchanged"), 3 if "W_O" in (one, other) else 1
+                says, cost = sentence(f"{one} and {other} were exchanged"), _cost(one, other, place)
                 yield Change(f"{one} ↔ {other}", _exchanged(node, one, other), says, cost=cost)
 
 
@@ -85,13 +84,15 @@ def _typed_in(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
     name = _name(node)
     if name not in place.words.public or (isinstance(node, ast.Name) and name not in place.parameters):
         return
-    for ending, numbers in FIXED.items():
+    for ending, numbers in {**place.words.subject.typed_in, "ignore_index": (-100,)}.items():
         for number in numbers if name.endswith(ending) else ():
-            says = sentence(f"{name} were always {number}, whatever is handed in")
-            yield Change(f"{name} → {number}", ast.Constant(number), says, joint=says)
-    if name == "ignore_index":
-        says = sentence("ignore_index were always −100, whatever is handed in")
-        yield Change("ignore_index → -100", literal(-100), says, joint=says)
+            says = sentence(f"{name} were always {signed(number)}, whatever is handed in")
+            yield Change(f"{name} → {number}", literal(number), says, joint=says)
+
+
+def _cost(one: str, other: str, place: Place) -> int:
+    """Return how far-fetched it is to take one layer for another."""
+    return 3 if {one, other} & place.words.subject.seldom else 1
 
 
 def _loops(node: ast.For) -> Iterator[Change]:
@@ -122,24 +123,26 @@ def _other_names(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Chang
                     f"{name} → {other}", changed(node, id=other), sentence(says + where), cost=cost,
                     joint=sentence(f"{says}, everywhere"),
                 )  # fmt: skip
-    if isinstance(node, ast.Attribute) and place.layers.get(name) in SAME_LAYERS:
+    if isinstance(node, ast.Attribute) and place.layers.get(name) in SAME_LAYERS | words.subject.layers:
         for other, its in place.layers.items():
             if other != name and its == place.layers[name] and {other, name} <= words.public:
-                says, cost = (sentence(f"{other} stood where {name} should stand"), 3 if "W_O" in (other, name) else 1)
-                yield Change(f"{name} → {other}", changed(node, attr=other), says, cost=cost)
+                says = sentence(f"{other} stood where {name} should stand")
+                yield Change(
+                    f"{name} → {other}", changed(node, attr=other), says, cost=_cost(one=other, other=name, place=place)
+                )
 
 
 def _other_roles(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
     """Put local queries, keys and values, or the projections of a layer that was handed in, in one another's place."""
-    names, field = (ROLES, "id") if isinstance(node, ast.Name) else (PROJECTIONS, "attr")
-    if _name(node) not in names or (place.parameters.keys() | place.layers.keys()) & set(names):
-        return
-    for other in names:
-        if other != _name(node):
-            new = changed(node, **{field: other})
-            nouns = place.words.noun(new), place.words.noun(node)
-            says = sentence(f"{nouns[0]} stood where {nouns[1]} should stand") if all(nouns) else ""
-            yield Change(f"{_name(node)} → {other}", new, says, cost=1)
+    known = place.parameters.keys() | place.layers.keys()
+    field = "id" if isinstance(node, ast.Name) else "attr"
+    for names in place.words.subject.roles:
+        for other in names if _name(node) in names and not known & set(names) else ():
+            if other != _name(node):
+                new = changed(node, **{field: other})
+                nouns = place.words.noun(new), place.words.noun(node)
+                says = sentence(f"{nouns[0]} stood where {nouns[1]} should stand") if all(nouns) else ""
+                yield Change(f"{_name(node)} → {other}", new, says, cost=1)
 
 
 def _other_masks(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
