@@ -23,7 +23,8 @@ import string
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-LIBRARIES = ("torch", "F", "nn", "math")
+from grader.explain.nodes import LIBRARIES, called, is_library, is_method
+
 ROW = re.compile(
     r"(?P<mark>\d)(?P<said>\??)(?P<joint>\*?) (?P<old>.+?) → (?P<new>.+?)"
     r"(?: for (?P<hole>[A-Z]) in (?P<values>.+?))?(?: if (?P<public>\w+))?"
@@ -203,25 +204,6 @@ def is_hole(name: str) -> bool:
     return len(name) == 1 and name.isupper() and name != "F"
 
 
-def is_library(node: ast.AST) -> bool:
-    """Tell whether this is torch, F, nn or math, or a part of them."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in LIBRARIES
-
-
-def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls; "" if it is no call."""
-    func = node.func if isinstance(node, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-
-
-def is_method(node: ast.Call) -> bool:
-    """Tell whether a call is that of a tensor's method, and not of a library's function or of one's own layer."""
-    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-    return owner is not None and not is_library(owner) and getattr(owner, "id", "") != "self"
-
-
 def said(sentence: str, holes: Holes, speaker: Speaker) -> str:
     """Fill the words into a sentence; "" if one is not known outside of brackets."""
     sentence = OPTIONAL.sub(lambda part: said(part[1], holes, speaker), sentence)
@@ -290,6 +272,8 @@ def _filled(pattern: Any, holes: Holes, libraries: Mapping[str, str]) -> Any:
         if pattern.id in libraries:
             return ast.parse(libraries[pattern.id], mode="eval").body
         return holes[pattern.id] if is_hole(pattern.id) else ast.Name(pattern.id, ast.Load())
+    if isinstance(pattern, ast.UnaryOp) and isinstance(number := getattr(pattern.operand, "value", None), float):
+        return ast.Constant(-number)  # which is written without brackets
     new: Any = copy.copy(pattern)
     for field, value in ast.iter_fields(pattern):
         setattr(new, field, _filled(value, holes, libraries))

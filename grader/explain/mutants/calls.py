@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.explain.mutants.operators import Change, Place, assigned_layer, changed, literal
+from grader.explain.mutants.operators import Change, Place, assigned_layer
 from grader.explain.mutants.phrases import KINDS, METHODS, number_of, sentence, signed
-from grader.explain.patterns import called, is_library
+from grader.explain.nodes import called, changed, is_library, literal
 
 AXIS = {
     "sum", "mean", "amax", "softmax", "log_softmax", "argmax", "flatten", "unflatten", "unsqueeze", "gather",
@@ -17,11 +17,6 @@ OTHER_AXES = {-1: (-2, 0, 1), -2: (-1, 0, 1, -3), -3: (-2, -1, 1), 0: (-1, 1), 1
 OTHER_PAIRS = ((-2, -1), (-3, -2), (-3, -1), (0, 1), (1, 2))
 TWICE = {"softmax", "normalize", "log", "exp", "sqrt", "elu"}
 KEPT = {"unflatten", "flatten", "transpose", "reshape", "permute", "to", "double", "einsum", "squeeze"}
-
-
-def method(node: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
-    """Return the node of a method's call."""
-    return ast.Call(ast.Attribute(node, name, ast.Load()), list(arguments), [])
 
 
 def other_arguments(node: ast.AST, place: Place) -> Iterator[Change]:

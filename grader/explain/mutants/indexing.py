@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.explain.mutants.operators import Change, Place, changed, literal
+from grader.explain.mutants.operators import Change, Place
 from grader.explain.mutants.phrases import number_of, ordinal_place, sentence, signed
-from grader.explain.patterns import is_library
+from grader.explain.nodes import changed, is_library, literal
 
 
 def index_changes(node: ast.AST, place: Place) -> Iterator[Change]:

@@ -22,7 +22,7 @@ from grader.explain.mutants.operators import Change, Place, changes, parameters_
 from grader.explain.mutants.phrases import Words
 from grader.explain.mutants.statements import statement_changes
 from grader.explain.mutants.whole_functions import function_changes
-from grader.explain.patterns import called
+from grader.explain.nodes import called, is_text
 
 MOST = 150  # of one exercise
 ONE_PLACE = ", in one place of several."
@@ -177,7 +177,7 @@ def _walk(
             yield from _walk(value, inside, lambda new, n=node, f=field: setattr(n, f, new), checks)  # type: ignore[misc]
         elif isinstance(value, list):
             for item in value:
-                if isinstance(item, ast.AST) and not _is_docstring(item) and (checks or not _is_check(item)):
+                if isinstance(item, ast.AST) and not is_text(item) and (checks or not _is_check(item)):
                     yield from _walk(item, inside, _in_list(value, item), checks)
 
 
@@ -188,10 +188,6 @@ def _in_list(items: list, item: ast.AST) -> Replace:
         items[index] = new
 
     return replace
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _is_check(node: ast.AST) -> bool:

@@ -7,11 +7,11 @@ the checks (benchmarks/truth).
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from grader.explain.mutants.phrases import Words, number_of, sentence
+from grader.explain.nodes import changed, literal
 
 
 class Change(NamedTuple):
@@ -56,25 +56,12 @@ def changes(node: ast.AST, place: Place) -> Iterator[Change]:
         yield Change("pair swapped", changed(node, elts=node.elts[::-1]), says, cost=1)
 
 
-def changed(node: Any, **fields: Any) -> Any:
-    """Return a copy of a node with other fields; the children are shared."""
-    new = copy.copy(node)
-    for name, value in fields.items():
-        setattr(new, name, value)
-    return new
-
-
 def parameters_of(node: ast.FunctionDef) -> dict[str, str]:
     """Return the parameters of a function, with their annotations."""
     listed = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     return {
         each.arg: ast.unparse(each.annotation) if each.annotation else "Tensor" for each in listed if each.arg != "self"
     }
-
-
-def literal(number: float) -> ast.expr:
-    """Return the node of a number."""
-    return ast.UnaryOp(ast.USub(), ast.Constant(-number)) if number < 0 else ast.Constant(number)
 
 
 def _unary(node: ast.UnaryOp, place: Place) -> Iterator[Change]:

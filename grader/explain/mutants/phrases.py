@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 
 from grader.declare.subject import Subject
-from grader.explain.patterns import called, is_library
+from grader.explain.nodes import called, is_library
 
 KINDS: Mapping[str, str] = {
     "softmax": "the softmax", "log_softmax": "the log-softmax",

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from grader.explain.mutants.operators import Change, Place, changed
+from grader.explain.mutants.operators import Change, Place
 from grader.explain.mutants.phrases import Words, number_of, sentence
-from grader.explain.patterns import Table, called
+from grader.explain.nodes import called, changed
+from grader.explain.patterns import Table
 
 LIBRARIES = {name: f"__import__('torch'){part}" for name, part in (("torch", ""), ("F", ".nn.functional"))}
 LIBRARIES["math"] = "__import__('math')"

@@ -6,10 +6,9 @@ import ast
 import copy
 from collections.abc import Iterator
 
-from grader.explain.mutants.calls import method
-from grader.explain.mutants.operators import Change, Place, assigned_layer, changed, literal, parameters_of
+from grader.explain.mutants.operators import Change, Place, assigned_layer, parameters_of
 from grader.explain.mutants.phrases import STEPS, sentence, signed
-from grader.explain.patterns import called, is_library
+from grader.explain.nodes import called, changed, is_library, is_text, literal, method
 
 SAME_LAYERS = frozenset({"Linear", "LayerNorm"})
 
@@ -174,7 +173,7 @@ def _statements(node: ast.AST, place: Place) -> Iterator[Change]:
     """Drop a statement; make two layers one."""
     if isinstance(node, (ast.FunctionDef, ast.If, ast.For, ast.With)):
         for index, statement in enumerate(node.body):
-            if isinstance(statement, (ast.Return, ast.FunctionDef, ast.Raise)) or _is_text(statement):
+            if isinstance(statement, (ast.Return, ast.FunctionDef, ast.Raise)) or is_text(statement):
                 continue
             body = [*node.body[:index], ast.Pass(), *node.body[index + 1 :]]
             if isinstance(node, ast.FunctionDef):  # its own parameters
@@ -190,10 +189,6 @@ def _statements(node: ast.AST, place: Place) -> Iterator[Change]:
                 says = sentence(f"{other} and {name} were one and the same layer")
                 joint = sentence(f"{other} stood for all layers of its kind: they were one and the same")
                 yield Change(f"{name} is {other}", changed(node, value=same), says, cost=1, joint=joint)
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _dropped(statement: ast.stmt, place: Place) -> str:

@@ -7,9 +7,9 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from grader.explain.mutants.operators import Change, Place, changed, literal, parameters_of
+from grader.explain.mutants.operators import Change, Place, parameters_of
 from grader.explain.mutants.phrases import number_of, sentence
-from grader.explain.patterns import called
+from grader.explain.nodes import called, changed, literal
 
 POOLED = "each part of the batch were treated on its own, where all tokens have to be pooled first"
 RATIOS = "each row were divided by its own sum and the ratios averaged: add up over all rows, then divide"
