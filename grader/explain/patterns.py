@@ -106,7 +106,7 @@ class Table:
         Args:
             place: is handed on to the views.
             known: the names that a new text may use.
-            alike: functions that count as other ones: {"stable_softmax": "softmax"}.
+            alike: functions that count as other ones: {"my_softmax": "softmax"}.
         """
         kind = _kind(node, alike)
         if (rows := self._by_kind.get(kind)) is None:

@@ -31,7 +31,7 @@ class Place(NamedTuple):
     above: Sequence[ast.AST]  # the nodes around it, the outermost first
     words: Words
     parameters: dict[str, str]  # of the function around it, with their annotations
-    layers: dict[str, str]  # attributes that __init__ sets, with what they are made of: {"W_Q": "Linear"}
+    layers: dict[str, str]  # attributes that __init__ sets, with what they are made of: {"first": "Linear"}
     takes_dim: frozenset[str] = frozenset()  # functions of the reference with a parameter `dim`
 
     @property
