@@ -18,12 +18,12 @@ def mutants(source: str) -> Iterator[tuple[str, str]]:
     seen = {ast.unparse(tree)}
     names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
     for edit in edits(tree, frozenset(names), SUBJECT, checks=True):
-        with changed_tree([edit]) as differs:
-            try:
-                text = ast.unparse(tree) if differs else ""
-                compile(text, "mutant", "exec")
-            except (SyntaxError, ValueError):
-                continue
+        changed = changed_tree(tree, [edit])
+        try:
+            text = ast.unparse(changed) if changed else ""
+            compile(text, "mutant", "exec")
+        except (SyntaxError, ValueError):
+            continue
         if text and text not in seen:
             seen.add(text)
             yield f"line {getattr(edit.node, 'lineno', 0)}: {edit.change.what}", text

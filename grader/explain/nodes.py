@@ -1,11 +1,15 @@
-"""Nodes of a syntax tree: what they are, and copies of them with other fields."""
+"""Nodes of a syntax tree: what they are, how all are walked, and copies of trees in which some are others."""
 
 from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+Path = tuple[tuple[str, int | None], ...]  # the fields that lead to a node, with the index where a field is a list
+
+NO_CODE = ("annotation", "returns", "decorator_list", "bases")
 LIBRARIES = ("torch", "F", "nn", "math", "np")
 
 
@@ -49,3 +53,52 @@ def is_method(node: ast.Call) -> bool:
 def is_text(node: ast.AST) -> bool:
     """Tell whether a statement is a docstring, or another constant that does nothing."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def walk(
+    node: ast.AST,
+    skipped: Callable[[ast.AST], bool] = is_text,
+    whole: Callable[[ast.AST], bool] = lambda node: False,
+    path: Path = (),
+    above: tuple[ast.AST, ...] = (),
+) -> Iterator[tuple[Path, Any, tuple[ast.AST, ...]]]:
+    """Yield every node that may change, with the path to it and the nodes around it, the outermost first.
+
+    Args:
+        skipped: tells of which items of a list nothing may change.
+        whole: tells of which nodes nothing within may change.
+    """
+    yield path, node, above
+    if whole(node):
+        return
+    for field, value in ast.iter_fields(node):
+        if field not in NO_CODE:
+            for index, item in enumerate(value) if isinstance(value, list) else ((None, value),):
+                if isinstance(item, ast.AST) and (index is None or not skipped(item)):
+                    yield from walk(item, skipped, whole, (*path, (field, index)), (*above, node))
+
+
+def put(items: Sequence[Any], index: int, *new: Any) -> list[Any]:
+    """Return a list in which other items stand in the place of one."""
+    return [*items[:index], *new, *items[index + 1 :]]
+
+
+def replaced(tree: Any, path: Path, new: ast.AST) -> Any:
+    """Return a copy of a tree with another node at a path; all others are shared."""
+    if not path:
+        return new
+    (field, index), inner = path[0], getattr(tree, path[0][0])
+    if index is None:
+        return changed(tree, **{field: replaced(inner, path[1:], new)})
+    return changed(tree, **{field: put(inner, index, replaced(inner[index], path[1:], new))})
+
+
+def rewritten(function: ast.FunctionDef, rewrite: Callable[[Any], Any], kind: type = ast.AST) -> ast.FunctionDef:
+    """Return a copy of a function in which all nodes of a kind are rewritten, the inner ones first."""
+
+    class Rewriter(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            node = self.generic_visit(node)
+            return rewrite(node) if isinstance(node, kind) else node
+
+    return changed(function, body=[Rewriter().visit(copy.deepcopy(statement)) for statement in function.body])

@@ -8,8 +8,7 @@ import sys
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from grader.explain.mutants.operators import Change, Place, changes, parameters_
 from grader.explain.mutants.phrases import Words
 from grader.explain.mutants.statements import statement_changes
 from grader.explain.mutants.whole_functions import function_changes
-from grader.explain.nodes import called, is_text
+from grader.explain.nodes import Path, called, is_text, replaced, walk
 
 MOST = 150  # of one exercise
 ONE_PLACE = ", in one place of several."
@@ -48,7 +47,7 @@ class Edit(NamedTuple):
 
     change: Change
     node: ast.AST
-    replace: Callable[[ast.AST], None]  # puts another node in its place
+    path: Path
 
 
 class Definition(NamedTuple):
@@ -152,42 +151,14 @@ def edits(
         checks: also change what only tests arguments and writes messages.
     """
     words = Words(public, subject)
-    for definition in tree.body:
-        layers = _layers(definition)
-        for node, above, replace in _walk(definition, [tree], _in_list(tree.body, definition), checks):
-            place = Place(above, words, _parameters(above), layers, takes_dim)
+    layers = {id(definition): _layers(definition) for definition in tree.body}
+    for path, node, above in walk(tree, lambda item: is_text(item) or (not checks and _is_check(item))):
+        if above:
+            own = layers[id((*above, node)[1])]
+            place = Place(above, words, _parameters(above), own, takes_dim)
             for operator in OPERATORS:
                 for change in operator(node, place):
-                    yield Edit(change, node, replace)
-
-
-Replace = Callable[[ast.AST], None]
-
-
-def _walk(
-    node: ast.AST, above: list[ast.AST], replace: Replace, checks: bool
-) -> Iterator[tuple[ast.AST, list[ast.AST], Replace]]:
-    """Yield every node that may change, with the nodes around it and what puts another in its place."""
-    yield node, above, replace
-    inside = [*above, node]
-    for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns", "decorator_list", "bases"):
-            continue
-        if isinstance(value, ast.AST):
-            yield from _walk(value, inside, lambda new, n=node, f=field: setattr(n, f, new), checks)  # type: ignore[misc]
-        elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, ast.AST) and not is_text(item) and (checks or not _is_check(item)):
-                    yield from _walk(item, inside, _in_list(value, item), checks)
-
-
-def _in_list(items: list, item: ast.AST) -> Replace:
-    index = items.index(item)
-
-    def replace(new: ast.AST) -> None:
-        items[index] = new
-
-    return replace
+                    yield Edit(change, node, path)
 
 
 def _is_check(node: ast.AST) -> bool:
@@ -220,26 +191,22 @@ def _layers(definition: ast.AST) -> dict[str, str]:
     return found
 
 
-@contextmanager
-def changed_tree(together: Sequence[Edit]) -> Iterator[bool]:
-    """Change a tree for as long as the block lasts; False if the changes change nothing."""
-    new = [edit.change.new for edit in together]
-    same = all(ast.dump(node) == ast.dump(edit.node) for node, edit in zip(new, together, strict=True))
-    for node, edit in zip(new, together, strict=True):
-        edit.replace(ast.fix_missing_locations(node))
-    try:
-        yield not same
-    finally:
-        for edit in reversed(together):
-            edit.replace(edit.node)
+def changed_tree(tree: ast.Module, together: Sequence[Edit]) -> ast.Module | None:
+    """Return a copy of a tree with some changes, none within another; None if they change nothing."""
+    if all(ast.dump(edit.change.new) == ast.dump(edit.node) for edit in together):
+        return None
+    for edit in together:
+        tree = replaced(tree, edit.path, edit.change.new)
+    return ast.fix_missing_locations(tree)
 
 
 def _compiled(together: Sequence[Edit], tree: ast.Module) -> CodeType | None:
     """Compile a mutant; None if it is the same program, or none."""
-    with changed_tree(together) as differs, warnings.catch_warnings():
+    new = changed_tree(tree, together)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         try:
-            return compile(tree, "<mutant>", "exec") if differs else None
+            return compile(new, "<mutant>", "exec") if new else None
         except (SyntaxError, ValueError, TypeError):
             return None
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 
 from grader.explain.mutants.operators import Change, Place, assigned_layer, parameters_of
 from grader.explain.mutants.phrases import STEPS, sentence, signed
-from grader.explain.nodes import called, changed, is_library, is_text, literal, method
+from grader.explain.nodes import called, changed, is_library, is_text, literal, method, rewritten
+from grader.explain.patterns import Table
 
 SAME_LAYERS = frozenset({"Linear", "LayerNorm"})
+
+ROUNDS = Table("""
+1 range(N) → range(N + -1)  # the loop went round once less than it should
+1 range(N) → range(N + 1)  # the loop went round once more than it should
+""")
 
 
 def statement_changes(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -71,11 +76,9 @@ def _functions(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
 
 
 def _exchanged(node: ast.FunctionDef, one: str, other: str) -> ast.FunctionDef:
-    new = copy.deepcopy(node)
-    for part in ast.walk(new):
-        if isinstance(part, ast.Attribute) and part.attr in (one, other):
-            part.attr = other if part.attr == one else one
-    return new
+    """Return a copy of a function in which two attributes have changed places."""
+    names = {one: other, other: one}
+    return rewritten(node, lambda part: changed(part, attr=names.get(part.attr, part.attr)), ast.Attribute)
 
 
 def _typed_in(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
@@ -98,12 +101,8 @@ def _loops(node: ast.For) -> Iterator[Change]:
     """One round only, one round less, one round more."""
     once = [*node.body, ast.Break()]
     yield Change("one round only", changed(node, body=once), sentence("the loop went round once only"), cost=3)
-    if called(node.iter) == "range" and isinstance(node.iter, ast.Call) and len(node.iter.args) == 1:
-        for step, words in ((-1, "less"), (1, "more")):
-            bound = ast.BinOp(node.iter.args[0], ast.Add(), literal(step))
-            fewer = changed(node, iter=changed(node.iter, args=[bound]))
-            says = sentence(f"the loop went round once {words} than it should")
-            yield Change(f"one round {words}", fewer, says, cost=1)
+    for found in ROUNDS.found(node.iter):
+        yield Change(found.row.change, changed(node, iter=found.new({})), sentence(found.row.says), cost=1)
 
 
 def _other_names(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:

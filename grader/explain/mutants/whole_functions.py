@@ -5,15 +5,23 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from grader.explain.mutants.operators import Change, Place, parameters_of
-from grader.explain.mutants.phrases import number_of, sentence
-from grader.explain.nodes import called, changed, literal
+from grader.explain.mutants.phrases import sentence
+from grader.explain.nodes import called, changed, rewritten
+from grader.explain.patterns import Table
 
 POOLED = "each part of the batch were treated on its own, where all tokens have to be pooled first"
 RATIOS = "each row were divided by its own sum and the ratios averaged: add up over all rows, then divide"
 PARALLEL = "all steps read what comes in: each has to read what the step before it left"
+
+POOLING = Table("1 X.flatten(0, -2) → X")
+EACH_MEAN = Table("1 X.mean(0, **K) → X.mean(-2, keepdim=True)")
+EACH_RATIO = Table("""
+1 X.sum() → X.sum(-1)
+1 A / B → (A / B).mean()
+""")
 
 
 def function_changes(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -28,69 +36,32 @@ def function_changes(node: ast.AST, place: Place) -> Iterator[Change]:
     yield from _of_subject(node, place)
 
 
-def _rewritten(node: ast.FunctionDef, rewrite: Callable[[ast.AST], ast.AST]) -> ast.FunctionDef:
-    """Return a copy of a function in which some nodes are others."""
-
-    class Rewriter(ast.NodeTransformer):
-        def visit(self, inner: ast.AST) -> ast.AST:
-            return rewrite(self.generic_visit(inner))
-
-    return changed(node, body=[Rewriter().visit(copy.deepcopy(statement)) for statement in node.body])
-
-
 def _is_sum_of_all(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and called(node) == "sum" and not node.args and not node.keywords
 
 
 def _ratios(node: ast.FunctionDef) -> Iterator[Change]:
     """Average ratios, in the place of a ratio of sums."""
-    named = {
-        target.id
-        for part in node.body
-        if isinstance(part, ast.Assign) and _is_sum_of_all(part.value)
-        for target in part.targets
-        if isinstance(target, ast.Name)
-    }
+    assigned = [part for part in node.body if isinstance(part, ast.Assign) and _is_sum_of_all(part.value)]
+    named = {target.id for part in assigned for target in part.targets if isinstance(target, ast.Name)}
 
     def is_total(part: ast.AST) -> bool:
         return _is_sum_of_all(part) or (isinstance(part, ast.Name) and part.id in named)
 
-    def is_ratio(part: ast.AST) -> bool:
-        is_quotient = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div)
-        return is_quotient and is_total(part.left) and is_total(part.right)  # type: ignore[attr-defined]
-
-    if not any(map(is_ratio, ast.walk(node))):
-        return
-
-    def rewrite(part: ast.AST) -> ast.AST:
-        if _is_sum_of_all(part):
-            return changed(part, args=[literal(-1)])
-        # Its sums have been rewritten by now, so it is known by the operator alone.
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
-            return ast.Call(ast.Attribute(part, "mean", ast.Load()), [], [])
-        return part
-
-    yield Change("mean of ratios", _rewritten(node, rewrite), sentence(RATIOS))
+    quotients = [part for part in ast.walk(node) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div)]
+    if any(is_total(part.left) and is_total(part.right) for part in quotients):
+        yield Change("mean of ratios", _throughout(node, EACH_RATIO), sentence(RATIOS))
 
 
 def _unpooled(node: ast.FunctionDef) -> Iterator[Change]:
     """Keep the leading axes, and average each part of the batch by itself."""
+    if any(found for part in ast.walk(node) for found in POOLING.found(part)):
+        yield Change("not pooled", _throughout(_throughout(node, POOLING), EACH_MEAN), sentence(POOLED), cost=1)
 
-    def is_pooling(part: ast.AST) -> bool:
-        numbers = [number_of(argument) for argument in part.args] if isinstance(part, ast.Call) else []
-        return called(part) == "flatten" and numbers == [0, -2]
 
-    if not any(map(is_pooling, ast.walk(node))):
-        return
-
-    def rewrite(part: ast.AST) -> ast.AST:
-        if is_pooling(part):
-            return part.func.value  # type: ignore[attr-defined]
-        if called(part) == "mean" and [number_of(one) for one in part.args] == [0]:  # type: ignore[attr-defined]
-            return changed(part, args=[literal(-2)], keywords=[ast.keyword("keepdim", ast.Constant(True))])
-        return part
-
-    yield Change("not pooled", _rewritten(node, rewrite), sentence(POOLED), cost=1)
+def _throughout(node: ast.FunctionDef, table: Table) -> ast.FunctionDef:
+    """Make the changes of a table wherever they fit, in the inner expressions first."""
+    return rewritten(node, lambda part: next((found.new({}) for found in table.found(part)), part))
 
 
 def _own_steps(node: ast.FunctionDef) -> Iterator[tuple[int, str, ast.Assign]]:

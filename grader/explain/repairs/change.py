@@ -19,11 +19,6 @@ def cut(text: str, most: int = MAX_PIECE) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def put(items: Sequence[Any], index: int, *new: Any) -> list[Any]:
-    """Return a list in which other items stand in the place of one."""
-    return [*items[:index], *new, *items[index + 1 :]]
-
-
 def exchanged(items: Sequence[Any], index: int) -> list[Any]:
     """Return a list in which two items that follow one another have changed places."""
     return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]

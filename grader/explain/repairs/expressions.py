@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
 from typing import Any
 
-from grader.explain.nodes import called, changed
+from grader.explain.nodes import called, changed, put, rewritten
 from grader.explain.patterns import Table
-from grader.explain.repairs.change import Changes, Piece, cut, exchanged, put
+from grader.explain.repairs.change import Changes, Piece, cut, exchanged
 
 MOST_PARTS = 14  # of an object that are tried in the place of one another
 OPERATORS: dict[type, tuple[type, ...]] = {
@@ -240,19 +239,19 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
     for name, found in calls.items():
         if len(found) > 1:
             says = f"without `{name}`, here and wherever it stands, it comes out right."
-            yield 3, says, found[0].lineno, partial(_rewritten, function, ast.Call, _leaves_out(name))
+            yield 3, says, found[0].lineno, partial(rewritten, function, _leaves_out(name), ast.Call)
     attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
     first = {node.attr: node for node in reversed(attributes)}
     parts = Counter(node.attr for node in attributes if _is_part(node))
     for one in list(parts)[:MOST_PARTS]:
         for other in _siblings(one, parts):
             says = OTHER_PART.format(piece(first[one]))
-            yield 4, says, first[one].lineno, partial(_rewritten, function, ast.Attribute, _renames("attr", one, other))
+            yield 4, says, first[one].lineno, partial(rewritten, function, _renames("attr", one, other), ast.Attribute)
     sums = [n for n in ast.walk(function) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add)]
     for field in ("left", "right"):
         if len(sums) > 1:
             says = f"look at what is added in `{piece(sums[0])}`, and in the other sums."
-            yield 5, says, sums[0].lineno, partial(_rewritten, function, ast.BinOp, _keeps(field))
+            yield 5, says, sums[0].lineno, partial(rewritten, function, _keeps(field), ast.BinOp)
 
 
 def _is_part(node: ast.Attribute) -> bool:
@@ -296,18 +295,7 @@ def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) ->
         is_it = (node.lineno, node.col_offset) == place and isinstance(node.ctx, ast.Load)
         return ast.copy_location(ast.Name(other, ast.Load()), node) if is_it else node
 
-    return _rewritten(function, ast.Name, rewrite)
-
-
-def _rewritten(function: ast.FunctionDef, kind: type, rewrite: Callable[[Any], Any]) -> ast.AST:
-    """Return a copy of a function in which all nodes of a kind are rewritten."""
-
-    class Rewriter(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            node = self.generic_visit(node)
-            return rewrite(node) if isinstance(node, kind) else node
-
-    return changed(function, body=[Rewriter().visit(copy.deepcopy(statement)) for statement in function.body])
+    return rewritten(function, rewrite, ast.Name)
 
 
 def _leaves_out(name: str) -> Callable[[Any], Any]:

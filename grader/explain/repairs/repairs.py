@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grader.explain.nodes import changed, is_text
-from grader.explain.repairs.change import Changes, New, cut, put
+from grader.explain.nodes import Path, changed, is_text, put, replaced, walk
+from grader.explain.repairs.change import Changes, New, cut
 from grader.explain.repairs.expressions import is_negative, of_expressions, of_places
 from grader.explain.repairs.sizes import of_sizes
 from grader.explain.repairs.statements import of_statements
@@ -64,13 +64,13 @@ def repairs(source: str) -> list[Repair]:
     # Sort before anything is copied: to write out a changed answer takes most of the time.
     places = [
         (rank, line, number, path, says, new)
-        for number, (path, node, names) in enumerate(_inside(tree))
-        for rank, says, line, new in (*_changes(node, names, lines), *_of_defaults(node, words))
+        for number, (path, node, above) in enumerate(walk(tree, whole=is_negative))
+        for rank, says, line, new in (*_changes(node, _names(path, above), lines), *_of_defaults(node, words))
     ]
     places.sort(key=lambda place: place[:3])
     found: dict[str, Repair] = {}
     for rank, line, _, path, says, new in places[:MOST]:
-        other = _replaced(tree, path, new() if callable(new) else new)
+        other = replaced(tree, path, new() if callable(new) else new)
         try:
             text = ast.unparse(other)
         except (ValueError, RecursionError):
@@ -80,36 +80,13 @@ def repairs(source: str) -> list[Repair]:
     return list(found.values())
 
 
-Path = tuple[tuple[str, int | None], ...]
-
-
-def _inside(tree: Node, path: Path = (), names: tuple[str, ...] = ()) -> Iterator[tuple[Path, Node, tuple[str, ...]]]:
-    """Yield every node with its path, and the names of the parameters of the function around it."""
-    if isinstance(tree, ast.FunctionDef):
-        names = tuple(argument.arg for argument in (*tree.args.args, *tree.args.kwonlyargs))
-    yield path, tree, names
-    if is_negative(tree):
-        return
-    for field, value in ast.iter_fields(tree):
-        if field in ("annotation", "returns", "decorator_list", "bases"):
-            continue
-        if isinstance(value, ast.AST):
-            # In a condition another name is hardly a repair: `if query.any()` is always true.
-            yield from _inside(value, (*path, (field, None)), () if field == "test" else names)
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, ast.AST) and not is_text(item):
-                    yield from _inside(item, (*path, (field, index)), names)
-
-
-def _replaced(tree: Node, path: Path, new: ast.AST) -> Node:
-    """Return a copy of a tree with another node at a path; all others are shared."""
-    if not path:
-        return new
-    (field, index), inner = path[0], getattr(tree, path[0][0])
-    if index is None:
-        return changed(tree, **{field: _replaced(inner, path[1:], new)})
-    return changed(tree, **{field: put(inner, index, _replaced(inner[index], path[1:], new))})
+def _names(path: Path, above: Sequence[ast.AST]) -> tuple[str, ...]:
+    """Return the parameters of the function around a node, which may be meant in the place of one another."""
+    # In a condition another name is hardly a repair: `if query.any()` is always true.
+    around = next((node for node in reversed(above) if isinstance(node, ast.FunctionDef)), None)
+    if around is None or any(field == "test" for field, _ in path):
+        return ()
+    return tuple(argument.arg for argument in (*around.args.args, *around.args.kwonlyargs))
 
 
 def _changes(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from grader.explain.nodes import called, changed, literal, method
-from grader.explain.repairs.change import Changes, Piece, put
+from grader.explain.nodes import called, changed, literal, method, put, rewritten
+from grader.explain.repairs.change import Changes, Piece
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
 FROM_FRONT = "`{}` counts its axes from the front, and not every input has the same number of axes."
@@ -69,12 +68,11 @@ def _sizes(function: ast.FunctionDef) -> Iterator[str]:
 def _with_size(function: ast.FunctionDef, number: int, size: str) -> ast.AST:
     """Return a copy of a function in which an expression stands wherever a number stood."""
 
-    class Sizes(ast.NodeTransformer):
-        def visit_Constant(self, node: ast.Constant) -> ast.AST:
-            is_it = type(node.value) is int and node.value == number
-            return ast.parse(size, mode="eval").body if is_it else node
+    def rewrite(node: ast.Constant) -> ast.AST:
+        is_it = type(node.value) is int and node.value == number
+        return ast.parse(size, mode="eval").body if is_it else node
 
-    return changed(function, body=[Sizes().visit(copy.deepcopy(statement)) for statement in function.body])
+    return rewritten(function, rewrite, ast.Constant)
 
 
 def _places_from_front(node: ast.Call, piece: Piece) -> Changes:

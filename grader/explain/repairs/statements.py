@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from grader.explain.nodes import changed, is_text
-from grader.explain.repairs.change import Changes, exchanged, put
+from grader.explain.nodes import changed, is_text, put
+from grader.explain.repairs.change import Changes, exchanged
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
