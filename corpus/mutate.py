@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader.course.common.attention_words import SUBJECT
 from grader.explain.mutants.mutants import changed_tree, edits
 
 
@@ -16,13 +17,13 @@ def mutants(source: str) -> Iterator[tuple[str, str]]:
     tree = ast.parse(source)
     seen = {ast.unparse(tree)}
     names = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(tree)}
-    for edit in edits(tree, frozenset(names), checks=True):
-        with changed_tree([edit]) as differs:
-            try:
-                text = ast.unparse(tree) if differs else ""
-                compile(text, "mutant", "exec")
-            except (SyntaxError, ValueError):
-                continue
+    for edit in edits(tree, frozenset(names), SUBJECT, checks=True):
+        changed = changed_tree(tree, [edit])
+        try:
+            text = ast.unparse(changed) if changed else ""
+            compile(text, "mutant", "exec")
+        except (SyntaxError, ValueError):
+            continue
         if text and text not in seen:
             seen.add(text)
             yield f"line {getattr(edit.node, 'lineno', 0)}: {edit.change.what}", text

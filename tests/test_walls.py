@@ -192,6 +192,37 @@ def calls(folder: str, *functions: str) -> list[str]:
     ]
 
 
+# What grader/explain still says of attention, by module. A module leaves this list, and none comes to it.
+SPEAKS_OF_ATTENTION = {
+    "arguments.py": {"W_Q", "d_k", "d_model", "num_heads"},  # a right answer on other queries, keys and values
+    "values/pair.py": {"d_k", "d_model", "num_heads"},  # what sizes of a trial are called
+    "exceptions/fixed_sizes.py": {"causal_mask"},
+    # The search for a repair also runs in the notebook, which knows no subject.
+    "repairs/expressions.py": {"W_K", "W_Q"},
+    "repairs/sizes.py": {"num_heads", "patch_size"},
+}
+OF_PYTORCH = {"ignore_index"}
+
+
+def names_of_the_course() -> set[str]:
+    """Return the names of two words that source/attention defines: functions, classes, parameters, attributes."""
+    nodes = [node for source in sources("source/attention").values() for node in ast.walk(parsed(source))]
+    names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    return {name for name in names if re.search(r"^[^_].*_|[a-z][A-Z]", name)} - OF_PYTORCH
+
+
+def test_what_explains_answers_knows_no_course() -> None:
+    course = names_of_the_course()
+    assert {"MultiHeadAttention", "W_Q", "num_heads", "shift_targets", "stable_softmax", "token_ids"} <= course
+    found = {
+        str(Path(path).relative_to("grader/explain")): course & set(re.findall(r"\w+", source))
+        for path, source in sources("grader/explain").items()
+    }
+    assert {path: names for path, names in found.items() if names} == SPEAKS_OF_ATTENTION
+
+
 # ---------------------------------------------------------------- layers and sizes
 
 

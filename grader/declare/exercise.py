@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from grader.declare.builtin_names import BUILTINS, BuiltIn
 from grader.declare.errors import DeclarationError
+from grader.declare.subject import ANY_SUBJECT, Subject
 from grader.declare.trial import Trial
 from grader.records import Inputs, Judge, Value
 
@@ -126,6 +127,7 @@ class Exercise:
     # Defines, in the place of a failed answer, what later exercises call; only where the notebook has no carry-on cell.
     stand_in: str = ""
     review: str = ""  # what to read again: a heading of the lesson
+    subject: Subject = ANY_SUBJECT  # words and slips that explain wrong answers
 
     def __post_init__(self) -> None:
         for problem in self._problems():

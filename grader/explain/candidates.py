@@ -52,9 +52,9 @@ def _traits(wrong: Mistake) -> Traits:
 
 def _mutants(exercise: Exercise, public: frozenset[str]) -> Iterator[Mutant]:
     """Yield the mutants of the reference, and of each other writing of it under the name that a notebook has."""
-    yield from mutants(exercise.reference, public)
+    yield from mutants(exercise.reference, public, exercise.subject)
     for writing in exercise.writings:
-        for mutant in mutants((writing,), public):
+        for mutant in mutants((writing,), public, exercise.subject):
             (changed,) = mutant.replaces.values()
             yield mutant._replace(replaces={exercise.defines[0]: changed})
 

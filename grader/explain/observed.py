@@ -152,8 +152,8 @@ def of_arguments(wrong: Sequence[Seen], seen: Sequence[Seen]) -> Explanation | N
     if left_out := sorted(never - set().union(*given)):
         says = f"It is right where `{left_out[0]}` is given, and wrong where it is left out: look at its default."
         return Explanation("relation", says, says)
-    if put_in := sorted(always - set().union(*right)):
-        says = f"It is right where `{put_in[0]}` is left out, and wrong where it is given."
+    if extra := sorted(always - set().union(*right)):
+        says = f"It is right where `{extra[0]}` is left out, and wrong where it is given."
         return Explanation("relation", says, says)
     return None
 

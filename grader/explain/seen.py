@@ -17,7 +17,7 @@ class Seen(NamedTuple):
     got: Mapping[str, Any]  # what the probe returned, by flattened name ("maps[0]"); empty if it raised
     expected: Mapping[str, Any]  # what it returns with the reference, by flattened name
     inputs: Mapping[str, Any] = {}  # of the trial, by flattened name
-    sizes: Mapping[str, Any] = {}  # of the trial, by name: {"queries": 3, "d_k": 4}
+    sizes: Mapping[str, Any] = {}  # of the trial, by name: {"rows": 3, "width": 4}
     error: str = ""  # class of the exception that the answer raised
     message: str = ""  # its text
     line: str = ""  # the line of the student's code that raised it

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from grader.course.common.attention_words import SUBJECT
 from grader.explain.mutants.mutants import ONE_PLACE, mutants, public_names
 
 # ---------------------------------------------------------------- references
@@ -163,7 +164,7 @@ def same(one: Tensor, other: Tensor) -> bool:
 @pytest.mark.parametrize(("reference", "arguments", "words", "wrong", "alike"), CASES)
 def test_a_sentence_is_true_of_the_answer_that_it_describes_alone(reference, arguments, words, wrong, alike):
     public = public_names([reference, scores_of, linear, positioned])
-    described = [mutant for mutant in mutants([reference], public) if words in mutant.says]
+    described = [mutant for mutant in mutants([reference], public, SUBJECT) if words in mutant.says]
     assert described, words
     results = []
     for mutant in described:

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from corpus.mutate import mutants as mutants_of_text
 from grader.course import lessons
+from grader.course.common.attention_words import SUBJECT
 from grader.explain.mutants.mutants import MOST, ONE_PLACE, Mutant, mutants, public_names
 from tests.import_graph import ROOT
 
@@ -81,7 +82,7 @@ TOKENS = torch.randn(7, 6, generator=DRAW)
 
 def made(definition: Callable | type) -> dict[str, Mutant]:
     """The mutants of a definition, by sentence without its beginning."""
-    found = mutants([definition], public_names([definition, product]))
+    found = mutants([definition], public_names([definition, product]), SUBJECT)
     return {mutant.says.removeprefix("It comes out as if ").removesuffix("."): mutant for mutant in found}
 
 
@@ -238,7 +239,7 @@ def test_a_helper_of_another_module_is_changed_for_the_mutant_alone():
     from attention import heads, multi_head
 
     layer = multi_head.MultiHeadAttention
-    found = mutants([layer], public_names([layer, heads.split_heads, heads.merge_heads]))
+    found = mutants([layer], public_names([layer, heads.split_heads, heads.merge_heads]), SUBJECT)
     dealt = next(mutant for mutant in found if "dealt out one by one" in mutant.says).replaces["MultiHeadAttention"]
     torch.manual_seed(0)
     wrong, right = dealt(6, 2), layer(6, 2)
@@ -269,7 +270,7 @@ def told_so_far(lesson, exercise) -> list:
 
 def of_exercise(lesson, exercise) -> tuple[Mutant, ...]:
     right = [lesson.reference[name] for name in exercise.defines]
-    return mutants(right, public_names(told_so_far(lesson, exercise)))
+    return mutants(right, public_names(told_so_far(lesson, exercise)), exercise.subject)
 
 
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)
@@ -316,7 +317,7 @@ def test_texts_have_more_mutants_than_sentences():
     assert len(found) > len(made(small_attention)) / 2
     for text in found:
         compile(text, "mutant", "exec")
-    assert "line 7: Div → Mult" in {f"line 7: {what.split(': ', 1)[1]}" for what in found.values()}
+    assert "line 7: A / B → A * B" in {f"line 7: {what.split(': ', 1)[1]}" for what in found.values()}
     assert any("condition negated" in what for what in found.values())
 
 

@@ -6,9 +6,9 @@ import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import draw_attention
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.standard_checks import StandardChecks
 
 
@@ -82,7 +82,7 @@ ATTENTION_GRADIENTS = ATTENTION_CHECKS.conduct(
     ],
 )
 
-ATTENTION = Exercise(
+ATTENTION = AttentionExercise(
     id="1.4",
     title="Attention",
     reference=(attention,),

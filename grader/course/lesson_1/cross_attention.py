@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from attention.single_head import CrossAttention
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.layers import (
     HIDDEN_OTHERWISE,
     LAYER_CONDUCT,
@@ -16,7 +17,6 @@ from grader.course.lesson_1.layers import (
 )
 from grader.declare.drawn import drawn_layer
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.standard_checks import StandardChecks
 
 CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
@@ -122,7 +122,7 @@ CROSS_GRADIENTS = CROSS_CHECKS.conduct(
     ],
 )
 
-CROSS_ATTENTION = Exercise(
+CROSS_ATTENTION = AttentionExercise(
     id="1.8",
     title="Cross-attention: text asks, the image answers",
     reference=(CrossAttention,),

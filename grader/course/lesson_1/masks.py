@@ -10,10 +10,11 @@ from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
 from grader.declare.drawn import drawn, given
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import function_gradients, side_effects
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks, draw_directions
@@ -122,7 +123,7 @@ MASKS_BY_KEYWORD = Check(
     trials=trials(draw_lengths, dict(sequences=3, tokens=5, dtype=torch.int32)),
 )
 
-MASKS = Exercise(
+MASKS = AttentionExercise(
     id="1.5",
     title="Masks: causal and padding",
     reference=(causal_mask, padding_mask),
@@ -252,7 +253,7 @@ MASKED_GRADIENTS = Check(
     ),
 )
 
-MASKED = Exercise(
+MASKED = AttentionExercise(
     id="1.6",
     title="Masked attention",
     reference=(masked_attention,),

@@ -9,11 +9,12 @@ import torch
 from attention.pointer import pointer_loss
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
 from grader.declare.drawn import drawn, integers
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks
@@ -147,7 +148,7 @@ POINTER_BATCH = POINTER_CHECKS.batch(
     ],
 )
 
-POINTER = Exercise(
+POINTER = AttentionExercise(
     id="1.9",
     title="A pointer that learns to look",
     reference=(pointer_loss,),

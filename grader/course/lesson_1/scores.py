@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from attention.dot_product import attention_scores, scaled_scores
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import draw_attention
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.standard_checks import StandardChecks
 
 # ---------------------------------------------------------------- 1.1 attention_scores
@@ -35,7 +35,7 @@ def attention_scores(query, key):
     return torch.einsum("...qd,...kd->...qk", query, key)
 """
 
-SCORES = Exercise(
+SCORES = AttentionExercise(
     id="1.1",
     title="Dot-product scores",
     reference=(attention_scores,),
@@ -97,7 +97,7 @@ def scaled_scores(query, key):
     return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
 """
 
-SCALED = Exercise(
+SCALED = AttentionExercise(
     id="1.2",
     title="Scaled scores",
     reference=(scaled_scores,),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from attention.single_head import SelfAttention
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.layers import (
     HIDDEN_OTHERWISE,
     LAYER_CONDUCT,
@@ -16,7 +17,6 @@ from grader.course.lesson_1.layers import (
 )
 from grader.declare.drawn import drawn_layer
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.standard_checks import StandardChecks
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
@@ -112,7 +112,7 @@ SELF_BATCH = SELF_CHECKS.batch(
     ],
 )
 
-SELF_ATTENTION = Exercise(
+SELF_ATTENTION = AttentionExercise(
     id="1.7",
     title="Self-attention",
     reference=(SelfAttention,),

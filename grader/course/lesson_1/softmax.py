@@ -9,8 +9,8 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -132,7 +132,7 @@ SOFTMAX_OF_EMPTY_ROWS = SOFTMAX_CHECKS.further_values(
     trials=[dict(shape=(5, 7)), dict(shape=(3, 5, 2), dim=1)],
 )
 
-SOFTMAX = Exercise(
+SOFTMAX = AttentionExercise(
     id="1.3",
     title="A softmax that stays finite",
     reference=(stable_softmax,),

@@ -10,9 +10,9 @@ from attention.ablation import ablate_head
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.probes import effects_of, load, pair, strided, zero_others
 from grader.declare.standard_checks import StandardChecks
 
@@ -131,7 +131,7 @@ ABLATION_CONDUCT = ABLATION_CHECKS.further_values(
     ],
 )
 
-ABLATION = Exercise(
+ABLATION = AttentionExercise(
     id="2.8",
     title="Taking a head away",
     reference=(ablate_head,),

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from attention.multi_head import AlignedCrossAttention
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.probes import load, named, zero_others
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -147,7 +147,7 @@ ALIGNED_MASK = ALIGNED_CHECKS.further_values(
     ],
 )
 
-ALIGNED = Exercise(
+ALIGNED = AttentionExercise(
     id="2.7",
     title="Align, then look",
     reference=(AlignedCrossAttention,),

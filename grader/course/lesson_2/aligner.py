@@ -9,9 +9,10 @@ import torch
 from attention.alignment import TokenAligner
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_projection, gradients_and_size
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import as_module, load, raised
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -138,7 +139,7 @@ ALIGNER_LIMITS = Check(
     ),
 )
 
-ALIGNER = Exercise(
+ALIGNER = AttentionExercise(
     id="2.1",
     title="A currency exchange for tokens",
     reference=(TokenAligner,),

@@ -10,11 +10,11 @@ from attention.alignment import alignment_loss
 from torch import Tensor
 from torch.nn import functional as F
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
 from grader.declare.drawn import drawn, given, integers, normal
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.probes import purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks
@@ -131,7 +131,7 @@ LOSS_CONDUCT = LOSS_CHECKS.further_values(
     trials=[dict(batch_shape=(2, 5), words=7, d=3, temperature=0.2, dtype=torch.float64)],
 )
 
-LOSS = Exercise(
+LOSS = AttentionExercise(
     id="2.3",
     title="Learning the rate of exchange",
     reference=(alignment_loss,),

@@ -13,9 +13,9 @@ import torch
 from attention.alignment import explained_variance
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.probes import as_number, effects_of, strided
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -162,7 +162,7 @@ REPEATED_COLUMNS = VARIANCE_CHECKS.further_values(
     ],
 )
 
-VARIANCE = Exercise(
+VARIANCE = AttentionExercise(
     id="2.2",
     title="What survives the exchange",
     reference=(explained_variance,),

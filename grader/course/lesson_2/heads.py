@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from attention.heads import merge_heads, split_heads
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.declare.drawn import drawn, given
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.standard_checks import StandardChecks
 
 ANY_HEAD_BATCH = "no batch, or several batch dimensions"
@@ -52,7 +52,7 @@ SPLIT_BATCH = SPLITS.batch(
     ],
 )
 
-SPLIT = Exercise(
+SPLIT = AttentionExercise(
     id="2.4",
     title="Splitting into heads",
     reference=(split_heads,),
@@ -107,7 +107,7 @@ MERGE_MISTAKES = edits(merge_heads, """
 
 MERGES = StandardChecks(reference=merge_heads, returns=("tokens",), draw=draw_heads)
 
-MERGE = Exercise(
+MERGE = AttentionExercise(
     id="2.5",
     title="Joining the heads",
     reference=(merge_heads,),

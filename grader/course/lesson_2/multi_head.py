@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from attention.multi_head import MultiHeadAttention
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.dropout import DROPOUT
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.probes import load, named, pair, raised, zero_others
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -274,7 +274,7 @@ MULTI_HEAD_REQUIREMENTS = (
     TRAINED_READER,
 )
 
-MULTI_HEAD = Exercise(
+MULTI_HEAD = AttentionExercise(
     id="2.6",
     title="Multi-head attention",
     reference=(MultiHeadAttention,),

@@ -9,9 +9,9 @@ import torch
 from attention.patterns import classify_pattern
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.writings import pattern_by_shares
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.probes import side_effects
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -150,7 +150,7 @@ PATTERN_MISTAKES = edits(classify_pattern, """
 
 PATTERN_CHECKS = StandardChecks(reference=classify_pattern, returns=("patterns",), draw=draw_patterns)
 
-PATTERN = Exercise(
+PATTERN = AttentionExercise(
     id="2.P2",
     title="A word for a map",
     reference=(classify_pattern,),

@@ -10,6 +10,7 @@ from attention.fusion import ImageTextFusion
 from attention.patterns import attention_entropy
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.layers import (
     EVERYTHING_LEARNS,
     draw_head_projections,
@@ -19,7 +20,6 @@ from grader.course.lesson_2.layers import (
 )
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.probes import effects_of, load, named, strided, zero_others
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -76,7 +76,7 @@ ENTROPY_CONDUCT = ENTROPY_CHECKS.further_values(
     trials=[dict(batch_shape=(2,), queries=5, keys=7)],
 )
 
-ENTROPY = Exercise(
+ENTROPY = AttentionExercise(
     id="2.P1",
     title="How widely does a query look?",
     reference=(attention_entropy,),
@@ -192,7 +192,7 @@ FUSION_CONDUCT = FUSION_CHECKS.conduct(
     trials=[dict(batch_shape=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2, dtype=torch.float64)],
 )
 
-FUSION = Exercise(
+FUSION = AttentionExercise(
     id="2.P3",
     title="Both directions at once",
     reference=(ImageTextFusion,),

@@ -9,9 +9,10 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import load, named
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -212,7 +213,7 @@ BLOCK_MISTAKES = edits(VisionLanguageBlock, """
         cross: bool = True  →  cross: bool = False
 """)  # fmt: skip
 
-BLOCK = Exercise(
+BLOCK = AttentionExercise(
     id="3.3",
     title="A block that reads and looks",
     reference=(VisionLanguageBlock,),

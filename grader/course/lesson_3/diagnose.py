@@ -16,10 +16,11 @@ from attention.training import shift_targets
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import side_effects
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
@@ -311,7 +312,7 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         = (result, model.eval())[0]
 """, defines="diagnose")  # fmt: skip
 
-DIAGNOSE = Exercise(
+DIAGNOSE = AttentionExercise(
     id="3.P4",
     title="What is wrong with this model?",
     reference=(diagnose,),

@@ -9,11 +9,12 @@ import torch
 from attention.efficient import linear_attention, sliding_window_attention
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
 from grader.declare.drawn import Draw, drawn, given, normal
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
@@ -110,7 +111,7 @@ WINDOWS: list[dict[str, Any]] = [
     dict(n=5, d=3, d_v=2, window=0),
 ]
 
-WINDOW = Exercise(
+WINDOW = AttentionExercise(
     id="3.P1",
     title="A sliding window",
     reference=(sliding_window_attention,),
@@ -171,7 +172,7 @@ LINEAR_MEMORY = Check(
     examples=trials(draw_without_window, dict(n=23, d=2, d_v=3)),
     trials=trials(draw_without_window, dict(n=211, d=3, d_v=5)),
 )
-LINEAR = Exercise(
+LINEAR = AttentionExercise(
     id="3.P2",
     title="Linear attention",
     reference=(linear_attention,),

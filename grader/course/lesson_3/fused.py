@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from attention.efficient import fused_forward
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import load, purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT
@@ -155,7 +156,7 @@ FUSED_CONDUCT = Check(
         dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=2, mask="random", dtype=torch.float64),
     ),
 )
-FUSED = Exercise(
+FUSED = AttentionExercise(
     id="3.P3",
     title="The fused kernel",
     reference=(fused_forward,),

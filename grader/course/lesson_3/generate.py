@@ -10,11 +10,12 @@ import torch
 from attention.generation import generate
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
 from grader.declare.sampler import InputSampler
@@ -218,7 +219,7 @@ GENERATE_CONDUCT = Check(
     examples=trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
     trials=trials(draw_going_on, dict(prompts=5, tokens=3, max_new_tokens=7)),
 )
-GENERATE = Exercise(
+GENERATE = AttentionExercise(
     id="3.7",
     title="Answering word by word",
     reference=(generate,),

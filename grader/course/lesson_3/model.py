@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.declare.drawn import Draw, drawn_layer, given
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import load, pair, purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks
@@ -186,7 +187,7 @@ MODEL_MISTAKES = edits(MiniVLM, """
         = result[0][..., -1, :], result[1]
 """)  # fmt: skip
 
-MINI_VLM = Exercise(
+MINI_VLM = AttentionExercise(
     id="3.4",
     title="The whole model",
     reference=(MiniVLM,),

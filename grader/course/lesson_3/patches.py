@@ -9,10 +9,11 @@ import torch
 from attention.patches import patchify, swap_patches
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
 from grader.declare.drawn import drawn, given
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks
@@ -81,7 +82,7 @@ REFUSES_WHAT_DOES_NOT_FIT = Check(
     ),
 )
 PATCHIFY_CHECKS = StandardChecks(reference=patchify, returns=("patches",), draw=draw_images)
-PATCHIFY = Exercise(
+PATCHIFY = AttentionExercise(
     id="3.1",
     title="An image as a sequence",
     reference=(patchify,),
@@ -198,7 +199,7 @@ SWAP_CONDUCT = Check(
         dict(scenes=3, patches=7, d_vision=5, pairs=True, dtype=torch.float64),
     ),
 )
-SWAP = Exercise(
+SWAP = AttentionExercise(
     id="3.9",
     title="Intervene: swap two patches",
     reference=(swap_patches,),

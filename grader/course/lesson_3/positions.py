@@ -9,9 +9,10 @@ import torch
 from attention.positions import PositionEmbedding
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import load, named, purity_and_gradients
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
@@ -83,7 +84,7 @@ ONE_LEARNED_PARAMETER = Check(
     trials=trials(draw_position_sizes, dict(n=11, d_model=7)),
 )
 POSITION_CHECKS = StandardChecks(reference=PositionEmbedding, returns=("output",), draw=draw_positions)
-POSITIONS = Exercise(
+POSITIONS = AttentionExercise(
     id="3.2",
     title="Learned positions",
     reference=(PositionEmbedding,),

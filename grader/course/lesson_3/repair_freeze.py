@@ -9,9 +9,10 @@ import torch
 from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.repaired_model import gate
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import WrongForm
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
@@ -112,7 +113,7 @@ THAWED = Check(
     examples=trials(draw_frozen, dict(widths=[3, 2], depth=1)),
     trials=trials(draw_frozen, dict(widths=[5, 3], depth=2), dict(widths=[2, 7], depth=3)),
 )
-FREEZE = Exercise(
+FREEZE = AttentionExercise(
     id="3.P6",
     title="Repair a training that stands still",
     reference=(start_stage_two,),

@@ -6,10 +6,11 @@ import torch
 from attention.repairs import look_at_image
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_3.repaired_model import gate
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.standard_checks import CONDUCT
 from grader.declare.trial import trials
 
@@ -73,7 +74,7 @@ LOOK_CONDUCT = Check(
         draw_look_and_direction, dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)
     ),
 )
-LOOK = Exercise(
+LOOK = AttentionExercise(
     id="3.P5",
     title="Repair a collapse",
     reference=(look_at_image,),

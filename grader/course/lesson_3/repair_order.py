@@ -8,9 +8,10 @@ import torch
 from attention.repairs import shuffle_questions
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.repaired_model import gate
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import as_tensor, pair, side_effects
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
@@ -104,7 +105,7 @@ SHUFFLED = Check(
         dict(questions=29, tokens=5, patches=2, d_vision=3),
     ),
 )
-ORDER = Exercise(
+ORDER = AttentionExercise(
     id="3.P7",
     title="Repair a misalignment",
     reference=(shuffle_questions,),

@@ -8,9 +8,10 @@ import torch
 from attention.training import shift_targets
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.writings import targets_in_loops
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, strided
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -116,7 +117,7 @@ def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
     answers[:, -1] = False
     return torch.where(answers, following, ignore_index)
 """
-TARGETS = Exercise(
+TARGETS = AttentionExercise(
     id="3.5",
     title="What to learn: the next word of the answer",
     reference=(shift_targets,),

@@ -8,11 +8,12 @@ import torch
 from attention.training import shift_targets, train_step
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import side_effects
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
@@ -129,7 +130,7 @@ TRAINING_CONDUCT = Check(
     examples=trials(draw_one_step, dict(sequences=3, tokens=5, vocabulary=7)),
     trials=trials(draw_one_step, dict(sequences=3, tokens=5)),
 )
-STEP = Exercise(
+STEP = AttentionExercise(
     id="3.6",
     title="One training step",
     reference=(train_step,),

@@ -8,13 +8,14 @@ import torch
 from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
 from grader.declare.drawn import drawn_layer, normal
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import load, side_effects, strided
 from grader.declare.trial import trials
 
@@ -134,7 +135,7 @@ TRAINED_MODEL_MAPS = Check(
     seconds=60,
     verified=VERIFIED_MAPS,
 )
-GROUNDING = Exercise(
+GROUNDING = AttentionExercise(
     id="3.8",
     title="Where it really looks",
     reference=(value_weighted_map,),

@@ -9,9 +9,10 @@ import torch
 from attention.caching import attend_with_cache
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import cached_by_steps
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import as_tensor, effects_of, load, pair
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
@@ -187,7 +188,7 @@ CACHE_CONDUCT = Check(
     examples=trials(draw_cached, dict(before=3, tokens=1, d_model=4, heads=2)),
     trials=trials(draw_cached, dict(batch_shape=(2,), before=5, tokens=1, d_model=6, heads=3, dtype=torch.float64)),
 )
-CACHE = Exercise(
+CACHE = AttentionExercise(
     id="4.14",
     title="A key-value cache",
     reference=(attend_with_cache,),

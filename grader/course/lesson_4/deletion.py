@@ -8,10 +8,11 @@ import torch
 from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.ranking import RANKING
 from grader.declare.drawn import drawn
 from grader.declare.edits import edits, in_both
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import side_effects, strided
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
@@ -174,7 +175,7 @@ CURVE_CONDUCT = Check(
     examples=trials(draw_scenes_and_order, dict(scenes=2, patches=3, d_vision=2)),
     trials=trials(draw_scenes_and_order, dict(scenes=3, patches=7, d_vision=5, dtype=torch.float64)),
 )
-DELETION = Exercise(
+DELETION = AttentionExercise(
     id="4.3",
     title="Deletion and insertion",
     reference=(deletion_curve, insertion_curve, area_under),

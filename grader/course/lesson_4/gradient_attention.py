@@ -8,11 +8,12 @@ import torch
 from attention.explanations import gradient_attention
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.explain_writings import gradient_in_steps
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
 from grader.declare.drawn import drawn, normal
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import side_effects
 from grader.declare.trial import trials
 from grader.records import Value
@@ -119,7 +120,7 @@ GRADIENT_CONDUCT = Check(
     examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
     trials=trials(draw_scored_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)),
 )
-GRADIENT = Exercise(
+GRADIENT = AttentionExercise(
     id="4.2",
     title="Attention times gradient",
     reference=(gradient_attention,),

@@ -8,10 +8,11 @@ import torch
 from attention.grouped import grouped_attention
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import raised
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -130,7 +131,7 @@ GROUPED_CONDUCT = GROUPED_CHECKS.conduct(
     examples=[dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3)],
     trials=[dict(batch_shape=(2,), heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="each", dtype=torch.float64)],
 )
-GROUPED = Exercise(
+GROUPED = AttentionExercise(
     id="4.12",
     title="Grouped queries",
     reference=(grouped_attention,),

@@ -9,11 +9,12 @@ from attention.activation_patching import patch_head
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load, side_effects
 from grader.declare.sampler import InputSampler
@@ -157,7 +158,7 @@ PATCHED_CONDUCT = Check(
     examples=trials(draw_twins, dict(scenes=2, tokens=2, patches=3, heads=2, head=0)),
     trials=trials(draw_twins, dict(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)),
 )
-PATCH_HEAD = Exercise(
+PATCH_HEAD = AttentionExercise(
     id="4.4",
     title="Which head carries the answer?",
     reference=(patch_head,),

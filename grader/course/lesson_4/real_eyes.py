@@ -10,6 +10,7 @@ from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
 from grader.declare.drawn import chosen, drawn, weights_of
 from grader.declare.edits import edits
@@ -104,7 +105,7 @@ EMBEDDING_CONDUCT = EMBEDDING.conduct(
     trials=[dict(batch_shape=(2,), rows=3, columns=2, side=3, patch=2, d=5, dtype=torch.float64)],
     rtol=10.0,
 )
-PATCH_EMBEDDING = Exercise(
+PATCH_EMBEDDING = AttentionExercise(
     id="4.18",
     title="Patches become tokens",
     reference=(patch_embedding,),
@@ -225,7 +226,7 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         = result[0].detach(), result[1].detach()
 """, defines="vit_attention")  # fmt: skip
 
-VIT_ATTENTION = Exercise(
+VIT_ATTENTION = AttentionExercise(
     id="4.19",
     title="Attention with a real layer",
     reference=(vit_attention,),
@@ -284,7 +285,7 @@ VIT_BLOCK_MISTAKES = edits(vit_block, """
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
 """)  # fmt: skip
 
-VIT_BLOCK = Exercise(
+VIT_BLOCK = AttentionExercise(
     id="4.20",
     title="A block with layer scale",
     reference=(vit_block,),
@@ -345,7 +346,7 @@ CLS_CONDUCT = CLS_MAPS.conduct(
     examples=[dict(heads=2, rows=3, columns=4)],
     trials=[dict(batch_shape=(2,), heads=3, rows=5, columns=2, dtype=torch.float64)],
 )
-CLS_MAP = Exercise(
+CLS_MAP = AttentionExercise(
     id="4.21",
     title="What [CLS] looks at",
     reference=(cls_map,),

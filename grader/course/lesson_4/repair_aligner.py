@@ -9,10 +9,11 @@ from attention.mended import image_tokens
 from attention.short_trainings import ALIGNER
 from torch import Tensor, nn
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.drawn import drawn
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import along, as_tensor, effects_of
 from grader.declare.trial import trials
 from grader.records import Value
@@ -123,7 +124,7 @@ TOKENS_CONDUCT = Check(
     examples=trials(draw_features, ALIGNER_SMALL),
     trials=trials(draw_features, dict(ALIGNER_SMALL, pixels=7, dtype=torch.float64)),
 )
-ALIGNER_REPAIR = Exercise(
+ALIGNER_REPAIR = AttentionExercise(
     id="4.7",
     title="Repair: it learns, and then no more",
     reference=(image_tokens,),

@@ -10,10 +10,11 @@ from attention.mended import looking_loss
 from attention.short_trainings import BONUS
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.drawn import drawn, given, integers, normal
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks
@@ -107,7 +108,7 @@ BONUS_CONDUCT = Check(
     examples=trials(draw_answers_and_scores, BONUS_SMALL),
     trials=trials(draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)),
 )
-BONUS_REPAIR = Exercise(
+BONUS_REPAIR = AttentionExercise(
     id="4.9",
     title="Repair: it stares at one patch",
     reference=(looking_loss,),

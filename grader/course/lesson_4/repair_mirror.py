@@ -9,10 +9,11 @@ from attention.mended import mirror_left_right
 from attention.short_trainings import MIRROR
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.drawn import drawn, integers, mask
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, pair
 from grader.declare.trial import trials
 from grader.records import Value
@@ -83,7 +84,7 @@ MIRRORED_CONDUCT = Check(
     examples=trials(draw_mirrored, dict(scenes=5, pixels=2)),
     trials=trials(draw_mirrored, dict(scenes=13, pixels=5, dtype=torch.float64)),
 )
-MIRROR_REPAIR = Exercise(
+MIRROR_REPAIR = AttentionExercise(
     id="4.8",
     title="Repair: it looks at two places",
     reference=(mirror_left_right,),

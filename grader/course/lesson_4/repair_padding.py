@@ -8,10 +8,11 @@ import torch
 from attention.mended import look_past_padding
 from attention.short_trainings import PADDING
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT
 from grader.declare.trial import trials
@@ -96,7 +97,7 @@ PADDED_CONDUCT = Check(
         draw_padded_and_direction, dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)
     ),
 )
-PADDING_REPAIR = Exercise(
+PADDING_REPAIR = AttentionExercise(
     id="4.5",
     title="Repair: it looks where nothing is",
     reference=(look_past_padding,),

@@ -7,9 +7,9 @@ from attention.mended import look_once
 from attention.short_trainings import SCALE
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.edits import edits
-from grader.declare.exercise import Exercise
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
@@ -78,7 +78,7 @@ LOOKS = StandardChecks(reference=look_once, returns=("what is seen", "weights"),
 LOOKS_CONDUCT = LOOKS.conduct(
     0.5, trials=[dict(batch_shape=(2,), words=3, patches=5, d_k=7, d_v=2, dtype=torch.float64)]
 )
-SCALE_REPAIR = Exercise(
+SCALE_REPAIR = AttentionExercise(
     id="4.6",
     title="Repair: it is sure from the first step",
     reference=(look_once,),

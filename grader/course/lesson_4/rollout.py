@@ -9,10 +9,11 @@ import torch
 from attention.explanations import attention_rollout
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import purity_and_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT
@@ -137,7 +138,7 @@ CONDUCT_CHECK = Check(
     probe=rollout_gradients,
     trials=trials(draw_maps_and_direction, dict(ROLLOUT_SIZES, dtype=torch.float64)),
 )
-ROLLOUT = Exercise(
+ROLLOUT = AttentionExercise(
     id="4.1",
     title="Attention rollout",
     reference=(attention_rollout,),

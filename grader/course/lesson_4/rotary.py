@@ -8,10 +8,11 @@ import torch
 from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
 from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import raised
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -165,7 +166,7 @@ ROTATE_MISTAKES = edits(rotate, """
 """)  # fmt: skip
 
 
-ROTATE = Exercise(
+ROTATE = AttentionExercise(
     id="4.10",
     title="Rotary positions",
     reference=(rotate,),
@@ -232,7 +233,7 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
 """)  # fmt: skip
 
 
-ROTATE_2D = Exercise(
+ROTATE_2D = AttentionExercise(
     id="4.11",
     title="Rotary positions on a grid",
     reference=(rotate_2d,),

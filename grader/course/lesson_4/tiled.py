@@ -8,10 +8,11 @@ import torch
 from attention.tiled import tiled_attention
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4.modern_writings import tiled_on_both_sides
 from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check
 from grader.declare.probes import effects_of
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -159,7 +160,7 @@ TILED_CONDUCT = Check(
     examples=trials(draw_tiled, dict(queries=2, keys=3, d=2, d_v=4, tile=2)),
     trials=trials(draw_tiled, dict(batch_shape=(2,), queries=5, keys=7, d=3, d_v=2, tile=3, dtype=torch.float64)),
 )
-TILED = Exercise(
+TILED = AttentionExercise(
     id="4.13",
     title="Tiled attention",
     reference=(tiled_attention,),

@@ -9,6 +9,7 @@ from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, Le
 from attention.masks import causal_mask
 from torch import Tensor
 
+from grader.course.common.attention_words import AttentionExercise
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.edits import edits
 from grader.declare.exercise import Check, Exercise
@@ -150,7 +151,7 @@ JOINED_MISTAKES = edits(ConcatenatedAttention, """
 """)  # fmt: skip
 
 
-CONCATENATION = Exercise(
+CONCATENATION = AttentionExercise(
     id="4.15",
     title="Concatenation: the image stands in front of the text",
     reference=(ConcatenatedAttention,),
@@ -222,7 +223,7 @@ GATE_MISTAKES = edits(GatedCrossAttention, """
 """)  # fmt: skip
 
 
-GATED = Exercise(
+GATED = AttentionExercise(
     id="4.16",
     title="Gated cross-attention: a door that begins closed",
     reference=(GatedCrossAttention,),
@@ -296,7 +297,7 @@ QUERY_MISTAKES = edits(LearnedQueries, """
 """)  # fmt: skip
 
 
-QUERIES = Exercise(
+QUERIES = AttentionExercise(
     id="4.17",
     title="Learned queries: a summary of the image",
     reference=(LearnedQueries,),

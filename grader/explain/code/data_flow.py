@@ -27,7 +27,7 @@ class Flow:
         """Read an answer.
 
         Args:
-            name: the input or parameter ("key", "W_Q.weight") that is followed; all inputs if it is "" or not known.
+            name: the input or parameter ("key", "linear.weight") that is followed; all inputs if it is "" or not known.
             without: the place of an expression that is taken to hold nothing.
         """
         self.source, self.name, self.without = source, name, without

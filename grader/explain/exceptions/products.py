@@ -151,7 +151,7 @@ def _reads_another_width(raising: Raising) -> str:
 
 
 def _is_layer_of_an_argument(call: ast.Call, raising: Raising) -> bool:
-    """Tell whether a call is that of a layer which belongs to an argument, such as `attention_layer.W_O(…)`."""
+    """Tell whether a call is that of a layer which belongs to an argument, such as `layer.linear(…)`."""
     if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
         return False
     owner = call.func.value.id

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.explain.mutants.operators import Change, Place, changed, literal
-from grader.explain.mutants.phrases import is_library, number_of, ordinal_place, sentence, signed
+from grader.explain.mutants.operators import Change, Place
+from grader.explain.mutants.phrases import number_of, ordinal_place, sentence, signed
+from grader.explain.nodes import changed, is_library, literal
 
 
 def index_changes(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -46,10 +47,6 @@ def _sizes(node: ast.Subscript, place: Place) -> Iterator[Change]:
                 says = sentence(f"the size of axis {signed(axis)} of {name} stood where a size of {own} is due")
                 new = changed(node, value=shape, slice=literal(axis))
                 yield Change(f"{own}.shape → {name}.shape[{axis}]", new, says)
-    if "num_heads" in place.words.public and number_of(node.slice) == -1:
-        all_heads = ast.BinOp(node, ast.Mult(), changed(node, slice=literal(-3)))
-        says = sentence("the width of all heads together (d_model) stood where the width of one head is due")
-        yield Change("width × heads", all_heads, says, cost=1)
 
 
 def _slices(node: ast.Subscript, place: Place) -> Iterator[Change]:

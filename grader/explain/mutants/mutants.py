@@ -8,25 +8,29 @@ import sys
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from grader.explain.mutants.calls import call_changes
-from grader.explain.mutants.formulas import formula_changes
+from grader.declare.subject import ANY_SUBJECT, Subject
+from grader.explain.mutants import slips
+from grader.explain.mutants.calls import other_arguments, other_axes, other_chains, steps_left_out
 from grader.explain.mutants.indexing import index_changes
 from grader.explain.mutants.operators import Change, Place, changes, parameters_of
-from grader.explain.mutants.phrases import Words, called
-from grader.explain.mutants.slips import slips
+from grader.explain.mutants.phrases import Words
 from grader.explain.mutants.statements import statement_changes
 from grader.explain.mutants.whole_functions import function_changes
+from grader.explain.nodes import Path, called, is_text, replaced, walk
 
 MOST = 150  # of one exercise
 ONE_PLACE = ", in one place of several."
 MOST_ALIKE = 4  # with the same sentence: one slip in one place of several
-OPERATORS = (changes, index_changes, call_changes, slips, statement_changes, formula_changes, function_changes)
+OPERATORS = (
+    slips.Slips(slips.ARITHMETIC), slips.Slips(slips.COMPARISONS), changes, index_changes, other_arguments, slips.Slips(slips.STEPS_LEFT_OUT), steps_left_out,
+    other_axes, slips.Slips(slips.CALLS), slips.Slips(slips.OTHER_NAMES), other_chains, slips.slips_of_subject, slips.unshifted,
+    statement_changes, slips.Slips(slips.FORMULAS), slips.formulas_of_subject, function_changes,
+)  # fmt: skip
 
 
 class Mutant(NamedTuple):
@@ -43,7 +47,7 @@ class Edit(NamedTuple):
 
     change: Change
     node: ast.AST
-    replace: Callable[[ast.AST], None]  # puts another node in its place
+    path: Path
 
 
 class Definition(NamedTuple):
@@ -56,7 +60,7 @@ class Definition(NamedTuple):
     original: Any
 
 
-def mutants(definitions: Sequence[Any], public: frozenset[str]) -> tuple[Mutant, ...]:
+def mutants(definitions: Sequence[Any], public: frozenset[str], subject: Subject = ANY_SUBJECT) -> tuple[Mutant, ...]:
     """Return the mutants of an exercise's definitions, the least far-fetched first; computed once per process.
 
     The functions that they call of their own package are changed, too. Mutants may be equivalent to the reference.
@@ -64,8 +68,9 @@ def mutants(definitions: Sequence[Any], public: frozenset[str]) -> tuple[Mutant,
     Args:
         definitions: functions and classes whose source can be read.
         public: the names that a sentence may tell.
+        subject: its words and its own slips.
     """
-    return _mutants(tuple(definitions), public)
+    return _mutants(tuple(definitions), public, subject)
 
 
 def public_names(definitions: Iterable[Any]) -> frozenset[str]:
@@ -88,11 +93,11 @@ def public_names(definitions: Iterable[Any]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _mutants(definitions: tuple[Any, ...], public: frozenset[str]) -> tuple[Mutant, ...]:
+def _mutants(definitions: tuple[Any, ...], public: frozenset[str], subject: Subject) -> tuple[Mutant, ...]:
     program = _Program(definitions)
     found: list[tuple[int, str, str, CodeType, Definition]] = []
     for part in program.parts:
-        kept = list(edits(part.tree, public, program.takes_dim))
+        kept = list(edits(part.tree, public, subject, program.takes_dim))
         inside = f", in {part.name}." if part.depth and part.name in public else ""
         groups = list(_joint(kept))
         in_groups = {(id(edit.node), edit.change.joint) for group in groups for edit in group}
@@ -132,7 +137,11 @@ def _joint(found: Sequence[Edit]) -> Iterator[list[Edit]]:
 
 
 def edits(
-    tree: ast.Module, public: frozenset[str], takes_dim: frozenset[str] = frozenset(), checks: bool = False
+    tree: ast.Module,
+    public: frozenset[str],
+    subject: Subject = ANY_SUBJECT,
+    takes_dim: frozenset[str] = frozenset(),
+    checks: bool = False,
 ) -> Iterator[Edit]:
     """Yield every change of a program, each at its place. Docstrings and annotations are left alone.
 
@@ -141,47 +150,15 @@ def edits(
         takes_dim: functions that have a parameter `dim`.
         checks: also change what only tests arguments and writes messages.
     """
-    words = Words(public)
-    for definition in tree.body:
-        layers = _layers(definition)
-        for node, above, replace in _walk(definition, [tree], _in_list(tree.body, definition), checks):
-            place = Place(above, words, _parameters(above), layers, takes_dim)
+    words = Words(public, subject)
+    layers = {id(definition): _layers(definition) for definition in tree.body}
+    for path, node, above in walk(tree, lambda item: is_text(item) or (not checks and _is_check(item))):
+        if above:
+            own = layers[id((*above, node)[1])]
+            place = Place(above, words, _parameters(above), own, takes_dim)
             for operator in OPERATORS:
                 for change in operator(node, place):
-                    yield Edit(change, node, replace)
-
-
-Replace = Callable[[ast.AST], None]
-
-
-def _walk(
-    node: ast.AST, above: list[ast.AST], replace: Replace, checks: bool
-) -> Iterator[tuple[ast.AST, list[ast.AST], Replace]]:
-    """Yield every node that may change, with the nodes around it and what puts another in its place."""
-    yield node, above, replace
-    inside = [*above, node]
-    for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns", "decorator_list", "bases"):
-            continue
-        if isinstance(value, ast.AST):
-            yield from _walk(value, inside, lambda new, n=node, f=field: setattr(n, f, new), checks)  # type: ignore[misc]
-        elif isinstance(value, list):
-            for item in value:
-                if isinstance(item, ast.AST) and not _is_docstring(item) and (checks or not _is_check(item)):
-                    yield from _walk(item, inside, _in_list(value, item), checks)
-
-
-def _in_list(items: list, item: ast.AST) -> Replace:
-    index = items.index(item)
-
-    def replace(new: ast.AST) -> None:
-        items[index] = new
-
-    return replace
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+                    yield Edit(change, node, path)
 
 
 def _is_check(node: ast.AST) -> bool:
@@ -214,26 +191,22 @@ def _layers(definition: ast.AST) -> dict[str, str]:
     return found
 
 
-@contextmanager
-def changed_tree(together: Sequence[Edit]) -> Iterator[bool]:
-    """Change a tree for as long as the block lasts; False if the changes change nothing."""
-    new = [edit.change.new for edit in together]
-    same = all(ast.dump(node) == ast.dump(edit.node) for node, edit in zip(new, together, strict=True))
-    for node, edit in zip(new, together, strict=True):
-        edit.replace(ast.fix_missing_locations(node))
-    try:
-        yield not same
-    finally:
-        for edit in reversed(together):
-            edit.replace(edit.node)
+def changed_tree(tree: ast.Module, together: Sequence[Edit]) -> ast.Module | None:
+    """Return a copy of a tree with some changes, none within another; None if they change nothing."""
+    if all(ast.dump(edit.change.new) == ast.dump(edit.node) for edit in together):
+        return None
+    for edit in together:
+        tree = replaced(tree, edit.path, edit.change.new)
+    return ast.fix_missing_locations(tree)
 
 
 def _compiled(together: Sequence[Edit], tree: ast.Module) -> CodeType | None:
     """Compile a mutant; None if it is the same program, or none."""
-    with changed_tree(together) as differs, warnings.catch_warnings():
+    new = changed_tree(tree, together)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         try:
-            return compile(tree, "<mutant>", "exec") if differs else None
+            return compile(new, "<mutant>", "exec") if new else None
         except (SyntaxError, ValueError, TypeError):
             return None
 

@@ -7,11 +7,11 @@ the checks (benchmarks/truth).
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from grader.explain.mutants.phrases import Words, number_of, sentence
+from grader.explain.nodes import changed, literal
 
 
 class Change(NamedTuple):
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     above: Sequence[ast.AST]  # the nodes around it, the outermost first
     words: Words
     parameters: dict[str, str]  # of the function around it, with their annotations
-    layers: dict[str, str]  # attributes that __init__ sets, with what they are made of: {"W_Q": "Linear"}
+    layers: dict[str, str]  # attributes that __init__ sets, with what they are made of: {"first": "Linear"}
     takes_dim: frozenset[str] = frozenset()  # functions of the reference with a parameter `dim`
 
     @property
@@ -40,43 +40,9 @@ class Place(NamedTuple):
         return self.above[-1] if self.above else None
 
 
-ARITHMETIC = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
-    ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
-}  # fmt: skip
-INSTEAD = {
-    ast.Add: "{right} were added where it should be subtracted",
-    ast.Sub: "{right} were subtracted where it should be added",
-    ast.Mult: "it were multiplied by {right} where it should be divided",
-    ast.Div: "it were divided by {right} where it should be multiplied",
-    ast.BitOr: "one of two conditions were enough where both must hold",
-    ast.BitAnd: "two conditions had to hold where one is enough",
-}
-COMPARISONS = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
-REVERSED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-LIMITS = {
-    ast.LtE: "the comparison{about} let in its limit, which must stay out (≤ for <, or ≥ for >)",
-    ast.GtE: "the comparison{about} let in its limit, which must stay out (≤ for <, or ≥ for >)",
-    ast.Lt: "the comparison{about} left out its limit, which must be let in (< for ≤, or > for ≥)",
-    ast.Gt: "the comparison{about} left out its limit, which must be let in (< for ≤, or > for ≥)",
-    ast.NotEq: "the comparison{about} were turned around",
-    ast.Eq: "the comparison{about} were turned around",
-}
-
-
-AFTER = "the norms came after the additions (post-norm) and not before the steps (pre-norm)"
-
-
 def changes(node: ast.AST, place: Place) -> Iterator[Change]:
     """Yield the changes of an operator, a comparison or a literal."""
-    if isinstance(node, ast.BinOp):
-        yield from _binary(node, place.words)
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-        yield from _comparison(node, place.words)
-    elif isinstance(node, ast.UnaryOp):
+    if isinstance(node, ast.UnaryOp):
         yield from _unary(node, place)
     elif isinstance(node, ast.BoolOp):
         new = ast.Or if isinstance(node.op, ast.And) else ast.And
@@ -90,150 +56,12 @@ def changes(node: ast.AST, place: Place) -> Iterator[Change]:
         yield Change("pair swapped", changed(node, elts=node.elts[::-1]), says, cost=1)
 
 
-def changed(node: Any, **fields: Any) -> Any:
-    """Return a copy of a node with other fields; the children are shared."""
-    new = copy.copy(node)
-    for name, value in fields.items():
-        setattr(new, name, value)
-    return new
-
-
 def parameters_of(node: ast.FunctionDef) -> dict[str, str]:
     """Return the parameters of a function, with their annotations."""
     listed = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     return {
         each.arg: ast.unparse(each.annotation) if each.annotation else "Tensor" for each in listed if each.arg != "self"
     }
-
-
-def literal(number: float) -> ast.expr:
-    """Return the node of a number."""
-    return ast.UnaryOp(ast.USub(), ast.Constant(-number)) if number < 0 else ast.Constant(number)
-
-
-def _says(template: str, **words: str) -> str:
-    """Fill a template; "" if one of its words is missing."""
-    return sentence(template.format(**words)) if all(words.values()) else ""
-
-
-def _binary(node: ast.BinOp, words: Words) -> Iterator[Change]:
-    """Exchange an operator, drop one side, do it twice."""
-    left, right, kind = words.noun(node.left), words.noun(node.right), type(node.op)
-    if kind is ast.MatMult:
-        says = sentence("the two factors of the matrix product were exchanged")
-        yield Change("operands of @ swapped", changed(node, left=node.right, right=node.left), says, cost=1)
-        yield from _products(node, words)
-    elif kind in ARITHMETIC:
-        new = ARITHMETIC[kind]
-        says = "" if number_of(node.right) else _says(INSTEAD.get(new, ""), right=right) if new in INSTEAD else ""
-        yield Change(f"{kind.__name__} → {new.__name__}", changed(node, op=new()), says, cost=1)
-    dropped = {
-        ast.Add: _says("{right} were not added to {left}", right=right, left=left) or _says("{right} were not added", right=right),
-        ast.Sub: _says("{right} were not subtracted from {left}", right=right, left=left)
-        or _says("{right} were not subtracted", right=right),
-        ast.Mult: _says("the multiplication by {right} were left out", right=right),
-        ast.Div: _says("the division by {right} were left out", right=right),
-        ast.FloorDiv: _says("the division by {right} were left out", right=right),
-        ast.MatMult: _says("the matrix product with {right} were left out", right=right),
-        ast.BitAnd: _second_condition(node.right, words), ast.BitOr: _second_condition(node.right, words),
-    }  # fmt: skip
-    steps = kind is ast.Sub and number_of(node.right) is None
-    joint = _says("{right} were not subtracted anywhere", right=right) if steps else ""
-    yield Change("right operand dropped", node.left, dropped.get(kind, ""), cost=1, joint=joint)
-    if kind is ast.Add:
-        says = _says(
-            "{left} were not added to {right}", left=left, right=right if number_of(node.right) is None else ""
-        )
-        yield Change("left operand dropped", node.right, says, cost=1)
-        says = _says("{left} were added twice", left=left)
-        yield Change(
-            "left operand twice", ast.BinOp(node, ast.Add(), node.left), says,
-            joint=_says("{left} were added twice in every step", left=left),
-        )  # fmt: skip
-    if kind in (ast.BitAnd, ast.BitOr):
-        yield Change("left operand dropped", node.right, _second_condition(node.left, words), cost=1)
-    if kind is ast.Div:
-        twice = ast.BinOp(node, ast.Div(), node.right)
-        yield Change("divided twice", twice, _says("it were divided by {right} twice", right=right), cost=1)
-        says = sentence("the division cut off everything after the point (//)")
-        yield Change("Div → FloorDiv", changed(node, op=ast.FloorDiv()), says, cost=2)
-
-
-def _products(node: ast.BinOp, words: Words) -> Iterator[Change]:
-    """Multiply in another way than matrices do, where one of them is turned for it."""
-    turned = node.right.func if isinstance(node.right, ast.Call) else node.right
-    noun = words.noun(node.left)
-    if isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name):
-        crossed = ast.Call(ast.Attribute(node.left, "transpose", ast.Load()), [literal(-2), literal(-1)], [])
-        says = sentence(f"{noun} were transposed before the matrix product") if noun else ""
-        yield Change("the left side turned", changed(node, left=crossed), says, cost=1)
-    if not isinstance(turned, ast.Attribute) or turned.attr not in ("transpose", "T"):
-        return
-    other = turned.value
-
-    def turn(tensor: ast.expr) -> ast.expr:
-        return ast.Call(ast.Attribute(tensor, "transpose", ast.Load()), [literal(-2), literal(-1)], [])
-
-    def unit(tensor: ast.expr) -> ast.expr:
-        length = [ast.keyword("dim", literal(-1)), ast.keyword("keepdim", ast.Constant(True))]
-        return ast.BinOp(tensor, ast.Div(), ast.Call(ast.Attribute(tensor, "norm", ast.Load()), [], length))
-
-    for what, new, says in (
-        ("the left side turned", ast.BinOp(turn(node.left), ast.MatMult(), other), "the first factor were transposed, not the second"),
-        ("* for @", ast.BinOp(node.left, ast.Mult(), other), "the numbers were multiplied one by one (*), where a matrix product (@) is due"),
-        ("* for @, turned", changed(node, op=ast.Mult()), "the numbers were multiplied one by one (*), not as matrices (@)"),
-        ("cosine", ast.BinOp(unit(node.left), ast.MatMult(), turn(unit(other))), "the vectors were brought to length 1 first (cosine similarity), where plain dot products are due"),
-    ):  # fmt: skip
-        yield Change(what, new, sentence(says), cost=1)
-
-
-def _second_condition(node: ast.expr, words: Words) -> str:
-    """Say that one of two conditions is not looked at."""
-    names = [words.noun(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
-    about = next((name for name in names if name), "")
-    return sentence(
-        f"one of two conditions were left out: that on {about}" if about else "one of two conditions were left out"
-    )
-
-
-def _replaced(tree: ast.AST, old: ast.AST, new: ast.AST) -> Any:
-    """Return a copy of an expression in which one node is another."""
-    if tree is old:
-        return new
-    fields: dict[str, Any] = {}
-    for name, value in ast.iter_fields(tree):
-        if isinstance(value, ast.AST):
-            fields[name] = _replaced(value, old, new)
-        elif isinstance(value, list):
-            fields[name] = [_replaced(item, old, new) if isinstance(item, ast.AST) else item for item in value]
-    return changed(tree, **fields)
-
-
-def _comparison(node: ast.Compare, words: Words) -> Iterator[Change]:
-    """Take the limit in or out, or turn the comparison around."""
-    noun = words.noun(node.comparators[0]) or words.noun(node.left)
-    about = f" with {noun}" if noun else ""
-    old = type(node.ops[0])
-    new = COMPARISONS[old]
-    known = new in LIMITS and (new not in (ast.Eq, ast.NotEq) or noun in words.public)
-    says = sentence(LIMITS[new].format(about=about)) if known else ""
-    yield Change(f"{old.__name__} → {new.__name__}", changed(node, ops=[new()]), says, cost=1)
-    if old in (ast.Lt, ast.LtE):
-        says = sentence(f"the comparison{about} asked for equality (==)")
-        yield Change(f"{old.__name__} → Eq", changed(node, ops=[ast.Eq()]), says)
-    if old in REVERSED:
-        turned = REVERSED[old]
-        says = sentence(_of_axes(node, words) or f"the comparison{about} were the wrong way round (< for >)")
-        yield Change(f"{old.__name__} → {turned.__name__}", changed(node, ops=[turned()]), says)
-
-
-def _of_axes(node: ast.Compare, words: Words) -> str:
-    """Say what a comparison of a number of axes decides; "" if it compares something else."""
-    left = node.left.func if isinstance(node.left, ast.Call) else node.left
-    if not isinstance(left, ast.Attribute) or left.attr not in ("ndim", "dim"):
-        return ""
-    name = words.noun(left.value) or "a tensor"
-    return f"{name} got an axis where it needs none, or none where it needs one"
 
 
 def _unary(node: ast.UnaryOp, place: Place) -> Iterator[Change]:

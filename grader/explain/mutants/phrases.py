@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from grader.declare.subject import Subject
+from grader.explain.nodes import called, is_library
+
 KINDS: Mapping[str, str] = {
-    "softmax": "the softmax", "stable_softmax": "the softmax", "log_softmax": "the log-softmax",
+    "softmax": "the softmax", "log_softmax": "the log-softmax",
     "exp": "the exponential", "log": "the logarithm", "sqrt": "the root", "square": "the square",
     "sum": "the sum", "mean": "the mean", "amax": "the maximum", "max": "the maximum", "argmax": "the argmax",
     "masked_fill": "the masking", "normalize": "the normalisation to length 1",
@@ -23,44 +26,35 @@ TRANSPARENT = {
     "expand", "permute", "clone", "T", "mT",
 }  # fmt: skip
 METHODS = KINDS.keys() | TRANSPARENT | {"gather", "tril", "roll", "any", "all", "item", "diagonal", "scatter"}
-# Local variables of the reference that a student knows by the field's word, whatever they are called in the answer.
-FIELD = {
-    "scores": "the scores", "weights": "the weights", "targets": "the targets", "logits": "the logits",
-    "heads": "the heads", "loss": "the loss", "value": "the values", "key": "the keys", "query": "the queries",
-    "tokens": "the tokens", "context": "the context", "similarity": "the similarities", "output": "the output",
-    "token_ids": "the token ids", "ended": "the rows that have ended", "maps": "the maps", "slices": "the slices of W_O",
-    "position": "the positions", "following": "the next tokens", "entropy": "the entropy", "total": "the total",
-    "exps": "the exponentials", "largest": "the largest score", "answers": "the choice of the answer",
-    "before": "the tokens", "after": "the aligned tokens", "dropout": "the dropout rate", "mask": "the mask",
-    "real": "the padding", "near": "the window", "neighbour": "the positions of the neighbours",
-    "somewhere": "the queries that may attend nowhere", "nowhere": "the queries that may attend nowhere",
-    "seen": "what cross_attn returns", "image_tokens": "the image tokens", "update": "the update",
-}  # fmt: skip
 STEPS = {
     "train": "the switch to training mode", "eval": "the switch to evaluation mode",
     "zero_grad": "the clearing of the old gradients", "step": "the optimizer's step",
     "backward": "the backward pass", "append": "the collecting in the list",
 }  # fmt: skip
-LIBRARIES = ("torch", "F", "nn", "math")
 
 
 class Words:
     """What may be named, and how."""
 
-    def __init__(self, public: frozenset[str]) -> None:
-        self.public = public
+    def __init__(self, public: frozenset[str], subject: Subject) -> None:
+        self.public, self.subject, self.alike = public, subject, subject.alike
 
-    def callee(self, call: ast.expr) -> str:
+    def kind(self, call: ast.AST) -> str:
+        """Return the name of the function that a call calls, or of PyTorch's that it counts as."""
+        name = called(call)
+        return self.alike.get(name, name)
+
+    def callee(self, call: ast.AST) -> str:
         """Name what a call calls: "norm1", "the softmax"; "" if it has no name that a student knows."""
         name = called(call)
-        return KINDS.get(name) or (name if name in self.public else "")
+        return KINDS.get(self.kind(call)) or (name if name in self.public else "")
 
     def noun(self, node: ast.AST | None) -> str:
         """Name what an expression stands for; "" if there is no word for it."""
         if (number := number_of(node)) is not None:
             return signed(number)
         if isinstance(node, ast.Name):
-            return node.id if node.id in self.public else FIELD.get(node.id, "")
+            return node.id if node.id in self.public else self.subject.nouns.get(node.id, "")
         if isinstance(node, ast.Attribute) and node.attr in TRANSPARENT:
             return self.noun(node.value)
         if isinstance(node, ast.Attribute):
@@ -85,31 +79,9 @@ class Words:
         return self.noun(node.value)
 
 
-# What it says when a call is left out that changes the axes and not the numbers.
-SHAPERS = {
-    "flatten": "axes were not joined that have to be (flatten or reshape)",
-    "reshape": "axes were not joined that have to be (flatten or reshape)",
-    "unflatten": "an axis were not split that has to be (unflatten or view)",
-    "item": ".item() were left out: a tensor came back, not a number",
-}
-
-
 def sentence(what: str) -> str:
     """Make the sentence that a student reads."""
     return f"It comes out as if {what}."
-
-
-def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls; "" if it is no call."""
-    func = node.func if isinstance(node, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-
-
-def is_library(node: ast.AST) -> bool:
-    """Tell whether this is torch, F, nn or math, or a part of them."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in LIBRARIES
 
 
 def number_of(node: ast.AST | None) -> float | int | None:

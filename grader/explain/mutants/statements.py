@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 
-from grader.explain.mutants.calls import method
-from grader.explain.mutants.operators import Change, Place, assigned_layer, changed, literal, parameters_of
-from grader.explain.mutants.phrases import STEPS, called, is_library, sentence
+from grader.explain.mutants.operators import Change, Place, assigned_layer, parameters_of
+from grader.explain.mutants.phrases import STEPS, sentence, signed
+from grader.explain.nodes import called, changed, is_library, is_text, literal, method, rewritten
+from grader.explain.patterns import Table
 
-SAME_LAYERS = {"Linear", "LayerNorm", "MultiHeadAttention", "PositionEmbedding"}
-ROLES = ("query", "key", "value")
-PROJECTIONS = ("W_Q", "W_K", "W_V")
-FIXED = {"num_heads": (2, 4, 8), "_id": (0, 1, 2)}  # numbers that are typed in where an argument is due
+SAME_LAYERS = frozenset({"Linear", "LayerNorm"})
+
+ROUNDS = Table("""
+1 range(N) → range(N + -1)  # the loop went round once less than it should
+1 range(N) → range(N + 1)  # the loop went round once more than it should
+""")
 
 
 def statement_changes(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -64,20 +66,19 @@ def _functions(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
                 yield Change(f"default dim={axis}", new, says.replace("-", "−"), cost=1)
     if node.name != "forward":
         return
-    names = [name for name, kind in place.layers.items() if kind in SAME_LAYERS and name in place.words.public]
+    same = SAME_LAYERS | place.words.subject.layers
+    names = [name for name, kind in place.layers.items() if kind in same and name in place.words.public]
     for at, one in enumerate(names):
         for other in names[at + 1 :]:
             if place.layers[one] == place.layers[other]:
-                says, cost = sentence(f"{one} and {other} were exchanged"), 3 if "W_O" in (one, other) else 1
+                says, cost = sentence(f"{one} and {other} were exchanged"), _cost(one, other, place)
                 yield Change(f"{one} ↔ {other}", _exchanged(node, one, other), says, cost=cost)
 
 
 def _exchanged(node: ast.FunctionDef, one: str, other: str) -> ast.FunctionDef:
-    new = copy.deepcopy(node)
-    for part in ast.walk(new):
-        if isinstance(part, ast.Attribute) and part.attr in (one, other):
-            part.attr = other if part.attr == one else one
-    return new
+    """Return a copy of a function in which two attributes have changed places."""
+    names = {one: other, other: one}
+    return rewritten(node, lambda part: changed(part, attr=names.get(part.attr, part.attr)), ast.Attribute)
 
 
 def _typed_in(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
@@ -85,25 +86,23 @@ def _typed_in(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
     name = _name(node)
     if name not in place.words.public or (isinstance(node, ast.Name) and name not in place.parameters):
         return
-    for ending, numbers in FIXED.items():
+    for ending, numbers in {**place.words.subject.typed_in, "ignore_index": (-100,)}.items():
         for number in numbers if name.endswith(ending) else ():
-            says = sentence(f"{name} were always {number}, whatever is handed in")
-            yield Change(f"{name} → {number}", ast.Constant(number), says, joint=says)
-    if name == "ignore_index":
-        says = sentence("ignore_index were always −100, whatever is handed in")
-        yield Change("ignore_index → -100", literal(-100), says, joint=says)
+            says = sentence(f"{name} were always {signed(number)}, whatever is handed in")
+            yield Change(f"{name} → {number}", literal(number), says, joint=says)
+
+
+def _cost(one: str, other: str, place: Place) -> int:
+    """Return how far-fetched it is to take one layer for another."""
+    return 3 if {one, other} & place.words.subject.seldom else 1
 
 
 def _loops(node: ast.For) -> Iterator[Change]:
     """One round only, one round less, one round more."""
     once = [*node.body, ast.Break()]
     yield Change("one round only", changed(node, body=once), sentence("the loop went round once only"), cost=3)
-    if called(node.iter) == "range" and isinstance(node.iter, ast.Call) and len(node.iter.args) == 1:
-        for step, words in ((-1, "less"), (1, "more")):
-            bound = ast.BinOp(node.iter.args[0], ast.Add(), literal(step))
-            fewer = changed(node, iter=changed(node.iter, args=[bound]))
-            says = sentence(f"the loop went round once {words} than it should")
-            yield Change(f"one round {words}", fewer, says, cost=1)
+    for found in ROUNDS.found(node.iter):
+        yield Change(found.row.change, changed(node, iter=found.new({})), sentence(found.row.says), cost=1)
 
 
 def _other_names(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
@@ -122,24 +121,26 @@ def _other_names(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Chang
                     f"{name} → {other}", changed(node, id=other), sentence(says + where), cost=cost,
                     joint=sentence(f"{says}, everywhere"),
                 )  # fmt: skip
-    if isinstance(node, ast.Attribute) and place.layers.get(name) in SAME_LAYERS:
+    if isinstance(node, ast.Attribute) and place.layers.get(name) in SAME_LAYERS | words.subject.layers:
         for other, its in place.layers.items():
             if other != name and its == place.layers[name] and {other, name} <= words.public:
-                says, cost = (sentence(f"{other} stood where {name} should stand"), 3 if "W_O" in (other, name) else 1)
-                yield Change(f"{name} → {other}", changed(node, attr=other), says, cost=cost)
+                says = sentence(f"{other} stood where {name} should stand")
+                yield Change(
+                    f"{name} → {other}", changed(node, attr=other), says, cost=_cost(one=other, other=name, place=place)
+                )
 
 
 def _other_roles(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
     """Put local queries, keys and values, or the projections of a layer that was handed in, in one another's place."""
-    names, field = (ROLES, "id") if isinstance(node, ast.Name) else (PROJECTIONS, "attr")
-    if _name(node) not in names or (place.parameters.keys() | place.layers.keys()) & set(names):
-        return
-    for other in names:
-        if other != _name(node):
-            new = changed(node, **{field: other})
-            nouns = place.words.noun(new), place.words.noun(node)
-            says = sentence(f"{nouns[0]} stood where {nouns[1]} should stand") if all(nouns) else ""
-            yield Change(f"{_name(node)} → {other}", new, says, cost=1)
+    known = place.parameters.keys() | place.layers.keys()
+    field = "id" if isinstance(node, ast.Name) else "attr"
+    for names in place.words.subject.roles:
+        for other in names if _name(node) in names and not known & set(names) else ():
+            if other != _name(node):
+                new = changed(node, **{field: other})
+                nouns = place.words.noun(new), place.words.noun(node)
+                says = sentence(f"{nouns[0]} stood where {nouns[1]} should stand") if all(nouns) else ""
+                yield Change(f"{_name(node)} → {other}", new, says, cost=1)
 
 
 def _other_masks(node: ast.Name | ast.Attribute, place: Place) -> Iterator[Change]:
@@ -171,7 +172,7 @@ def _statements(node: ast.AST, place: Place) -> Iterator[Change]:
     """Drop a statement; make two layers one."""
     if isinstance(node, (ast.FunctionDef, ast.If, ast.For, ast.With)):
         for index, statement in enumerate(node.body):
-            if isinstance(statement, (ast.Return, ast.FunctionDef, ast.Raise)) or _is_text(statement):
+            if isinstance(statement, (ast.Return, ast.FunctionDef, ast.Raise)) or is_text(statement):
                 continue
             body = [*node.body[:index], ast.Pass(), *node.body[index + 1 :]]
             if isinstance(node, ast.FunctionDef):  # its own parameters
@@ -187,10 +188,6 @@ def _statements(node: ast.AST, place: Place) -> Iterator[Change]:
                 says = sentence(f"{other} and {name} were one and the same layer")
                 joint = sentence(f"{other} stood for all layers of its kind: they were one and the same")
                 yield Change(f"{name} is {other}", changed(node, value=same), says, cost=1, joint=joint)
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _dropped(statement: ast.stmt, place: Place) -> str:

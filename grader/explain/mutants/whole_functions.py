@@ -5,18 +5,23 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from grader.explain.mutants.formulas import formula
-from grader.explain.mutants.operators import Change, Place, changed, literal, parameters_of
-from grader.explain.mutants.phrases import called, number_of, sentence
+from grader.explain.mutants.operators import Change, Place, parameters_of
+from grader.explain.mutants.phrases import sentence
+from grader.explain.nodes import called, changed, rewritten
+from grader.explain.patterns import Table
 
 POOLED = "each part of the batch were treated on its own, where all tokens have to be pooled first"
 RATIOS = "each row were divided by its own sum and the ratios averaged: add up over all rows, then divide"
 PARALLEL = "all steps read what comes in: each has to read what the step before it left"
-CAUSAL = "each position saw only those up to itself (a causal form), where all are to be seen"
-CIRCLE = "the ends met, as in a circle: the first positions saw the last ones"
-SINGLE = "there were an update for each question, where one update on the whole batch is due"
+
+POOLING = Table("1 X.flatten(0, -2) → X")
+EACH_MEAN = Table("1 X.mean(0, **K) → X.mean(-2, keepdim=True)")
+EACH_RATIO = Table("""
+1 X.sum() → X.sum(-1)
+1 A / B → (A / B).mean()
+""")
 
 
 def function_changes(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -25,21 +30,10 @@ def function_changes(node: ast.AST, place: Place) -> Iterator[Change]:
         return
     yield from _ratios(node)
     yield from _unpooled(node)
-    yield from _hidden_as_zero(node)
     yield from _also(node)
     yield from _as_handed_in(node)
     yield from _side_by_side(node)
-    yield from _around(node)
-
-
-def _rewritten(node: ast.FunctionDef, rewrite: Callable[[ast.AST], ast.AST]) -> ast.FunctionDef:
-    """Return a copy of a function in which some nodes are others."""
-
-    class Rewriter(ast.NodeTransformer):
-        def visit(self, inner: ast.AST) -> ast.AST:
-            return rewrite(self.generic_visit(inner))
-
-    return changed(node, body=[Rewriter().visit(copy.deepcopy(statement)) for statement in node.body])
+    yield from _of_subject(node, place)
 
 
 def _is_sum_of_all(node: ast.AST) -> bool:
@@ -48,64 +42,26 @@ def _is_sum_of_all(node: ast.AST) -> bool:
 
 def _ratios(node: ast.FunctionDef) -> Iterator[Change]:
     """Average ratios, in the place of a ratio of sums."""
-    named = {
-        target.id
-        for part in node.body
-        if isinstance(part, ast.Assign) and _is_sum_of_all(part.value)
-        for target in part.targets
-        if isinstance(target, ast.Name)
-    }
+    assigned = [part for part in node.body if isinstance(part, ast.Assign) and _is_sum_of_all(part.value)]
+    named = {target.id for part in assigned for target in part.targets if isinstance(target, ast.Name)}
 
     def is_total(part: ast.AST) -> bool:
         return _is_sum_of_all(part) or (isinstance(part, ast.Name) and part.id in named)
 
-    def is_ratio(part: ast.AST) -> bool:
-        is_quotient = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div)
-        return is_quotient and is_total(part.left) and is_total(part.right)  # type: ignore[attr-defined]
-
-    if not any(map(is_ratio, ast.walk(node))):
-        return
-
-    def rewrite(part: ast.AST) -> ast.AST:
-        if _is_sum_of_all(part):
-            return changed(part, args=[literal(-1)])
-        # Its sums have been rewritten by now, so it is known by the operator alone.
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
-            return formula("(X).mean()", X=part)
-        return part
-
-    yield Change("mean of ratios", _rewritten(node, rewrite), sentence(RATIOS))
+    quotients = [part for part in ast.walk(node) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div)]
+    if any(is_total(part.left) and is_total(part.right) for part in quotients):
+        yield Change("mean of ratios", _throughout(node, EACH_RATIO), sentence(RATIOS))
 
 
 def _unpooled(node: ast.FunctionDef) -> Iterator[Change]:
     """Keep the leading axes, and average each part of the batch by itself."""
-
-    def is_pooling(part: ast.AST) -> bool:
-        numbers = [number_of(argument) for argument in part.args] if isinstance(part, ast.Call) else []
-        return called(part) == "flatten" and numbers == [0, -2]
-
-    if not any(map(is_pooling, ast.walk(node))):
-        return
-
-    def rewrite(part: ast.AST) -> ast.AST:
-        if is_pooling(part):
-            return part.func.value  # type: ignore[attr-defined]
-        if called(part) == "mean" and [number_of(one) for one in part.args] == [0]:  # type: ignore[attr-defined]
-            return formula("X.mean(-2, keepdim=True)", X=part.func.value)  # type: ignore[attr-defined]
-        return part
-
-    yield Change("not pooled", _rewritten(node, rewrite), sentence(POOLED), cost=1)
+    if any(found for part in ast.walk(node) for found in POOLING.found(part)):
+        yield Change("not pooled", _throughout(_throughout(node, POOLING), EACH_MEAN), sentence(POOLED), cost=1)
 
 
-def _hidden_as_zero(node: ast.FunctionDef) -> Iterator[Change]:
-    """Put a number in the place of the −∞ that hides a score, before anything is computed."""
-    if "scores" not in parameters_of(node):
-        return
-    for value, words in ((0.0, "0, and e⁰ = 1 still counts"), (-1e9, "−1e9, and a row of −∞ is no longer seen")):
-        first = ast.parse("scores = scores.masked_fill(scores == -float('inf'), 0)").body[0]
-        first.value.args[1] = literal(value)  # type: ignore[attr-defined]
-        says = sentence(f"the −∞ of the hidden scores were replaced by {words}")
-        yield Change(f"−inf → {value}", changed(node, body=[first, *node.body]), says, cost=1)
+def _throughout(node: ast.FunctionDef, table: Table) -> ast.FunctionDef:
+    """Make the changes of a table wherever they fit, in the inner expressions first."""
+    return rewritten(node, lambda part: next((found.new({}) for found in table.found(part)), part))
 
 
 def _own_steps(node: ast.FunctionDef) -> Iterator[tuple[int, str, ast.Assign]]:
@@ -190,31 +146,14 @@ def _added_to(node: ast.AST) -> str:
     return node.left.id if is_sum and not isinstance(node.right, ast.Constant) else ""  # type: ignore[attr-defined]
 
 
-def _around(node: ast.FunctionDef) -> Iterator[Change]:
-    """Call the function on parts of its inputs: up to each position, round the ends, question by question."""
+def _of_subject(node: ast.FunctionDef, place: Place) -> Iterator[Change]:
+    """Call the function on other inputs, or do something to its inputs first, as the subject knows."""
     parameters = list(parameters_of(node))
-    if node.name == "forward" or node.decorator_list:
-        return
-    if {"query", "key", "value"} <= {*parameters} and ast.unparse(node.returns or ast.Pass()) == "Tensor":
-        extra = "".join(f", {name}" for name in parameters if name not in ("query", "key", "value"))
-        rows = f"inner(*(x[..., : i + 1, :] for x in (query, key, value)){extra})[..., -1:, :]"
-        body = f"return __import__('torch').cat([{rows} for i in range(query.shape[-2])], -2)"
-        yield Change("causal", _wrapped(node, body), sentence(CAUSAL))
-    if "window" in parameters and "value" in parameters:
-        body = (
-            "n = query.shape[-2]\n"
-            "ring = __import__('torch').arange(-window, n + window, device=query.device) % n\n"
-            "return inner(*(x[..., ring, :] for x in (query, key, value)), window)[..., window : window + n, :]"
-        )
-        yield Change("in a circle", _wrapped(node, body), sentence(CIRCLE))
-    if parameters[-1:] == ["batch"] and "optimizer" in parameters:
-        body = (
-            "losses = [inner(model, optimizer, tuple(x[i : i + 1] for x in batch)) for i in range(len(batch[0]))]\n"
-            "return sum(losses) / len(losses)"
-        )
-        yield Change("question by question", _wrapped(node, body), sentence(SINGLE))
-
-
-def _wrapped(node: ast.FunctionDef, body: str) -> ast.FunctionDef:
-    """Return a function that has this one within it under the name `inner`."""
-    return changed(node, body=[changed(node, name="inner"), *ast.parse(body).body])
+    for one in place.words.subject.instead:
+        may_wrap = one.first or (node.name != "forward" and not node.decorator_list)
+        fits = {*one.needs} <= {*parameters} and one.returns in ("", ast.unparse(node.returns or ast.Pass()))
+        if may_wrap and fits:
+            rest = "".join(f", {name}" for name in parameters if name not in one.needs)
+            body = ast.parse(one.body.replace(", REST", rest)).body
+            new = [*body, *node.body] if one.first else [changed(node, name="inner"), *body]
+            yield Change(one.says, changed(node, body=new), sentence(one.says), cost=one.cost)

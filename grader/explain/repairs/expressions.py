@@ -1,95 +1,201 @@
-"""Small changes of expressions: how places are hidden, counts that are off by one, axes, other names, and one change made throughout."""
+"""Small changes of expressions: operations, hidden places, counts that are off by one, axes, other names, and one change made throughout."""
 
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 from typing import Any
 
-from grader.explain.repairs.edits import Change, become, becomes_constant, puts, sets
-from grader.explain.repairs.sizes import of_sizes
-
-Changes = Iterator[tuple[int, str, int, Change]]  # rank, what the student reads, line, change
-Piece = Callable[[Any], str]  # the source of a node
+from grader.explain.nodes import called, changed, put, rewritten
+from grader.explain.patterns import Table
+from grader.explain.repairs.change import Changes, Piece, cut, exchanged
 
 MOST_PARTS = 14  # of an object that are tried in the place of one another
+OPERATORS: dict[type, tuple[type, ...]] = {
+    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div, ast.MatMult), ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Div,), ast.Mod: (ast.FloorDiv,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,),
+    ast.MatMult: (ast.Mult,),
+}  # fmt: skip
+COMPARISONS: dict[type, tuple[type, ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
+}  # fmt: skip
+METHODS = {
+    "sum": "mean", "mean": "sum", "amax": "amin", "amin": "amax", "max": "amax", "tril": "triu", "triu": "tril",
+    "T": "mT", "view": "reshape", "softmax": "log_softmax", "detach": "clone", "argmin": "argmax", "argmax": "argmin",
+    "train": "eval", "zeros": "ones", "ones": "zeros", "all": "any", "any": "all", "exp": "log", "log": "exp",
+    "zeros_like": "ones_like", "ones_like": "zeros_like", "log2": "log", "log10": "log", "append": "extend",
+}  # fmt: skip
 FUNCTIONS = {"all": "any", "any": "all", "min": "max", "max": "min"}
 MASKING = ("masked_fill", "masked_fill_", "where")
-FACTOR = "where `{}` is 0 the score becomes 0, and e⁰ = 1 still is a share of the softmax. What is hidden needs the score −∞."
+OWNERS = (
+    "torch",
+    "F",
+    "nn",
+    "math",
+    "np",
+    "self",
+)  # of functions and layers: what stands before the point is no tensor
+ANOTHER = "look at {}; with another one it comes out right."
 FILLED = "look at what is filled in: what is hidden needs the score −∞."
 OPPOSITE = "look at `{}`: the opposite is meant here."
 ONE_OFF = "`{}` is off by one."
 FROM_BEHIND = "`{}` can be negative, and a negative index counts from the end."
+ORDER = "look at the order of the arguments of `{}`."
 OTHER_PART = "look at `{}`: another part belongs here."
 OTHER_NAME = "look at `{}`: another variable belongs here."
+
+ROWS = """
+3 A @ B → B @ A  # look at the order of the two sides in `{it}`.
+3 A - B → B - A  # look at the order of the two sides in `{it}`.
+3 A / B → B / A  # look at the order of the two sides in `{it}`.
+3 A ** B → B ** A  # look at the order of the two sides in `{it}`.
+2 SIDES(A, B) → A  # without `{B}` after `{A:30}` it comes out right.
+4 SIDES(A, B) → B  # `{B}` alone, without `{A:30}`, comes out right.
+2 A / B → A / B ** 0.5  # a root is missing: look at `{B}`.
+2 A * B → A * B ** 0.5  # a root is missing: look at `{B}`.
+3 A ** B → A ** 0.5  # look at the exponent of `{it}`.
+3 A ** B → A ** -0.5  # look at the exponent of `{it}`.
+1 A ** B / C → A ** (B / C)  # `{it}` first takes the power and then divides: brackets are missing around the fraction.
+4 A * B → A.masked_fill(B == 0, -1e309)  # where `{B}` is 0 the score becomes 0, and e⁰ = 1 still is a share of the softmax. What is hidden needs the score −∞.
+4 SIMPLE(A) - SIMPLE(B) → max(0, A - B)  # `{it}` can be negative, and a negative index counts from the end.
+5 SIMPLE(A) - SIMPLE(B) → A - B + 1  # `{it}` is off by one.
+5 SIMPLE(A) - SIMPLE(B) → A - B - 1  # `{it}` is off by one.
+5 SIMPLE(A) + SIMPLE(B) → A + B + 1  # `{it}` is off by one.
+5 SIMPLE(A) + SIMPLE(B) → A + B - 1  # `{it}` is off by one.
+4 -CONSTANT(A) → A  # look at the `{it}`.
+4 -OTHER(A) → A  # look at the sign of `{it}`.
+4 not A → A  # look at `{it}`: the opposite is right.
+4 ~A → A  # look at `{it}`: the opposite is right.
+2 METHOD(X) → X  # without `.{it:name}(…)` it comes out right.
+2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}` it comes out right.
+"""
+
+
+def _is_method(node: Any) -> bool:
+    """Tell whether this is a call of a tensor's method, and not of a library's function or of one's own layer."""
+    return isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in OWNERS
+
+
+def _method(node: Any, _: Any) -> list[Any] | None:
+    """What a method is called of."""
+    return [node.func.value] if isinstance(node, ast.Call) and _is_method(node) else None  # type: ignore[attr-defined]
+
+
+def _function(node: Any, _: Any) -> list[Any] | None:
+    """What a function is called on."""
+    if not isinstance(node, ast.Call) or _is_method(node) or not node.args:
+        return None
+    return None if isinstance(node.args[0], ast.Starred) else node.args[:1]
+
+
+TABLE = Table(
+    ROWS,
+    {
+        "SIDES": lambda node, _: [node.left, node.right] if isinstance(node, ast.BinOp) else None,
+        "SIMPLE": lambda node, _: [node] if isinstance(node, (ast.Name, ast.Constant)) else None,
+        "CONSTANT": lambda node, _: [node] if isinstance(node, ast.Constant) else None,
+        "OTHER": lambda node, _: None if isinstance(node, ast.Constant) else [node],
+        "METHOD": _method,
+        "FUNCTION": _function,
+    },
+)
 
 
 def of_expressions(node: Any, piece: Piece) -> Changes:
     """Yield changes of one expression."""
     line = getattr(node, "lineno", 0)
-    yield from of_sizes(node, piece)
     if isinstance(node, ast.BinOp):
-        yield from _sums(node, piece)
+        for operator in OPERATORS.get(type(node.op), ()):
+            yield 3, ANOTHER.format(f"the operation in `{piece(node)}`"), line, changed(node, op=operator())
+    if not is_negative(node):
+        yield from _of_table(node, piece)
+    if isinstance(node, ast.Compare):
+        for new in COMPARISONS.get(type(node.ops[0]), ()):
+            says = ANOTHER.format(f"the comparison in `{piece(node)}`")
+            yield 3, says, line, changed(node, ops=put(node.ops, 0, new()))
+    elif isinstance(node, ast.BoolOp):
+        joined = changed(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+        yield 3, "look at how the conditions are joined: `and` or `or`?", line, joined
+    elif isinstance(node, ast.Constant) or is_negative(node):
+        for value in other_constants(node.value if isinstance(node, ast.Constant) else -node.operand.value):
+            yield 5, ANOTHER.format(f"the `{piece(node)}`"), line, ast.Constant(value)
+    elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
+        rank = 2 if isinstance(node.ctx, ast.Load) else 3
+        yield rank, f"look at the order in `{piece(node)}`.", line, changed(node, elts=node.elts[::-1])
     elif isinstance(node, ast.Call):
+        yield from _arguments(node, piece)
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in METHODS:
+        yield 3, ANOTHER.format(f"`{node.attr}`"), line, changed(node, attr=METHODS[node.attr])
+
+
+def of_places(node: Any, piece: Piece) -> Changes:
+    """Yield changes of what is hidden, of axes and of places, and those that are made throughout a function."""
+    if isinstance(node, ast.Call):
         yield from _masks(node, piece)
         yield from _axes(node, piece)
-        yield from _arguments(node, piece)
-        if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
-            other = ast.Name(FUNCTIONS[node.func.id], ast.Load())
-            yield 3, f"look at `{node.func.id}`; with another one it comes out right.", line, sets("func", other)
     elif isinstance(node, ast.Slice):
         yield from _slices(node, piece)
-    elif isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Store) and len(node.elts) == 2:
-        says = f"look at the order in `{piece(node)}`."
-        yield 3, says, line, lambda n: n.elts.reverse()
-    elif is_negative(node):
-        for value in other_constants(-node.operand.value):
-            says = f"look at the `{piece(node)}`; with another one it comes out right."
-            yield 5, says, line, becomes_constant(value)
-    if isinstance(node, ast.FunctionDef):
+    elif isinstance(node, ast.FunctionDef):
         yield from _throughout(node, piece)
         yield from _other_names(node)
 
 
-def _sums(node: ast.BinOp, piece: Piece) -> Changes:
-    """Hide by −∞ what is hidden by a product; move a place by one, or keep it from being negative."""
-    if isinstance(node.op, ast.Mult):
-        says = FACTOR.format(piece(node.right))
-        yield 4, says, node.lineno, lambda n: become(n, _hidden(n.left, n.right))
-    if isinstance(node.op, (ast.Add, ast.Sub)) and all(
-        isinstance(part, (ast.Name, ast.Constant)) for part in (node.left, node.right)
-    ):
-        if isinstance(node.op, ast.Sub):
-            floor = ast.Call(ast.Name("max", ast.Load()), [ast.Constant(0), node], [])
-            says = FROM_BEHIND.format(piece(node))
-            yield 4, says, node.lineno, _copies(floor)
-        for step in (ast.Add(), ast.Sub()):
-            new = ast.BinOp(node, step, ast.Constant(1))
-            says = ONE_OFF.format(piece(node))
-            yield 5, says, node.lineno, _copies(new)
+def _of_table(node: Any, piece: Piece) -> Changes:
+    """Yield the changes of the rows that fit."""
+
+    def name(part: Any, how: str) -> str:
+        if how == "name":
+            return called(part) or piece(part.func)
+        return cut(piece(part), int(how)) if how else piece(part)
+
+    for found in TABLE.found(node):
+        yield found.row.mark, found.says(name), node.lineno, partial(found.new, {})
 
 
-def _copies(new: Any) -> Change:
-    return lambda node: become(node, copy.deepcopy(new))
+def _arguments(node: ast.Call, piece: Piece) -> Changes:
+    """Exchange arguments, leave one out, take another function, or another number of rounds."""
+    line, name, args = node.lineno, called(node), node.args
+    if len(args) >= 2:
+        yield 3, ORDER.format(name), line, changed(node, args=exchanged(args, 0))
+        yield 4, f"look at the arguments of `{name}`: one is too many.", line, changed(node, args=args[:-1])
+    for index, keyword in enumerate(node.keywords):
+        if keyword.arg:
+            says = f"look at the argument `{keyword.arg}` of `{name}`."
+            yield 3, says, line, changed(node, keywords=put(node.keywords, index))
+    if name.endswith("_") and not name.startswith("_") and isinstance(node.func, ast.Attribute):
+        says = f"`{name}` changes a tensor in place; without the underscore it comes out right."
+        yield 1, says, line, changed(node, func=changed(node.func, attr=name[:-1]))
+    for index in range(1, len(args) - 1):
+        if isinstance(args[index], ast.Name) and isinstance(args[index + 1], ast.Name):
+            yield 4, ORDER.format(name), line, changed(node, args=exchanged(args, index))
+    if name == "range":
+        for index, argument in enumerate(args[:2]):
+            for step in (ast.Sub(), ast.Add()):
+                other = ast.BinOp(argument, step, ast.Constant(1))
+                yield 3, ONE_OFF.format(piece(argument)), line, changed(node, args=put(args, index, other))
+    if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+        other_one = ast.Name(FUNCTIONS[node.func.id], ast.Load())
+        yield 3, ANOTHER.format(f"`{node.func.id}`"), line, changed(node, func=other_one)
 
 
 def _masks(node: ast.Call, piece: Piece) -> Changes:
     """Hide the opposite places, or hide by −∞."""
-    name = _called(node)
-    if name in MASKING and node.args:
-        says = OPPOSITE.format(piece(node.args[0]))
-        yield 2, says, node.lineno, puts("args", 0, _inverted(node.args[0]))
+    if called(node) in MASKING and node.args:
+        opposite = changed(node, args=put(node.args, 0, _inverted(node.args[0])))
+        yield 2, OPPOSITE.format(piece(node.args[0])), node.lineno, opposite
         for index, argument in enumerate(node.args[1:], 1):
             if isinstance(argument, (ast.Constant, ast.UnaryOp)):
-                yield 3, FILLED, node.lineno, puts("args", index, ast.Constant(float("-inf")))
+                filled = changed(node, args=put(node.args, index, ast.Constant(float("-inf"))))
+                yield 3, FILLED, node.lineno, filled
     for index, keyword in enumerate(node.keywords):
         if keyword.arg and "mask" in keyword.arg:
+            other = changed(keyword, value=_inverted(keyword.value))
             says = OPPOSITE.format(piece(keyword.value))
-            new = ast.keyword(keyword.arg, _inverted(keyword.value))
-            yield 2, says, node.lineno, puts("keywords", index, new)
+            yield 2, says, node.lineno, changed(node, keywords=put(node.keywords, index, other))
 
 
 def _inverted(node: Any) -> Any:
@@ -97,55 +203,17 @@ def _inverted(node: Any) -> Any:
     return node.operand if is_inverted else ast.UnaryOp(ast.Invert(), node)
 
 
-def _hidden(scores: Any, mask: Any) -> ast.Call:
-    """Return scores.masked_fill(mask == 0, -inf)."""
-    nowhere = ast.Compare(mask, [ast.Eq()], [ast.Constant(0)])
-    fill = ast.Attribute(scores, "masked_fill", ast.Load())
-    return ast.Call(fill, [nowhere, ast.Constant(float("-inf"))], [])
-
-
 def _axes(node: ast.Call, piece: Piece) -> Changes:
     """Let two axes of a permutation change places."""
-    if _called(node) == "permute" and not any(isinstance(each, ast.Starred) for each in node.args):
-        at_once = node.args[-1] if node.args else None
-        axes = at_once.elts if isinstance(at_once, (ast.Tuple, ast.List)) else node.args
+    if called(node) == "permute" and not any(isinstance(each, ast.Starred) for each in node.args):
+        last = node.args[-1] if node.args else None
+        at_once = isinstance(last, (ast.Tuple, ast.List))
+        axes = last.elts if isinstance(last, (ast.Tuple, ast.List)) else node.args
         for one, other in combinations(range(len(axes)), 2):
+            new = put(put(axes, one, axes[other]), other, axes[one])
+            args = [*node.args[:-1], ast.Tuple(new, ast.Load())] if at_once else new
             says = f"look at the order of the axes in `{piece(node)}`."
-            yield 3, says, node.lineno, _permutes(one, other, isinstance(at_once, (ast.Tuple, ast.List)))
-
-
-def _permutes(one: int, other: int, at_once: bool) -> Change:
-    def change(node: Any) -> None:
-        axes = list(node.args[-1].elts) if at_once else node.args
-        axes[one], axes[other] = axes[other], axes[one]
-        if at_once:
-            node.args[-1] = ast.Tuple(axes, ast.Load())
-
-    return change
-
-
-def _arguments(node: ast.Call, piece: Piece) -> Changes:
-    """Let two arguments that follow one another change places, behind the first two."""
-    for index in range(1, len(node.args) - 1):
-        if isinstance(node.args[index], ast.Name) and isinstance(node.args[index + 1], ast.Name):
-            says = f"look at the order of the arguments of `{_called(node)}`."
-            yield 4, says, node.lineno, _exchanges(index)
-    if _called(node) == "range":
-        for index, argument in enumerate(node.args[:2]):
-            for step in (ast.Sub(), ast.Add()):
-                says = ONE_OFF.format(piece(argument))
-                yield 3, says, node.lineno, _steps(index, step)
-
-
-def _exchanges(index: int) -> Change:
-    def change(node: Any) -> None:
-        node.args[index], node.args[index + 1] = node.args[index + 1], node.args[index]
-
-    return change
-
-
-def _steps(index: int, step: ast.operator) -> Change:
-    return lambda node: node.args.__setitem__(index, ast.BinOp(node.args[index], step, ast.Constant(1)))
+            yield 3, says, node.lineno, changed(node, args=args)
 
 
 def _slices(node: ast.Slice, piece: Piece) -> Changes:
@@ -155,12 +223,11 @@ def _slices(node: ast.Slice, piece: Piece) -> Changes:
         if bound is None or isinstance(bound, (ast.Constant, ast.UnaryOp)):
             continue
         if field == "lower":
-            says = FROM_BEHIND.format(piece(bound))
             floor = ast.Call(ast.Name("max", ast.Load()), [ast.Constant(0), bound], [])
-            yield 2, says, bound.lineno, sets(field, floor)
+            yield 2, FROM_BEHIND.format(piece(bound)), bound.lineno, changed(node, lower=floor)
         for step in (ast.Add(), ast.Sub()) if isinstance(bound, ast.BinOp) else ():
             new = ast.BinOp(bound, step, ast.Constant(1))
-            yield 4, ONE_OFF.format(piece(bound)), bound.lineno, sets(field, new)
+            yield 4, ONE_OFF.format(piece(bound)), bound.lineno, changed(node, **{field: new})
 
 
 def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
@@ -172,19 +239,19 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
     for name, found in calls.items():
         if len(found) > 1:
             says = f"without `{name}`, here and wherever it stands, it comes out right."
-            yield 3, says, found[0].lineno, _rewrites(function, ast.Call, _leaves_out(name))
+            yield 3, says, found[0].lineno, partial(rewritten, function, _leaves_out(name), ast.Call)
     attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
     first = {node.attr: node for node in reversed(attributes)}
     parts = Counter(node.attr for node in attributes if _is_part(node))
     for one in list(parts)[:MOST_PARTS]:
         for other in _siblings(one, parts):
             says = OTHER_PART.format(piece(first[one]))
-            yield 4, says, first[one].lineno, _rewrites(function, ast.Attribute, _renames("attr", one, other))
+            yield 4, says, first[one].lineno, partial(rewritten, function, _renames("attr", one, other), ast.Attribute)
     sums = [n for n in ast.walk(function) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add)]
     for field in ("left", "right"):
         if len(sums) > 1:
             says = f"look at what is added in `{piece(sums[0])}`, and in the other sums."
-            yield 5, says, sums[0].lineno, _rewrites(function, ast.BinOp, _keeps(field))
+            yield 5, says, sums[0].lineno, partial(rewritten, function, _keeps(field), ast.BinOp)
 
 
 def _is_part(node: ast.Attribute) -> bool:
@@ -218,29 +285,17 @@ def _other_names(function: ast.FunctionDef) -> Changes:
             both_given = node.id not in stored and other not in stored
             if other != node.id and not both_given:
                 place = (node.lineno, node.col_offset)
-                yield 7, OTHER_NAME.format(node.id), node.lineno, _puts_name(function, place, other)
+                yield 7, OTHER_NAME.format(node.id), node.lineno, partial(_with_name, function, place, other)
 
 
-def _puts_name(function: ast.FunctionDef, place: tuple[int, int], other: str) -> Change:
+def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:
+    """Return a copy of a function with another name at a place."""
+
     def rewrite(node: Any) -> Any:
         is_it = (node.lineno, node.col_offset) == place and isinstance(node.ctx, ast.Load)
         return ast.copy_location(ast.Name(other, ast.Load()), node) if is_it else node
 
-    return _rewrites(function, ast.Name, rewrite)
-
-
-def _rewrites(function: ast.FunctionDef, kind: type, rewrite: Callable[[Any], Any]) -> Change:
-    """Return a change that rewrites all nodes of a kind within a function."""
-
-    class Rewriter(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            node = self.generic_visit(node)
-            return rewrite(node) if isinstance(node, kind) else node
-
-    def change(node: Any) -> None:
-        node.body = [Rewriter().visit(copy.deepcopy(statement)) for statement in node.body]
-
-    return change
+    return rewritten(function, rewrite, ast.Name)
 
 
 def _leaves_out(name: str) -> Callable[[Any], Any]:
@@ -283,7 +338,3 @@ def other_constants(value: object) -> list:
     if isinstance(value, str) and "_" in value:
         return [value.replace("_", " ")]
     return []
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from grader.explain.repairs.edits import Change, become, puts, sets
-
-Changes = Iterator[tuple[int, str, int, Change]]  # rank, what the student reads, line, change
-Piece = Callable[[Any], str]  # the source of a node
+from grader.explain.nodes import called, changed, literal, method, put, rewritten
+from grader.explain.repairs.change import Changes, Piece
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
 FROM_FRONT = "`{}` counts its axes from the front, and not every input has the same number of axes."
@@ -23,8 +21,8 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
     """Yield changes of the numbers in an expression."""
     if isinstance(node, ast.Call):
         yield from _places_from_front(node, piece)
-        if _name(node) in ("reshape", "view") and isinstance(node.func, ast.Attribute):
-            yield 3, RECUT, node.lineno, lambda n: become(n, ast.Attribute(n.func.value, "mT", ast.Load()))
+        if called(node) in ("reshape", "view") and isinstance(node.func, ast.Attribute):
+            yield 3, RECUT, node.lineno, ast.Attribute(node.func.value, "mT", ast.Load())
     elif isinstance(node, ast.Subscript):
         yield from _indices_from_front(node, piece)
         yield from _from_minus_zero(node, piece)
@@ -32,15 +30,11 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
         yield from _compared_in_place(node, piece)
     elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
         tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
-        yield 3, f"look at the `{piece(node)}`; with another one it comes out right.", node.lineno, sets("value", tenth)
+        yield 3, f"look at the `{piece(node)}`; with another one it comes out right.", node.lineno, ast.Constant(tenth)
     elif isinstance(node, ast.Assign):
         yield from _overwritten(node)
     elif isinstance(node, ast.FunctionDef):
         yield from _fixed(node)
-
-
-def _name(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _fixed(function: ast.FunctionDef) -> Changes:
@@ -52,7 +46,7 @@ def _fixed(function: ast.FunctionDef) -> Changes:
     read = {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Attribute) and "head" in node.attr}
     for number, line in numbers.items():
         for size in (*_sizes(function), *sorted(read)):
-            yield 4, FIXED.format(number), line, _replaces(number, size)
+            yield 4, FIXED.format(number), line, partial(_with_size, function, number, size)
 
 
 def _sizes(function: ast.FunctionDef) -> Iterator[str]:
@@ -71,15 +65,14 @@ def _sizes(function: ast.FunctionDef) -> Iterator[str]:
         yield from (f"{name}.shape[-1]", f"{name}.shape[-3]")
 
 
-def _replaces(number: int, size: str) -> Change:
-    def change(node: Any) -> None:
-        node.body = [copy.deepcopy(statement) for statement in node.body]
-        for statement in node.body:
-            for inner in ast.walk(statement):
-                if isinstance(inner, ast.Constant) and type(inner.value) is int and inner.value == number:
-                    become(inner, ast.parse(size, mode="eval").body)
+def _with_size(function: ast.FunctionDef, number: int, size: str) -> ast.AST:
+    """Return a copy of a function in which an expression stands wherever a number stood."""
 
-    return change
+    def rewrite(node: ast.Constant) -> ast.AST:
+        is_it = type(node.value) is int and node.value == number
+        return ast.parse(size, mode="eval").body if is_it else node
+
+    return rewritten(function, rewrite, ast.Constant)
 
 
 def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
@@ -89,21 +82,14 @@ def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
         for index, argument in enumerate(node.args)
         if isinstance(argument, ast.Constant) and type(argument.value) is int and argument.value >= 0
     ]
-    if _name(node) not in PLACED_BY or not at:
+    if called(node) not in PLACED_BY or not at:
         return
     # An unsqueezed tensor has one axis more.
-    for axes in (3, 4, 5) if _name(node) == "unsqueeze" else (3, 4):
-        numbers = [node.args[index].value - axes for index in at]  # type: ignore[attr-defined]
-        if all(number < 0 for number in numbers):
-            yield 3, FROM_FRONT.format(piece(node)), node.lineno, _counts(at, numbers)
-
-
-def _counts(at: list[int], numbers: list[int]) -> Change:
-    def change(node: Any) -> None:
-        for index, number in zip(at, numbers, strict=True):
-            node.args[index] = ast.UnaryOp(ast.USub(), ast.Constant(-number))
-
-    return change
+    for axes in (3, 4, 5) if called(node) == "unsqueeze" else (3, 4):
+        numbers = {index: node.args[index].value - axes for index in at}  # type: ignore[attr-defined]
+        if all(number < 0 for number in numbers.values()):
+            args = [literal(numbers[index]) if index in numbers else each for index, each in enumerate(node.args)]
+            yield 3, FROM_FRONT.format(piece(node)), node.lineno, changed(node, args=args)
 
 
 def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
@@ -117,7 +103,7 @@ def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
         return
     for behind in (0, 1, 2):
         whole = [ast.Constant(...), *parts[front:], *(ast.Slice() for _ in range(behind))]
-        yield 2, FROM_FRONT.format(piece(node)), node.lineno, sets("slice", ast.Tuple(whole, ast.Load()))
+        yield 2, FROM_FRONT.format(piece(node)), node.lineno, changed(node, slice=ast.Tuple(whole, ast.Load()))
 
 
 def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
@@ -133,22 +119,22 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
         new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
         whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
         says = f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front: it takes everything."
-        yield 1, says, node.lineno, sets("slice", whole)
+        yield 1, says, node.lineno, changed(node, slice=whole)
 
 
 def _compared_in_place(node: ast.Compare, piece: Piece) -> Changes:
     """Compare each number of the left with each of the right, or with those below it."""
     says = f"`{piece(node)}` compares place by place. For each with each, one side needs a second axis."
-    yield 3, says, node.lineno, lambda n: setattr(n, "left", _in_columns(n.left))
-    yield 3, says, node.lineno, lambda n: n.comparators.__setitem__(0, _in_columns(n.comparators[0]))
+    yield 3, says, node.lineno, changed(node, left=_in_columns(node.left))
+    yield 3, says, node.lineno, changed(node, comparators=put(node.comparators, 0, _in_columns(node.comparators[0])))
     if isinstance(node.ops[0], ast.Eq):
         for new in (ast.Lt(), ast.LtE()):
             says = f"look at the comparison in `{piece(node)}`; with another one it comes out right."
-            yield 3, says, node.lineno, puts("ops", 0, new)
+            yield 3, says, node.lineno, changed(node, ops=put(node.ops, 0, new))
 
 
 def _in_columns(node: ast.expr) -> ast.expr:
-    return ast.Call(ast.Attribute(node, "unsqueeze", ast.Load()), [ast.Constant(-1)], [])
+    return method(node, "unsqueeze", ast.Constant(-1))
 
 
 def _overwritten(node: ast.Assign) -> Changes:
@@ -160,4 +146,9 @@ def _overwritten(node: ast.Assign) -> Changes:
     for index, one in enumerate(target.elts):
         if isinstance(one, ast.Name) and one.id in read:
             others = [ast.Name("_", ast.Store()) if i == index else other for i, other in enumerate(target.elts)]
-            yield 2, LOST.format(one.id), node.lineno, puts("targets", 0, ast.Tuple(others, ast.Store()))
+            yield (
+                2,
+                LOST.format(one.id),
+                node.lineno,
+                changed(node, targets=put(node.targets, 0, ast.Tuple(others, ast.Store()))),
+            )

@@ -23,7 +23,7 @@ class Pair(NamedTuple):
     got: Tensor  # in float64, as is what is due
     want: Tensor
     near: float  # how far two numbers may be apart and still count as the same, relative to the largest
-    sizes: Mapping[str, Any]  # of the trial, by name: {"queries": 3, "d_k": 4}
+    sizes: Mapping[str, Any]  # of the trial, by name: {"rows": 3, "width": 4}
     inputs: Mapping[str, Tensor]  # of the trial, by name; empty if not known
     passed: bool  # what came back is right
     few: bool  # too few different numbers for one trial to show a relation

@@ -14,7 +14,7 @@ NAME_AND_SHAPE = re.compile(r"^([\w.]+)(?: \(([\d, ]*)\))?$")
 def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """Compare the lists of parameters among the returned values; "" if there are none, or if they are the same.
 
-    A probe returns them as ["W_K.weight (3, 7)", …], as ["W_K.weight", …], or as {"W_K.weight": [3, 7], …}.
+    A probe returns them as ["linear.weight (3, 7)", …], as ["linear.weight", …], or as {"linear.weight": [3, 7], …}.
     """
     has, wants = _parameters(got), _parameters(expected)
     if not wants or not has or has == wants:

@@ -30,7 +30,7 @@ class Leaf(NamedTuple):
 
     got: Any
     want: Any
-    sizes: Mapping[str, Any] = {}  # of the trial, by name: {"queries": 3, "d_k": 4}
+    sizes: Mapping[str, Any] = {}  # of the trial, by name: {"rows": 3, "width": 4}
     inputs: Mapping[str, Tensor] = {}  # of the trial, by name; empty if not known
     passed: bool = False
 

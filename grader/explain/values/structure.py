@@ -29,7 +29,7 @@ def structure(name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = 
 
     Args:
         name: of the leaf: "output", "gradient of key".
-        sizes: of the trial, by name: {"queries": 3, "d_k": 4}; they name axes.
+        sizes: of the trial, by name: {"rows": 3, "width": 4}; they name axes.
         sure: leave out what two shapes say alone, where the numbers do not confirm it.
     """
     return list(dict.fromkeys(_form_of(the_leaf(name), name, got, want, sizes or {}, sure)))

@@ -87,8 +87,8 @@ def scaled(pair: Pair) -> Iterator[Phrase]:
 def factor_phrases(factor: float, sizes: Mapping[str, Any], subject: str) -> Iterator[Phrase]:
     """Say how many times too large or too small something is: by a named constant, or by a number.
 
-    A factor of 1 is what a right answer shows: then the phrases come that say nothing in this trial, such as √d_k times
-    too large where d_k is 1.
+    A factor of 1 is what a right answer shows: then the phrases come that say nothing in this trial, such as the root of a
+    width times too large where that width is 1.
     """
     times, way = (factor, "large") if factor > 1 else (1 / factor, "small")
     for noun, value in constants(sizes):
