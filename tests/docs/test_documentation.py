@@ -21,6 +21,9 @@ NOT_HERE = {
     "examples/graded",
     "grader/course/lesson_1/keep_largest.py",
     "solutions/1-convolution.py",
+    "solutions/2-tables.py",
+    "solutions/2-tables/2-tables.ipynb",
+    "notebooks/2-tables/2-tables.ipynb",
     "notebooks/1-convolution/1-convolution.ipynb",
 }
 # A test of this repository: the file, and the function in it.

@@ -141,8 +141,6 @@ PATTERN_MISTAKES = edits(classify_pattern, """
         weights.sum(0).max() >= total / 2  →  weights.max() >= 0.5
     largest_entropy: A single row that spreads evenly is not enough: the mean entropy of the rows must be above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).max()
-    band_without_diagonal: The diagonal itself belongs to what is near: |i − j| ≤ 1 holds for 0, too.
-        weights[near].sum()  →  (weights.diagonal(1).sum() + weights.diagonal(-1).sum())
     band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
         out behind.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))

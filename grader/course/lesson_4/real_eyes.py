@@ -328,6 +328,11 @@ CLS_MISTAKES = edits(cls_map, """
         weights[..., 0, 1:]  →  weights[..., 0, :-1]
     every_query_averaged: All queries are averaged. Take the row of [CLS] alone.
         weights[..., 0, 1:]  →  weights[..., 1:].mean(-2)
+    sizes_exchanged: Rows and columns are exchanged in the sizes: rows come first. With as many rows as columns it does not show.
+        unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows))
+    first_head_alone: This takes the first of what stands in front, a head or an image. The row of [CLS] is counted from the end:
+        weights[..., 0, 1:].
+        weights[..., 0, 1:]  →  weights[0, ..., 1:]
     map_turned: The map is turned: patches are numbered row by row.
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows)).transpose(-2, -1)
     cls_heads_averaged: The heads are averaged. Return a map for every head.

@@ -93,8 +93,7 @@ def _hidden(pair: Pair, full: Tensor) -> Iterator[Phrase]:
         return
     if bool((pair.got == pair.got.tril()).all()) and pair.want.ndim > 1 and _all_above(pair):
         yield Phrase(f"In {pair.the}, nobody looks ahead: there is a causal mask that is not asked for.", kind="free")
-    rest = "; the others share their weight" if agree(sums, ones, pair.near) else ""
-    yield Phrase(f"In {pair.the}, some are 0 that should not be{rest}.", kind="free", vague=True)
+    yield Phrase(f"In {pair.the}, some are 0 that should not be.", kind="free", vague=True)
 
 
 def _all_above(pair: Pair) -> bool:
