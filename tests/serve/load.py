@@ -19,6 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from statistics import median
 
@@ -105,6 +106,17 @@ def measure(root: Path, students: int, seconds: float, jobs: int = 1) -> Times:
     return times
 
 
+class Upload(BytesIO):
+    """A file that notes when its last bytes were read, to be sent."""
+
+    ended = 0.0
+
+    def read(self, size: int | None = -1) -> bytes:
+        part = super().read(size)
+        self.ended = time.monotonic() if part else self.ended
+        return part
+
+
 def _timed(times: list[float], ask: Callable[[], httpx2.Response], status: int) -> httpx2.Response:
     began = time.monotonic()
     answer = ask()
@@ -124,8 +136,10 @@ def _hand_in(url: str, token: str, content: bytes, moment: float, times: Times) 
     time.sleep(max(0.0, moment - time.monotonic()))
     with closing(_signed_in(url, token)) as browser:
         page = _timed(times.pages, lambda: browser.get(f"/a/{NAME}"), 200)
-        told, files = {"form_token": token_in(page)}, {"notebook": ("mine.ipynb", content)}
-        _timed(times.acknowledged, lambda: browser.post(f"/a/{NAME}", data=told, files=files), 303)
+        told, upload = {"form_token": token_in(page)}, Upload(content)
+        answer = browser.post(f"/a/{NAME}", data=told, files={"notebook": ("mine.ipynb", upload)})
+        times.acknowledged.append(time.monotonic() - upload.ended)
+        assert answer.status_code == 303, answer.text
         for path in (f"/a/{NAME}", "/"):
             _timed(times.pages, lambda path=path: browser.get(path), 200)
 
