@@ -14,9 +14,7 @@ AXIS = {
     "normalize", "cat", "norm", "any",
 }  # fmt: skip
 OTHER_AXES = {-1: (-2, 0, 1), -2: (-1, 0, 1, -3), -3: (-2, -1, 1), 0: (-1, 1), 1: (0, -1)}
-OTHER_PAIRS = ((-2, -1), (-3, -2), (-3, -1), (0, 1), (1, 2))
 TWICE = {"softmax", "normalize", "log", "exp", "sqrt", "elu"}
-KEPT = {"unflatten", "flatten", "transpose", "reshape", "permute", "to", "double", "einsum", "squeeze"}
 
 
 def other_arguments(node: ast.AST, place: Place) -> Iterator[Change]:
@@ -58,11 +56,12 @@ def _is_number(node: ast.expr, place: Place) -> bool:
         return node.attr not in place.layers and not is_library(node) and node.attr not in METHODS
     kind = place.parameters.get(node.id, "") if isinstance(node, ast.Name) else ""
     rate = isinstance(node, ast.Name) and "rate" in place.words.noun(node)
-    return number_of(node) is not None or kind.split(" |")[0] in ("int", "float") or rate or _name_of(node) == "dropout"
-
-
-def _name_of(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
+    return (
+        number_of(node) is not None
+        or kind.split(" |")[0] in ("int", "float")
+        or rate
+        or getattr(node, "id", "") == "dropout"
+    )
 
 
 def _input_of(node: ast.Call) -> ast.expr | None:
@@ -109,12 +108,10 @@ def _around(call: ast.Call, inner: ast.expr) -> ast.Call:
 
 
 def other_axes(node: ast.AST, place: Place) -> Iterator[Change]:
-    """Run over another axis, or swap other axes."""
+    """Run over another axis."""
     if not isinstance(node, ast.Call):
         return
     name, callee = called(node), place.words.callee(node)
-    if name == "transpose" and len(node.args) == 2:
-        yield from _swapped_axes(node)
     if place.words.alike.get(name, name) not in AXIS:
         return
     at = 1 if not (isinstance(node.func, ast.Attribute) and not is_library(node.func.value)) else 0
@@ -141,17 +138,6 @@ def _axis_change(node: ast.Call, name: str, callee: str, old: object, new: int, 
     if name == "unsqueeze" and isinstance(node.func, ast.Attribute) and "mask" in ast.unparse(node.func.value):
         says = sentence(f"the new axis of the mask stood at place {signed(new)}")
     return Change(f"{name}: axis {old} → {new}", changed(node, **fields), says, cost=1, joint=says)
-
-
-def _swapped_axes(node: ast.Call) -> Iterator[Change]:
-    """Swap another pair of axes; `.T`, `reshape` and nothing in the place of the swap."""
-    assert isinstance(node.func, ast.Attribute)
-    old = {number_of(argument) for argument in node.args}
-    for one, other in OTHER_PAIRS:
-        if {one, other} != old:
-            says = sentence(f"the axes {signed(one)} and {signed(other)} were swapped")
-            args = [literal(one), literal(other)]
-            yield Change(f"transpose: {one}, {other}", changed(node, args=args), says, cost=1, joint=says)
 
 
 def other_chains(node: ast.AST, place: Place) -> Iterator[Change]:

@@ -14,7 +14,6 @@ def index_changes(node: ast.AST, place: Place) -> Iterator[Change]:
     """Yield the changes of what stands in square brackets."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         yield from _sizes(node, place)
-        yield from _slices(node, place)
         yield from _elements(node, place)
 
 
@@ -47,17 +46,6 @@ def _sizes(node: ast.Subscript, place: Place) -> Iterator[Change]:
                 says = sentence(f"the size of axis {signed(axis)} of {name} stood where a size of {own} is due")
                 new = changed(node, value=shape, slice=literal(axis))
                 yield Change(f"{own}.shape → {name}.shape[{axis}]", new, says)
-
-
-def _slices(node: ast.Subscript, place: Place) -> Iterator[Change]:
-    """Everything in the place of the first few, or the last few."""
-    of, part = place.words.noun(node.value), node.slice
-    if isinstance(part, ast.Slice) and part.lower is None and isinstance(part.upper, ast.Name) and of:
-        says = sentence(f"all of {of} were taken, where only the first few are due")
-        yield Change("slice dropped", node.value, says, cost=1)
-        last = ast.Slice(lower=ast.UnaryOp(ast.USub(), part.upper), upper=None)
-        says = sentence(f"the last ones of {of} were taken, where the first ones are due")
-        yield Change("slice from the end", changed(node, slice=last), says, cost=1)
 
 
 def _element(node: ast.Subscript, old: int, new: int, shape: bool, place: Place) -> str:

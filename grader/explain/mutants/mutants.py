@@ -27,8 +27,9 @@ MOST = 150  # of one exercise
 ONE_PLACE = ", in one place of several."
 MOST_ALIKE = 4  # with the same sentence: one slip in one place of several
 OPERATORS = (
-    slips.Slips(slips.ARITHMETIC), slips.Slips(slips.COMPARISONS), changes, index_changes, other_arguments, slips.Slips(slips.STEPS_LEFT_OUT), steps_left_out,
-    other_axes, slips.Slips(slips.CALLS), slips.Slips(slips.OTHER_NAMES), other_chains, slips.slips_of_subject, slips.unshifted,
+    slips.Slips(slips.ARITHMETIC + slips.COMPARISONS + slips.SLICES), changes, index_changes,
+    other_arguments, slips.Slips(slips.STEPS_LEFT_OUT), steps_left_out, other_axes,
+    slips.Slips(slips.CALLS + slips.OTHER_NAMES), other_chains, slips.slips_of_subject, slips.unshifted,
     statement_changes, slips.Slips(slips.FORMULAS), slips.formulas_of_subject, function_changes,
 )  # fmt: skip
 

@@ -119,6 +119,11 @@ COMPARISONS = """
 1 A not in B → A in B
 """
 
+SLICES = """
+1? X[:NAME(N)] → X  # all of {X} were taken, where only the first few are due
+1? X[:NAME(N)] → X[-N:]  # the last ones of {X} were taken, where the first ones are due
+"""
+
 STEPS_LEFT_OUT = """
 2 flatten(X, *Z) → X  # axes were not joined that have to be (flatten or reshape)
 2 reshape(X, *Z) → X  # axes were not joined that have to be (flatten or reshape)
@@ -131,6 +136,11 @@ STEPS_LEFT_OUT = """
 """
 
 CALLS = """
+1* X.transpose(A, B) → X.transpose(-2, -1)  # the axes −2 and −1 were swapped
+1* X.transpose(A, B) → X.transpose(-3, -2)  # the axes −3 and −2 were swapped
+1* X.transpose(A, B) → X.transpose(-3, -1)  # the axes −3 and −1 were swapped
+1* X.transpose(A, B) → X.transpose(0, 1)  # the axes 0 and 1 were swapped
+1* X.transpose(A, B) → X.transpose(1, 2)  # the axes 1 and 2 were swapped
 1* X.transpose(A, B) → X  # two axes were not swapped that have to be
 1 X.transpose(-2, -1) → X.T  # `.T` turned all axes around, where only the last two have to be swapped
 1 X.transpose(-1, -2) → X.T  # `.T` turned all axes around, where only the last two have to be swapped
