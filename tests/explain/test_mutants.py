@@ -274,6 +274,17 @@ def of_exercise(lesson, exercise) -> tuple[Mutant, ...]:
 
 
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)
+def test_every_exercise_of_the_course_has_the_words_of_attention(lesson, exercise):
+    assert exercise.subject is SUBJECT
+
+
+def test_without_a_subject_nothing_is_said_of_attention():
+    plain = mutants([small_attention], frozenset())
+    assert not re.search(r"\b(head|heads|query|queries|keys|causal)\b", " ".join(mutant.says for mutant in plain))
+    assert "causal" in " ".join(mutant.says for mutant in mutants([small_attention], frozenset(), SUBJECT))
+
+
+@pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)
 def test_every_exercise_has_mutants_with_a_sentence_each(lesson, exercise):
     found = of_exercise(lesson, exercise)
     # Of two calls without arguments that matter, as in 3.P6, there is no slip to make.
