@@ -112,7 +112,9 @@ def recall(summarise):
     """Mean cosine similarity between the first token and what is read back, for sentences of each length."""
     generator = torch.Generator().manual_seed(0)
     sentences = [torch.randn(200, n, 64, generator=generator) for n in sentence_lengths]
-    return [F.cosine_similarity(summarise(tokens), tokens[:, 0], dim=-1).mean().item() for tokens in sentences]
+    return [
+        F.cosine_similarity(summarise(tokens), tokens[:, 0], dim=-1).mean().item() for tokens in sentences
+    ]
 
 
 box = recall(lambda tokens: tokens.mean(dim=1))
@@ -320,7 +322,9 @@ lengths = {
 }
 for name, length in lengths.items():
     low, median, high = length.quantile(torch.tensor([0.05, 0.5, 0.95])).tolist()
-    print(f"{name:16}: mean {length.mean():.3f}, median {median:.4f}; nine of ten lie between {low:.1e} and {high:.2f}")
+    print(
+        f"{name:16}: mean {length.mean():.3f}, median {median:.4f}; nine of ten lie between {low:.1e} and {high:.2f}"
+    )
 show_spread(lengths, "length of ∂output/∂query, d_k = 512", smallest=1e-12)
 
 # %% [markdown]
@@ -698,7 +702,9 @@ with torch.no_grad():
     layer.out_proj.weight.copy_(torch.eye(8))
     theirs = {
         "F.scaled_dot_product_attention, bool mask": F.scaled_dot_product_attention(one, two, three, allowed),
-        "F.scaled_dot_product_attention, additive mask": F.scaled_dot_product_attention(one, two, three, additive),
+        "F.scaled_dot_product_attention, additive mask": F.scaled_dot_product_attention(
+            one, two, three, additive
+        ),
         "nn.MultiheadAttention, ~mask": layer(one, two, three, attn_mask=~allowed)[0],
         "nn.MultiheadAttention, mask as it is": layer(one, two, three, attn_mask=allowed)[0],
     }
@@ -780,7 +786,9 @@ class SelfAttention(nn.Module):
 
 # %% id="untrained-self" draws="1"
 sentence = ["the", "7", "is", "above", "the", "3"]
-vocabulary = {word: torch.randn(16, generator=torch.Generator().manual_seed(ord(word[0]))) for word in sentence}
+vocabulary = {
+    word: torch.randn(16, generator=torch.Generator().manual_seed(ord(word[0]))) for word in sentence
+}
 embedded = torch.stack([vocabulary[word] for word in sentence])
 
 
@@ -792,7 +800,11 @@ def untrained_map(start, mask=None):
 
 
 show_maps(
-    {"start 1": untrained_map(1), "start 2": untrained_map(2), "start 1, causal": untrained_map(1, causal_mask(6))},
+    {
+        "start 1": untrained_map(1),
+        "start 2": untrained_map(2),
+        "start 1, causal": untrained_map(1, causal_mask(6)),
+    },
     sentence,
     sentence,
 )
@@ -857,7 +869,9 @@ class CrossAttention(nn.Module):
 class CrossAttention(nn.Module):
     def __init__(self, d_text, d_image, d_k):
         super().__init__()
-        self.W_Q, self.W_K, self.W_V = (nn.Linear(width, d_k, bias=False) for width in (d_text, d_image, d_image))
+        self.W_Q, self.W_K, self.W_V = (
+            nn.Linear(width, d_k, bias=False) for width in (d_text, d_image, d_image)
+        )
 
     def forward(self, text_tokens, image_tokens, mask=None):
         query, key, value = self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens)
@@ -975,7 +989,9 @@ def pointer_loss(weights, target):
 # %% stuck="1.9"
 def pointer_loss(weights, target):
     # Another loss, not the one that is asked for, but good enough to see the pointer learn.
-    return F.mse_loss(weights, F.one_hot(target, weights.shape[-1]).to(weights.dtype), reduction="sum") / len(weights)
+    return F.mse_loss(weights, F.one_hot(target, weights.shape[-1]).to(weights.dtype), reduction="sum") / len(
+        weights
+    )
 
 
 # %% [markdown]
@@ -998,13 +1014,20 @@ for _ in range(steps):
     record.append(loss.item())
 losses = record
 print(
-    f"{steps} steps; loss of the first batch {losses[0]:.2f}, of the last {losses[-1]:.2f}" if losses else "not trained"
+    f"{steps} steps; loss of the first batch {losses[0]:.2f}, of the last {losses[-1]:.2f}"
+    if losses
+    else "not trained"
 )
 
 # %% id="pointer-losses" draws="1"
 need("losses", "1.9")
 show_curve(
-    range(len(losses)), {"pointer_loss": losses}, "step", "loss", level=math.log(9), level_name="uniform map, log 9 ="
+    range(len(losses)),
+    {"pointer_loss": losses},
+    "step",
+    "loss",
+    level=math.log(9),
+    level_name="uniform map, log 9 =",
 )
 
 # %% [markdown]
@@ -1124,9 +1147,7 @@ roots = {
 }
 for name, (share, record) in roots.items():
     if record:
-        print(
-            f"{name:18}: first loss {record[0]:5.2f}, last {record[-1]:.2f} in step {len(record) - 1}; right patch {share:.3f}"
-        )
+        print(f"{name:18}: first loss {record[0]:5.2f}, last {record[-1]:.2f} in step {len(record) - 1}; right patch {share:.3f}")
 shown_steps = min(40, steps)
 curves = {name: (record + [math.nan] * 40)[:shown_steps] for name, (_, record) in roots.items()}
 show_curve(range(shown_steps), curves, "step", "loss", level=math.log(9), level_name="uniform map, log 9 =")
@@ -1207,7 +1228,10 @@ def named(values):
 
 
 neighbour = (unseen.target + 1) % 9
-own_values, same_values = (named(keys.roll(-1, dims=1)), named(keys))  # roll: patch 0 is told about patch 1, and so on
+own_values, same_values = (
+    named(keys.roll(-1, dims=1)),
+    named(keys),
+)  # roll: patch 0 is told about patch 1, and so on
 shares = {
     "own values: the neighbour": (own_values == neighbour).double().mean().item(),
     "K = V: the neighbour": (same_values == neighbour).double().mean().item(),

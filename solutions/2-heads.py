@@ -176,7 +176,6 @@ check_recall(
 #
 # Expected: tokens of shape (..., n, d_vision) come back as (..., n, d_text), and only the last axis changes.
 
-
 # %% exercise="2.1"
 class TokenAligner(nn.Module):
     """Carries image tokens into the space of the words.
@@ -209,14 +208,12 @@ class TokenAligner(nn.Module):
         return self.proj(tokens)
         ### END SOLUTION
 
-
 # %% stuck="2.1"
 class TokenAligner(nn.Sequential):
     def __init__(self, d_vision, d_text, method="linear"):
         parts = [nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)]
         chosen = {"linear": parts[0], "mlp": nn.Sequential(*parts), "identity": nn.Identity()}[method]
         super().__init__(OrderedDict(proj=chosen))
-
 
 # %% id="try-aligner" draws="1"
 by_hand = TokenAligner(3, 2)
@@ -267,7 +264,6 @@ for method in ("linear", "mlp"):
 #
 # Expected: 1 for a token and itself, 0 for a constant, 5/14 for the example above.
 
-
 # %% exercise="2.2"
 def explained_variance(tokens, aligned):
     """How much of the tokens a linear readout gets back from the aligned ones.
@@ -288,7 +284,6 @@ def explained_variance(tokens, aligned):
     return (1 - lost).clamp(0, 1)
     ### END SOLUTION
 
-
 # %% stuck="2.2"
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
@@ -297,7 +292,6 @@ from sklearn.metrics import r2_score
 def explained_variance(tokens, aligned):
     x, z = (side.detach().cpu().flatten(0, -2).numpy() for side in (tokens, aligned))
     return r2_score(x, LinearRegression().fit(z, x).predict(z), multioutput="variance_weighted")
-
 
 # %% provided="attention.digits"
 
@@ -360,7 +354,6 @@ for name, kept in halves.items():
 #
 # Expected: 0.127 for the example above.
 
-
 # %% exercise="2.3"
 def alignment_loss(aligned, words, labels, temperature=0.1):
     """Pull each token to its own word, and push it away from the others.
@@ -381,12 +374,10 @@ def alignment_loss(aligned, words, labels, temperature=0.1):
     return F.cross_entropy(scores.reshape(-1, words.shape[0]), labels.reshape(-1))
     ### END SOLUTION
 
-
 # %% stuck="2.3"
 def alignment_loss(aligned, words, labels, temperature=0.1):
     own = words[labels.flatten()]
     return F.cosine_embedding_loss(aligned.reshape(own.shape), own, torch.ones(len(own), device=own.device))
-
 
 # %% provided="attention.progress"
 
@@ -502,9 +493,7 @@ one_of_each = torch.stack([(labels == digit).nonzero()[0, 0] for digit in range(
 for name in ("random", "linear", "mlp"):
     scores, own = tables[name][one_of_each] / 0.1, labels[one_of_each]
     rows, columns = F.cross_entropy(scores, own), F.cross_entropy(scores.T, own)
-    print(
-        f"{name:7} a patch picks its word: {rows:5.2f}   a word picks its patch: {columns:5.2f}   CLIP's: {(rows + columns) / 2:5.2f}"
-    )
+    print(f"{name:7} a patch picks its word: {rows:5.2f}   a word picks its patch: {columns:5.2f}   CLIP's: {(rows + columns) / 2:5.2f}")
 
 # %% [markdown]
 # What was trained for the first half got better at the second, too: every word stands near its own patch and far from the others,
@@ -547,15 +536,12 @@ same, learned = TokenAligner(64, 64, "identity").to(device), TokenAligner(64, 64
 train_aligner(learned, wide, 200, seed)
 moved = train_words(wide, 200, seed)
 with torch.no_grad():
-    compare_predictions(
-        my_identity,
-        {
-            "identity": matching_accuracy(same(patches), wide, labels),
-            "linear": matching_accuracy(learned(patches), wide, labels),
-            "identity, words learned": matching_accuracy(same(patches), moved, labels),
-            "cosine of a moved word": F.cosine_similarity(moved, wide).mean().item(),
-        },
-    )
+    compare_predictions(my_identity, {
+        "identity": matching_accuracy(same(patches), wide, labels),
+        "linear": matching_accuracy(learned(patches), wide, labels),
+        "identity, words learned": matching_accuracy(same(patches), moved, labels),
+        "cosine of a moved word": F.cosine_similarity(moved, wide).mean().item(),
+    })
 
 # %% [markdown]
 # Identity alone matches 0.111, chance. Where the words may move they come to the patches, and match 0.942, little less
@@ -604,7 +590,6 @@ with torch.no_grad():
 #
 # Expected: the two heads of the example above.
 
-
 # %% exercise="2.4"
 def split_heads(tokens, num_heads):
     """Give each head its own features of every token.
@@ -622,11 +607,9 @@ def split_heads(tokens, num_heads):
     return cut.swapaxes(-2, -3)
     ### END SOLUTION
 
-
 # %% stuck="2.4"
 def split_heads(tokens, num_heads):
     return torch.stack(tokens.chunk(num_heads, dim=-1), dim=-3)
-
 
 # %% [markdown] about="2.5"
 # Write `merge_heads(heads)`, which undoes it: (..., H, n, d_head) → (..., n, d_model). The heads' numbers stand side
@@ -644,7 +627,6 @@ def split_heads(tokens, num_heads):
 #
 # Expected: `merge_heads(split_heads(tokens, H))` equals `tokens`.
 
-
 # %% exercise="2.5"
 def merge_heads(heads):
     """Put the heads' numbers side by side again.
@@ -660,11 +642,9 @@ def merge_heads(heads):
     return heads.swapaxes(-2, -3).reshape(*lead, n, count * d_head)
     ### END SOLUTION
 
-
 # %% stuck="2.5"
 def merge_heads(heads):
     return torch.cat(heads.unbind(-3), dim=-1)
-
 
 # %% id="try-heads" draws="1"
 two_tokens = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])
@@ -740,7 +720,6 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 #
 # Expected: the self-check compares small examples with and without context and mask.
 
-
 # %% exercise="2.6"
 class MultiHeadAttention(nn.Module):
     """Attention with several heads.
@@ -792,7 +771,6 @@ class MultiHeadAttention(nn.Module):
         return self.W_O(merge_heads(heads)), weights
         ### END SOLUTION
 
-
 # %% stuck="2.6"
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
@@ -813,25 +791,9 @@ class MultiHeadAttention(nn.Module):
 
         def attend(dropout):
             return F.multi_head_attention_forward(
-                query,
-                key,
-                key,
-                d_model,
-                heads,
-                None,
-                None,
-                None,
-                None,
-                False,
-                dropout,
-                self.W_O.weight,
-                None,
-                attn_mask=forbidden,
-                use_separate_proj_weight=True,
-                q_proj_weight=self.W_Q.weight,
-                k_proj_weight=self.W_K.weight,
-                v_proj_weight=self.W_V.weight,
-                average_attn_weights=False,
+                query, key, key, d_model, heads, None, None, None, None, False, dropout, self.W_O.weight, None,
+                attn_mask=forbidden, use_separate_proj_weight=True, q_proj_weight=self.W_Q.weight,
+                k_proj_weight=self.W_K.weight, v_proj_weight=self.W_V.weight, average_attn_weights=False,
             )
 
         output, weights = attend(0.0)
@@ -839,7 +801,6 @@ class MultiHeadAttention(nn.Module):
         output = output.transpose(0, 1).masked_fill(nowhere.unsqueeze(-1), 0)
         weights = weights.masked_fill(nowhere[:, None, :, None], 0)
         return output.reshape(*lead, n, d_model), weights.reshape(*lead, heads, n, count)
-
 
 # %% [markdown]
 # The same layer serves three purposes. The maps below come from random weights, so they mean nothing yet: different
@@ -900,7 +861,6 @@ print(f"largest difference: {apart:.1e}")
 #
 # Expected: an output as long and as wide as the text.
 
-
 # %% exercise="2.7"
 class AlignedCrossAttention(nn.Module):
     """Text looks at an image whose tokens were aligned to it.
@@ -934,7 +894,6 @@ class AlignedCrossAttention(nn.Module):
         image = self.aligner(image_tokens)
         return self.cross_attn(tokens=text_tokens, context=image, mask=mask)
         ### END SOLUTION
-
 
 # %% id="try-aligned" draws="1"
 layer = AlignedCrossAttention(d_vision=64, d_text=32, num_heads=4)
@@ -988,50 +947,10 @@ need("reader", "2.6")
 unseen, cells, answers = (tensor.to(device) for tensor in draw_reading(2000, torch.Generator().manual_seed(99), "test"))
 benchmark = {  # both digits right, in order: a number for each seed, from 0 (benchmarks/results/alignment.txt)
     "1 head": [0.104, 0.099, 0.108, 0.111, 0.115],
-    "2 heads": [
-        0.101,
-        0.956,
-        0.952,
-        0.962,
-        0.967,
-        0.105,
-        0.196,
-        0.952,
-        0.948,
-        0.956,
-        0.113,
-        0.943,
-        0.962,
-        0.962,
-        0.963,
-        0.950,
-        0.446,
-        0.958,
-        0.970,
-        0.949,
-    ],
-    "4 heads": [
-        0.950,
-        0.959,
-        0.961,
-        0.958,
-        0.954,
-        0.964,
-        0.961,
-        0.957,
-        0.963,
-        0.960,
-        0.955,
-        0.942,
-        0.957,
-        0.952,
-        0.950,
-        0.967,
-        0.442,
-        0.946,
-        0.946,
-        0.967,
-    ],
+    "2 heads": [0.101, 0.956, 0.952, 0.962, 0.967, 0.105, 0.196, 0.952, 0.948, 0.956,
+                0.113, 0.943, 0.962, 0.962, 0.963, 0.950, 0.446, 0.958, 0.970, 0.949],
+    "4 heads": [0.950, 0.959, 0.961, 0.958, 0.954, 0.964, 0.961, 0.957, 0.963, 0.960,
+                0.955, 0.942, 0.957, 0.952, 0.950, 0.967, 0.442, 0.946, 0.946, 0.967],
     "16 heads": [0.959, 0.951, 0.943, 0.958, 0.948],
 }
 measured = {}
@@ -1173,7 +1092,10 @@ print(f"chance      {1 / 9:.3f}    {1 / 9:.3f}")
 need("reader", "2.6")
 few = slice(0, 3)
 with torch.no_grad():
-    maps = {"untrained": untrained_reader(unseen[few], cells[few])[1], "trained": reader(unseen[few], cells[few])[1]}
+    maps = {
+        "untrained": untrained_reader(unseen[few], cells[few])[1],
+        "trained": reader(unseen[few], cells[few])[1],
+    }
 show_readers(to_images(unseen[few]), cells[few], maps)
 
 # %% [markdown]
@@ -1257,7 +1179,6 @@ else:
 #
 # Expected: take the output minus the output without head h, for each h. Added up, these give the output.
 
-
 # %% exercise="2.8"
 def ablate_head(attention_layer, head, tokens, context=None, mask=None):
     """The output of a layer without one of its heads.
@@ -1281,7 +1202,6 @@ def ablate_head(attention_layer, head, tokens, context=None, mask=None):
     brought = weights[..., head, :, :] @ value
     return output - brought @ attention_layer.W_O.weight[:, mine].T
     ### END SOLUTION
-
 
 # %% id="ablation-table" draws="1"
 need("reader", "2.6")
@@ -1349,7 +1269,6 @@ print(f"without 0 and 2  {first:11.3f}   {second:12.3f}")
 # `torch.special.entr(w)` is −w log w, and 0 where w is 0.
 # </details>
 
-
 # %% exercise="2.P1"
 def attention_entropy(weights):
     """How widely each query looks: 0 for one key, 1 for all keys alike.
@@ -1365,11 +1284,9 @@ def attention_entropy(weights):
     return -(weights * logs).sum(-1) / math.log(weights.shape[-1])
     ### END SOLUTION
 
-
 # %% stuck="2.P1"
 def attention_entropy(weights):
     return torch.distributions.Categorical(probs=weights).entropy() / math.log(weights.shape[-1])
-
 
 # %% [markdown] about="2.P2"
 # Write `classify_pattern(weights)` for one square map (T, T). Return the first that fits:
@@ -1389,7 +1306,6 @@ def attention_entropy(weights):
 #
 # A band: `(i[:, None] - i[None, :]).abs() <= 1` with `i = torch.arange(T)`.
 # </details>
-
 
 # %% exercise="2.P2"
 def classify_pattern(weights):
@@ -1416,7 +1332,6 @@ def classify_pattern(weights):
         return "local"
     return "other"
     ### END SOLUTION
-
 
 # %% id="draw-patterns" draws="1"
 position = torch.arange(8)
@@ -1475,7 +1390,6 @@ show_heads(drawn[4:], "and three that fit none of the words", found[4:])
 # Both directions read what came in. The image must not see a text that has just changed.
 # </details>
 
-
 # %% exercise="2.P3"
 class ImageTextFusion(nn.Module):
     """What text and image learn from one another, each at its own width."""
@@ -1502,7 +1416,6 @@ class ImageTextFusion(nn.Module):
         heard, _ = self.image_from_text(image, text)
         return self.text_out(seen), self.image_out(heard)
         ### END SOLUTION
-
 
 # %% [markdown]
 # *That is all there is to write here. From here to the end of the section you only read and run.*

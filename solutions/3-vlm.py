@@ -133,10 +133,7 @@ check_recall(
             "ahead" if look_of_first[1:].sum() > look_of_first[0] else "back",
             "It is hidden from itself and may see what comes later. No error is raised.",
         ),
-        "a head taken away": (
-            "no" if (1 > 0) == (1 + 1 > 0) else "yes",
-            "One is enough, either one; without both the answer would go.",
-        ),
+        "a head taken away": ("no" if (1 > 0) == (1 + 1 > 0) else "yes", "One is enough, either one; without both the answer would go."),
     },
 )
 
@@ -734,7 +731,9 @@ show_losses(record)
 
 
 # %% exercise="3.7"
-def generate(model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int) -> Tensor:
+def generate(
+    model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
+) -> Tensor:
     """Greedy continuation of equally long prompts.
 
     Args:
@@ -858,9 +857,7 @@ some_where = held_out("where", 200)
 
 def right_by_step(one, kept):
     """The share of right answers after every 100 steps of a training, by step."""
-    return {
-        step: accuracy(at_checkpoint(one, kept, step), generate, "where", some_where) for step in kept["checkpoints"]
-    }
+    return {step: accuracy(at_checkpoint(one, kept, step), generate, "where", some_where) for step in kept["checkpoints"]}
 
 
 curves = {"2 blocks": right_by_step(model, record)}
@@ -869,9 +866,7 @@ for blocks in depths:
     kept = train(other, train_step, seed, steps=steps, align_steps=min(ALIGN_STEPS, steps), progress=progress)
     curves["1 block" if blocks == 1 else f"{blocks} blocks"] = right_by_step(other, kept)
 if "4 blocks" not in curves:
-    curves["4 blocks, recorded"] = dict(
-        zip(range(0, 900, 100), [0.085, 0.13, 0.87, 0.96, 0.98, 0.965, 0.97, 0.97, 0.97], strict=True)
-    )
+    curves["4 blocks, recorded"] = dict(zip(range(0, 900, 100), [0.085, 0.13, 0.87, 0.96, 0.98, 0.965, 0.97, 0.97, 0.97], strict=True))
 show_right_by_step(curves, chance=1 / 9)
 
 # %% [markdown]
@@ -1300,7 +1295,6 @@ for name, one in (("before", model), ("after", cautious)):
 # %% id="controls" draws="1"
 controls = False
 if controls:
-
     def shuffled_step(model, optimizer, batch):
         token_ids, prompt_lengths, image_patches = batch
         return train_step(model, optimizer, (token_ids, prompt_lengths, image_patches.roll(1, 0)))
@@ -1817,7 +1811,9 @@ print("diagnosis:", diagnose(broken, check_up))
 
 
 # %% exercise="3.P7"
-def shuffle_questions(token_ids: Tensor, image_patches: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def shuffle_questions(
+    token_ids: Tensor, image_patches: Tensor, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """Questions and their images in another order, each question with its own image.
 
     Args:

@@ -107,22 +107,13 @@ check_recall(
     recall,
     {
         "a shape": ((24 // 8 * 24 // 8, 8 * 8), "Three rows of three patches, 64 pixels each."),
-        "a number": (
-            6 - 1,
-            "Each position predicts the word after it, so the last one of the prompt predicts the first one of the answer.",
-        ),
+        "a number": (6 - 1, "Each position predicts the word after it, so the last one of the prompt predicts the first one of the answer."),
         "a map": (
             [round(one, 2) for one in (heads * lengths).sum(0).tolist()],
             "Weight times length, added up over the heads: the second head decides.",
         ),
-        "a brighter patch": (
-            "the same" if torch.allclose(normed, brighter, atol=1e-4) else "changed",
-            "The mean is subtracted first.",
-        ),
-        "a wrong mask": (
-            first_row.argmax().item(),
-            "The only word is the first row of the mask, which leaves it the first patch.",
-        ),
+        "a brighter patch": ("the same" if torch.allclose(normed, brighter, atol=1e-4) else "changed", "The mean is subtracted first."),
+        "a wrong mask": (first_row.argmax().item(), "The only word is the first row of the mask, which leaves it the first patch."),
     },
 )
 
@@ -238,9 +229,7 @@ def patch_embedding(images: Tensor, weight: Tensor, bias: Tensor, cls: Tensor, p
 # %% id="try-embedding" draws="1"
 two_pixels = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).T.reshape(3, 1, 2)
 learned = torch.tensor([[0.5], [1.0]])
-print(
-    patch_embedding(two_pixels, torch.ones(1, 3, 1, 1), torch.tensor([10.0]), torch.tensor([100.0]), learned).tolist()
-)
+print(patch_embedding(two_pixels, torch.ones(1, 3, 1, 1), torch.tensor([10.0]), torch.tensor([100.0]), learned).tolist())
 
 # %% [markdown]
 # ## One layer
@@ -302,21 +291,10 @@ def vit_attention(layer: nn.Module, tokens: Tensor) -> tuple[Tensor, Tensor]:
 # %% stuck="4.19"
 def vit_attention(layer, tokens):
     sequence = tokens.reshape(-1, *tokens.shape[-2:]).transpose(0, 1)  # PyTorch's own order: (T, B, d_model)
-    together = [
-        torch.cat([getattr(one, kind) for one in (layer.W_Q, layer.W_K, layer.W_V)]) for kind in ("weight", "bias")
-    ]
+    together = [torch.cat([getattr(one, kind) for one in (layer.W_Q, layer.W_K, layer.W_V)]) for kind in ("weight", "bias")]
     output, weights = F.multi_head_attention_forward(
-        *[sequence] * 3,
-        tokens.shape[-1],
-        layer.num_heads,
-        *together,
-        None,
-        None,
-        False,
-        0.0,
-        layer.W_O.weight,
-        layer.W_O.bias,
-        average_attn_weights=False,
+        *[sequence] * 3, tokens.shape[-1], layer.num_heads, *together, None, None, False, 0.0,
+        layer.W_O.weight, layer.W_O.bias, average_attn_weights=False,
     )
     return output.transpose(0, 1).reshape(tokens.shape), weights.reshape(*tokens.shape[:-2], *weights.shape[1:])
 
@@ -738,9 +716,7 @@ found = {
 for task, questions in held.items():
     drawn = {name.replace(" × ", "\n× "): maps[0] / maps[0].sum() for name, maps in found[task].items()}
     print(decode(asked[task][0]), "→", WORDS[said[task][0]])
-    show_scene_maps(
-        questions.image_patches[0], {**drawn, "chance": torch.full((9,), 1 / 9)}, int(questions.cells[0, 0])
-    )
+    show_scene_maps(questions.image_patches[0], {**drawn, "chance": torch.full((9,), 1 / 9)}, int(questions.cells[0, 0]))
 
 # %% [markdown]
 # *Three rows, one for each kind of question: the scene with the patch in question framed in orange, and five 3×3 maps on one
@@ -987,9 +963,7 @@ for task, questions in held.items():
     effects = effects_of(score, questions.image_patches)
     cells = questions.cells[:, :1]
     own, others = effects.gather(1, cells).mean(), effects.scatter(1, cells, 0.0).sum(1).mean() / 8
-    print(
-        f"{task}: the probability falls by {own:.3f} without the patch in question, by {others:.3f} without another one"
-    )
+    print(f"{task}: the probability falls by {own:.3f} without the patch in question, by {others:.3f} without another one")
     for name, maps in found[task].items():
         tau, hit = rank_correlation(maps, effects).mean(), on_target(maps, questions.cells[:, 0])
         print(f"    {name:21} Kendall's τ {tau:6.3f}, largest on the patch in question {hit:.3f}")
@@ -1015,7 +989,9 @@ changes = {**{f"head {head}": shuffled([head]) for head in heads}, "all heads": 
 changes["uniform"] = lambda weights: torch.full_like(weights, 1 / weights.shape[-1])
 same = {}
 for task, questions in held.items():
-    told = {name: with_weights(model, asked[task], questions.image_patches, change) for name, change in changes.items()}
+    told = {
+        name: with_weights(model, asked[task], questions.image_patches, change) for name, change in changes.items()
+    }
     same[task] = {name: (words == said[task]).float().mean().item() for name, words in told.items()}
 show_heads_by_task(
     {task: {"weights shuffled": list(shares.values())} for task, shares in same.items()},
@@ -1245,7 +1221,9 @@ print(gate_report(PADDING, broken))
 
 
 # %% exercise="4.5"
-def look_past_padding(cross_attn: nn.Module, words: Tensor, patches: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
+def look_past_padding(
+    cross_attn: nn.Module, words: Tensor, patches: Tensor, padding: Tensor
+) -> tuple[Tensor, Tensor]:
     """What each word sees of its own scene, and where it looks.
 
     Args:
@@ -1693,8 +1671,7 @@ query, key = torch.randn(2, 1, 64, generator=generator).to(device)
 distances = torch.arange(61, device=device)
 scores = {
     kind: {
-        place: (put(query, torch.full((1,), place, device=device)) @ put(key.expand(61, -1), place + distances).T)[0]
-        / 8
+        place: (put(query, torch.full((1,), place, device=device)) @ put(key.expand(61, -1), place + distances).T)[0] / 8
         for place in (0, 50, 500)
     }
     for kind, put in (("turned", rotate), ("added", added_waves))
@@ -1854,9 +1831,7 @@ for groups in (4, 2, 1):
     shared = share_keys(model, groups)
     layer, tokens = shared.blocks[0].self_attn, torch.randn(2, 9, MODEL["d_model"], device=device)
     with torch.no_grad():
-        heads = [
-            linear(tokens).unflatten(-1, (4, -1)).transpose(-3, -2) for linear in (layer.W_Q, layer.W_K, layer.W_V)
-        ]
+        heads = [linear(tokens).unflatten(-1, (4, -1)).transpose(-3, -2) for linear in (layer.W_Q, layer.W_K, layer.W_V)]
         of_groups = [heads[0], *(source[:, :: 4 // groups] for source in heads[1:])]
         off = (grouped_attention(*of_groups) - heads_of(layer, tokens, tokens)[1]).abs().max()
     before = words_right(shared, unseen)
@@ -2048,7 +2023,6 @@ def attend_with_cache(layer: nn.Module, tokens: Tensor, cache: tuple[Tensor, Ten
     Returns:
         output (..., T, d_model), cache: keys and values of all tokens, each (..., H, P + T, d_head)
     """
-
     ### BEGIN SOLUTION
     def split(tensor):
         return tensor.unflatten(-1, (layer.num_heads, -1)).movedim(-2, -3)
@@ -2132,12 +2106,7 @@ else:
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     query, key, value = torch.randn(3, 8, 16, 2048, 64, device=device, dtype=torch.float16)
-    for backend in (
-        SDPBackend.MATH,
-        SDPBackend.EFFICIENT_ATTENTION,
-        SDPBackend.FLASH_ATTENTION,
-        SDPBackend.CUDNN_ATTENTION,
-    ):
+    for backend in (SDPBackend.MATH, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION):
         try:
             with torch.no_grad(), sdpa_kernel(backend):
                 F.scaled_dot_product_attention(query, key, value)
@@ -2215,7 +2184,9 @@ class ConcatenatedAttention(nn.Module):
         self.self_attn = MultiHeadAttention(d_model, num_heads)
         ### END SOLUTION
 
-    def forward(self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Self-attention over image and text.
 
         Args:
@@ -2367,17 +2338,24 @@ for count, gate in ((0, 0.0), (32, 0.0), (1, 100.0), (32, 100.0)):
     with torch.no_grad(), added_layers(model, new_layers(GatedCrossAttention, count, gate).to(device)):
         logits, _ = model(rows.token_ids[:, :7].to(device), rows.image_patches.to(device))
     right = (logits[:, 4:7].argmax(-1).cpu() == rows.token_ids[:, 5:8]).all(1).float().mean()
-    print(f"{count:2} new layers, gate {'open' if gate else 'closed':6}  {right:.3f} of the rows are read right")
+    print(
+        f"{count:2} new layers, gate {'open' if gate else 'closed':6}  {right:.3f} of the rows are read right"
+    )
 
 # %% id="try-queries" draws="1"
 need("LearnedQueries", "4.17")
 generator = torch.Generator().manual_seed(seed)
-for name, start in (("drawn apart", torch.randn(4, 8, generator=generator)), ("all alike", torch.zeros(4, 8))):
+for name, start in (
+    ("drawn apart", torch.randn(4, 8, generator=generator)),
+    ("all alike", torch.zeros(4, 8)),
+):
     layer = LearnedQueries(4, 8, 1)
     layer.queries.data.copy_(start)
     summary, _ = layer(torch.randn(5, 9, 8, generator=generator))
     gradient = torch.autograd.grad(summary.square().cumsum(-1).sum(), layer.queries)[0]
-    print(f"{name:12} gradients of query 0 and query 1 differ by {(gradient[0] - gradient[1]).abs().max():.1e}")
+    print(
+        f"{name:12} gradients of query 0 and query 1 differ by {(gradient[0] - gradient[1]).abs().max():.1e}"
+    )
 
 # %% [markdown]
 # ## Predict, then run: the three ways side by side
@@ -2396,8 +2374,14 @@ layers = WayLayers(ConcatenatedAttention, GatedCrossAttention, LearnedQueries)
 trained_ways = {}
 for way in WAYS:
     started = time.process_time()
-    way_model, _ = train_way(way, layers, seed, steps=WAY_STEPS if train_steps is None else train_steps, device=device)
-    trained_ways[way] = {**way_scores(way_model), "model": way_model, "seconds": time.process_time() - started}
+    way_model, _ = train_way(
+        way, layers, seed, steps=WAY_STEPS if train_steps is None else train_steps, device=device
+    )
+    trained_ways[way] = {
+        **way_scores(way_model),
+        "model": way_model,
+        "seconds": time.process_time() - started,
+    }
     print(
         f"{way:22} right {trained_ways[way]['right']:.3f}, map on the patch {trained_ways[way]['on the patch']:.3f}, "
         f"{counted_flops(way_model):,} FLOPs a question, {trained_ways[way]['seconds']:.1f} s of training"
@@ -2407,7 +2391,9 @@ ways = trained_ways
 # %% id="compare-ways" draws="1"
 need("ways", "4.17")
 compare_predictions(my_ways, {way: found["right"] for way, found in ways.items()})
-show_squares({f"{way}\n{found['right']:.2f} right": found["by place"] for way, found in ways.items()}, "right answers")
+show_squares(
+    {f"{way}\n{found['right']:.2f} right": found["by place"] for way, found in ways.items()}, "right answers"
+)
 
 # %% [markdown]
 # *Three maps of 3×3 places, the share of right answers at each. Concatenation and gated cross-attention are bright
@@ -2424,7 +2410,9 @@ with torch.no_grad():
         .summary.to("cpu")(
             ways[QUERIES]["model"]
             .to("cpu")
-            .image_norm(ways[QUERIES]["model"].aligner(asked.image_patches) + ways[QUERIES]["model"].image_positions)
+            .image_norm(
+                ways[QUERIES]["model"].aligner(asked.image_patches) + ways[QUERIES]["model"].image_positions
+            )
         )[1]
         .mean((0, 1))
     )
@@ -2516,7 +2504,9 @@ show_costs(
 
 # %% id="coloured-world" draws="1"
 scenes = [held_out_coloured(task, 1, unseen=True, seed=seed + n) for n, task in enumerate(COLOURED_TASKS, 3)]
-sentences = [" ".join(COLOURED_WORDS[token] for token in scene.token_ids[0].tolist() if token > 2) for scene in scenes]
+sentences = [
+    " ".join(COLOURED_WORDS[token] for token in scene.token_ids[0].tolist() if token > 2) for scene in scenes
+]
 show_pictures(
     torch.cat([to_pictures(scene.image_patches) for scene in scenes]),
     [text.partition("?")[0] + "?" for text in sentences],
@@ -2558,15 +2548,22 @@ coloured, coloured_losses = train_coloured(
     device=device,
 )
 pair_scores = coloured_scores(coloured)
-print(f"{len(coloured_losses)} steps in {time.process_time() - started:.1f} s, last loss {coloured_losses[-1]:.3f}")
+print(
+    f"{len(coloured_losses)} steps in {time.process_time() - started:.1f} s, last loss {coloured_losses[-1]:.3f}"
+)
 
 # %% id="compare-pairs" draws="1"
 need("pair_scores", "4.17")
 shares = {name: {task: row["right"] for task, row in rows.items()} for name, rows in pair_scores.items()}
 compare_predictions(
-    my_pairs, {f"{task}, {name.split()[0]}": shares[name][task] for task in COLOURED_TASKS for name in shares}
+    my_pairs,
+    {f"{task}, {name.split()[0]}": shares[name][task] for task in COLOURED_TASKS for name in shares},
 )
-show_gap(shares["seen pairs"], shares["unseen pairs"], {"colour": 1 / 5, "at": 1 / 5, "where": 1 / 9, "left": 1 / 10})
+show_gap(
+    shares["seen pairs"],
+    shares["unseen pairs"],
+    {"colour": 1 / 5, "at": 1 / 5, "where": 1 / 9, "left": 1 / 10},
+)
 
 # %% [markdown]
 # *Bars in twos, seen pairs beside unseen pairs, for the four kinds of question; dotted lines: chance. The gap is widest for

@@ -14,6 +14,7 @@ from grader.build.provided import extract
 from grader.submission.code.source_names import names_bound_by
 
 PROJECT = ("grader", "attention")
+TYPES = ("collections.abc", "typing")  # what annotations are made of
 
 
 class Part(NamedTuple):
@@ -100,18 +101,41 @@ def _uses(module: str) -> dict[str, frozenset[str]]:
 
 
 def slim(source: str) -> str:
-    """Return code without docstrings, comments and the annotations of functions, which nothing reads as it runs."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                node.body = node.body[1:] or [ast.Pass()]
-        if isinstance(node, ast.FunctionDef):
-            node.returns = None
-            for argument in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs):
-                argument.annotation = None
-    return ast.unparse(tree)
+    """Return code without docstrings, comments, annotations and what was imported for these, which nothing reads as it runs."""
+    tree = _Slim().visit(ast.parse(source))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module in TYPES:
+            node.names = [one for one in node.names if (one.asname or one.name) in used]
+    tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom) or node.names]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+class _Slim(ast.NodeTransformer):
+    """Takes out docstrings and annotations, but those in the body of a class: they make its fields."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        rest = [one for one in (node.args.vararg, node.args.kwarg) if one]
+        for argument in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs, *rest):
+            argument.annotation = None
+        self.generic_visit(node)
+        return _undocumented(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.body = [one if isinstance(one, ast.AnnAssign) else self.visit(one) for one in node.body]
+        return _undocumented(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        return ast.Assign([node.target], node.value) if node.value else None
+
+
+def _undocumented(node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
+    """Return a definition without its docstring."""
+    if ast.get_docstring(node, clean=False) is not None:
+        node.body = node.body[1:]
+    node.body = node.body or [ast.Pass()]
+    return node
 
 
 def _in_order(needs: dict[str, set[str]]) -> Iterator[str]:

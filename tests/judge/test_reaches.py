@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import jupytext
 import pytest
 
-from corpus.answers import BLIND, VARIANTS
+from corpus.answers import CORPORA, VARIANTS, answers
 from grader.course import lessons
 from grader.judge import reaches as module
 from grader.judge.reaches import PUT_TOGETHER, reaches
@@ -96,9 +95,9 @@ def right_answers() -> Iterator[tuple[str, str]]:
         for exercise in lesson.exercises:
             for writing in (*exercise.writings, *exercise.reference):
                 yield f"{exercise.id} {writing.__name__}", inspect.getsource(writing)
-    for file in sorted(BLIND.glob("*.py")):
-        for source in re.split(r"^# %%.*$", file.read_text("utf-8"), flags=re.MULTILINE):
-            yield file.name, source
+    for corpus in CORPORA:
+        for answer in answers(corpus):
+            yield f"{answer.exercise} {answer.name}", answer.source
 
 
 def test_no_right_answer_is_flagged() -> None:

@@ -139,7 +139,15 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
                 time.sleep(PAUSE)
                 continue
             kind = StudentNameError if isinstance(error, UnicodeEncodeError) else RecordError
-            raise kind(f"{shown(url)}: {_explain(reason, error)}") from error
+            raise kind(f"{shown(url)}: {_explain(_without_address(reason, url), error)}") from error
+
+
+def _without_address(reason: str, url: str) -> str:
+    """Return a driver's words without the place that it was given: of a wrong address it may take a part of the password for it."""
+    secret = re.search(r"//[^:/@]*:(.*)@", url.partition("?")[0], flags=re.DOTALL)
+    for part in re.split(r"[@:/]", secret[1]) if secret else ():
+        reason = reason.replace(part, "***") if part else reason
+    return reason
 
 
 def _explain(reason: str, error: Exception) -> str:
