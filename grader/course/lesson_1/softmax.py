@@ -58,8 +58,8 @@ SOFTMAX_MISTAKES = edits(stable_softmax, """
     overflows: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         total.masked_fill(total == 0, 1.0)  →  total
-    overflow_hidden: exp of a large score is infinite, and nan_to_num makes 0 of the NaN that comes of it. Subtract the
-        row's largest score first.
+    overflow_hidden: exp of a large score is infinite, and the NaN that comes of it is made 0 here. Subtract the row's
+        largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         = result.nan_to_num(0.0)
     uniform_in_empty_rows: A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n.

@@ -86,8 +86,8 @@ def look(
 ALIGNED_MISTAKES = edits(AlignedCrossAttention, """
     cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner.
         self.aligner(image_tokens)  →  image_tokens[..., : text_tokens.shape[-1]]
-    aligner_never_used: The aligner is made and never called: the attention reads the raw image tokens. Hand it the
-        aligned ones.
+    aligner_never_used: The aligner is made and never called: the attention reads the image tokens as they come. Hand it
+        the aligned ones.
         (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
         self.aligner(image_tokens)  →  image_tokens
     image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.

@@ -73,8 +73,8 @@ ALIGNER_REPAIR_MISTAKES = edits(image_tokens, """
     aligner_still_frozen: No gradient gets to the aligner: it is called where none is recorded, or its tokens are
         detached. The encoder alone was meant to stay as it is.
         return aligner(features)  →  with torch.no_grad(): return aligner(features)
-    inference_mode: Tensors of inference_mode can never take part in a gradient, so the aligner cannot learn from them.
-        Use torch.no_grad().
+    inference_mode: Tensors that are made like this can never take part in a gradient, so the aligner cannot learn from
+        them. Use torch.no_grad().
         torch.no_grad()  →  torch.inference_mode()
     gradient_begins_at_the_tokens: requires_grad_ on the tokens lets gradients get as far as the tokens. What made
         them, the aligner, still gets none.
