@@ -59,6 +59,7 @@ def grade(folder: Path, jobs: int = 1, before: Callable[[], None] | None = None,
     from grader.commands.console import Terminal
     from grader.commands.grade import run
     from grader.commands.options import GradeOptions
+    from grader.complaint import Complaint
     from grader.sandbox.process import ServerProcess
     from grader.sandbox.tiers import resolve_tier
 
@@ -70,7 +71,12 @@ def grade(folder: Path, jobs: int = 1, before: Callable[[], None] | None = None,
         paths = [folder / "submitted"]
         options = GradeOptions(paths=paths, root=folder, assignment=NAME, device="cpu", jobs=jobs)
         server = ServerProcess(resolve_tier("auto"), wait=False) if head_start else None
-        code = run(options, Terminal(out=console, err=console), server)
+        terminal = Terminal(out=console, err=console)
+        try:
+            code = run(options, terminal, server)
+        except Complaint as error:  # as the command line ends
+            terminal.complain(error)
+            code = 2
     os._exit(10 + code)
 
 
