@@ -51,3 +51,22 @@ def test_a_right_line_is_not_blamed(exercise: str, answer: str, not_said: str) -
     assert judged.outcome is Outcome.FAILED
     assert judged.hint
     assert not_said not in judged.hint
+
+
+def test_a_comparison_that_the_code_does_not_have_is_not_spoken_of() -> None:
+    """Here the diagonal is left out of a sum. So it would be with == 1 in the place of <= 1, and nothing is compared with 1."""
+    answer = """
+def classify_pattern(weights):
+    share = weights / weights.sum()
+    if attention_entropy(weights).mean() > 0.95:
+        return "uniform"
+    if share.sum(0).max() >= 0.5:
+        return "hub"
+    if share.diagonal().sum() >= 0.5:
+        return "diagonal"
+    return "local" if share.diagonal(1).sum() + share.diagonal(-1).sum() >= 0.75 else "other"
+"""
+    lesson = lessons()["2-heads"]
+    judged = verdict(lesson, lesson.exercise("2.P2"), answer)
+    assert judged.outcome is Outcome.FAILED
+    assert "the comparison with" not in judged.hint

@@ -227,3 +227,8 @@ def test_zeros_are_no_rounding():
 
 def trial(name, got, want, passed=False, **inputs):
     return Seen("values", passed, {name: got}, {name: want}, inputs)
+
+
+def test_of_a_row_that_is_swept_away_nothing_grew() -> None:
+    swept = WEIGHTS.masked_fill(torch.arange(5).unsqueeze(-1) == 2, 0.0)
+    assert "In the weights, some are 0 that should not be." in found(swept, WEIGHTS, name="weights")
