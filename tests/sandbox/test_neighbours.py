@@ -10,7 +10,7 @@ from as_user import USER, run_as
 
 SCRIPT = Path(__file__).parents[2] / "corpus" / "neighbours_script.py"
 SITUATIONS = [(0, "full"), (0, "partial"), (USER, "full"), (USER, "partial")]
-pytestmark = pytest.mark.fast_cases("root-full", f"{USER}-partial")  # each takes a quarter of a minute
+pytestmark = pytest.mark.fast_cases("root-full")  # each takes a quarter of a minute
 
 
 @pytest.fixture(scope="module", params=SITUATIONS, ids=lambda one: f"{one[0] or 'root'}-{one[1]}")

@@ -60,6 +60,7 @@ def told_by(tier: str, tmp_path: Path) -> dict:
     return run_as(USER, tmp_path, tmp_path / "script.py", tier, str(tmp_path / "secret"))
 
 
+@pytest.mark.fast_cases("partial")
 @pytest.mark.parametrize("tier", ["full", "partial", "none"])
 def test_an_ordinary_user_has_this_tier(tier, tmp_path):
     told = told_by(tier, tmp_path)
