@@ -9,8 +9,6 @@ It has the checks that most exercises have: the values; batches, where a shape b
 gradients where the function computes with tensors. What needs other checks is declared with `StandardChecks` and `Check`.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

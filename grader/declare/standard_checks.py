@@ -1,7 +1,5 @@
 """The checks that nearly every exercise has: values, batch dimensions, gradients and side effects."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a course is about, for the sentences and the slips that explain wrong answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

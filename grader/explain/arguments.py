@@ -1,7 +1,5 @@
 """The reference on other arguments: what comes out if an argument is ignored, swapped, scaled or taken from another."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys

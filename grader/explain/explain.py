@@ -5,8 +5,6 @@ effects; the reference on other arguments; a relation between the values and the
 none of them names the line, a small change that makes the answer right does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """What a wrong answer shows by itself: its exception, the form of its values, its side effects, and the line that causes them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Exercise 1.4: attention."""
 
-from __future__ import annotations
-
 import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Exercise 1.8 CrossAttention: queries come from text, keys and values from an image."""
 
-from __future__ import annotations
-
 import torch
 from attention.single_head import CrossAttention
 

@@ -1,7 +1,5 @@
 """Exercises 1.5 and 1.6: the causal mask, the padding mask, and attention with a mask."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise 1.9: `pointer_loss`, and the attention maps of the pointer that is trained with it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

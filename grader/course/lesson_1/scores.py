@@ -1,7 +1,5 @@
 """Exercises 1.1 and 1.2: dot-product scores, plain and scaled."""
 
-from __future__ import annotations
-
 import torch
 from attention.dot_product import attention_scores, scaled_scores
 

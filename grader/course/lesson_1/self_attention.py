@@ -1,7 +1,5 @@
 """Exercise 1.7 SelfAttention: tokens ask, and the same tokens answer."""
 
-from __future__ import annotations
-
 import torch
 from attention.single_head import SelfAttention
 

@@ -1,7 +1,5 @@
 """Exercise 1.3: a softmax that stays finite."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

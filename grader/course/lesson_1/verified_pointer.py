@@ -1,7 +1,5 @@
 """How the training of 1.9 is verified without being repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercise 2.8, ablate_head: the output of a layer without one of its heads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise 2.7, AlignedCrossAttention: text tokens attend to image tokens that a TokenAligner has mapped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

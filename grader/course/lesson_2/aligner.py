@@ -1,7 +1,5 @@
 """Exercise 2.1, TokenAligner: one linear layer, two layers with a GELU, or the identity."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

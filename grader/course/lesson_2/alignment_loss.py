@@ -1,7 +1,5 @@
 """Exercise 2.3, alignment_loss: the cross-entropy of each token's similarities with all words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The check of 2.6 that dropout acts on the weights: its probe and its judge."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

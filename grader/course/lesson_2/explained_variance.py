@@ -3,8 +3,6 @@
 The linear fit, from aligned tokens to tokens, is called the readout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercises 2.4 and 2.5: split_heads, and merge_heads, which undoes it."""
 
-from __future__ import annotations
-
 import torch
 from attention.heads import merge_heads, split_heads
 

@@ -1,7 +1,5 @@
 """Exercise 2.6, MultiHeadAttention; the check of dropout is in `dropout`, that of the trained reader in `trained_reader`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise 2.P2, classify_pattern: a word for an attention map."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

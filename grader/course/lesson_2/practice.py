@@ -1,7 +1,5 @@
 """Two exercises for practice: 2.P1 attention_entropy and 2.P3 ImageTextFusion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

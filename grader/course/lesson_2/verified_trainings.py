@@ -1,7 +1,5 @@
 """The checks on what lesson 2 trains, the aligner of 2.3 and the reader of 2.6; and how its training is verified instead."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

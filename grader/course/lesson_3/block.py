@@ -1,7 +1,5 @@
 """Exercise 3.3: `VisionLanguageBlock`, in which text attends to itself and to the image."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

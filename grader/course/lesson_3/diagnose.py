@@ -4,8 +4,6 @@ An answer holds for a rule only if it keeps to it close to its threshold: so the
 healthy ones that are barely not. Wherever `diagnose` must not look, the opposite illness is to be seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import log

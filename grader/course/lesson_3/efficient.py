@@ -1,7 +1,5 @@
 """Practice 3.P1 and 3.P2: a sliding window, and linear attention; neither makes an n × n matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Practice 3.P3: `fused_forward`, a layer's output through PyTorch's fused kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

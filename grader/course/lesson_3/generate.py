@@ -1,7 +1,5 @@
 """Exercise 3.7: `generate`, which answers word by word, on a small model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercise 3.4: `MiniVLM`, the whole model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercises 3.1 and 3.9: `patchify` cuts images into patches, `swap_patches` exchanges two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise 3.2: `PositionEmbedding`, a learned vector for each position."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

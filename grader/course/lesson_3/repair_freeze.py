@@ -1,7 +1,5 @@
 """Practice 3.P6: `start_stage_two`, which thaws a model that was frozen for its alignment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 

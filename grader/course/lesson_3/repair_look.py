@@ -1,7 +1,5 @@
 """Practice 3.P5: `look_at_image`, how the words of a model whose attention collapsed look at the image."""
 
-from __future__ import annotations
-
 import torch
 from attention.repairs import look_at_image
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Practice 3.P7: `shuffle_questions`, which keeps each question with its own image."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

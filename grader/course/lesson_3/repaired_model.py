@@ -4,8 +4,6 @@ The notebook trains a pocket-sized model with the piece that the student mended.
 answers: it rebuilds the model from its weights, with the reference's own wiring, and counts itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise 3.5: `shift_targets`, which returns the word that each position has to predict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

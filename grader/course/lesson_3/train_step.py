@@ -1,7 +1,5 @@
 """Exercise 3.6: `train_step`, one step of training, on a small model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise 3.8: `value_weighted_map`, and the model that the submission trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

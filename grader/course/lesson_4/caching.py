@@ -1,7 +1,5 @@
 """Exercise 4.14: `attend_with_cache`, self-attention that computes keys and values of each token once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise 4.3: `deletion_curve`, `insertion_curve` and `area_under`, which put an explanation to the test."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise 4.2: `gradient_attention`, attention weighted by what the score gains from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

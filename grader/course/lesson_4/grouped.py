@@ -1,7 +1,5 @@
 """Exercise 4.12: `grouped_attention`, in which several heads share keys and values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

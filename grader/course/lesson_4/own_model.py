@@ -4,8 +4,6 @@ The judge puts the weights that came back into the reference's model, and explai
 difference how long the model was trained, or whether it is the student's own model of lesson 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch

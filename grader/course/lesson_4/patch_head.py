@@ -1,7 +1,5 @@
 """Exercise 4.4: `patch_head`, which puts the output of one head from one scene into the run on another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

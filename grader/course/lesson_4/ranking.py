@@ -3,8 +3,6 @@
 The explanations are given ones, so that an error in 4.1 or 4.2 costs nothing here. The model's weights are drawn by the grader. The scenes hold digits of the test split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Exercises 4.18 to 4.21: a vision transformer, from patches to what [CLS] looks at."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise 4.7: `image_tokens`, in the place of one that freezes the aligner along with the encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

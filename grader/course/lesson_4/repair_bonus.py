@@ -1,7 +1,5 @@
 """Exercise 4.9: `looking_loss`, in the place of a loss that punishes what it was meant to reward."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

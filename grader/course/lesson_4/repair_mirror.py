@@ -1,7 +1,5 @@
 """Exercise 4.8: `mirror_left_right`, in the place of one that mirrors scenes and leaves their questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

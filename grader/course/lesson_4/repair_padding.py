@@ -1,7 +1,5 @@
 """Exercise 4.5: `look_past_padding`, in the place of a look whose mask means the opposite."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Exercise 4.6: `look_once`, in the place of an attention without its scale."""
 
-from __future__ import annotations
-
 import torch
 from attention.mended import look_once
 from attention.short_trainings import SCALE

@@ -1,7 +1,5 @@
 """Exercise 4.1: `attention_rollout`, attention followed through the layers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

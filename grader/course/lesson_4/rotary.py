@@ -1,7 +1,5 @@
 """Exercises 4.10 and 4.11: rotary positions, on a line and on a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -4,8 +4,6 @@ The notebook trains a small model with the piece that the student mended. The ju
 answers: it puts the model's weights into one with the reference's piece, and counts itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Exercise 4.13: `tiled_attention`, exact attention whose memory grows with n and not with n²."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

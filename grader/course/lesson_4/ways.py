@@ -1,7 +1,5 @@
 """Exercises 4.15 to 4.17: concatenation, gated cross-attention and learned queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

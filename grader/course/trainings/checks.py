@@ -1,7 +1,5 @@
 """The two checks that every verified training has: it begins as the reference's, and it goes on as the reference's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

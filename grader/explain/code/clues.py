@@ -3,8 +3,6 @@
 Without the effect none of these lines need be wrong: `.detach()` is a clue only where a gradient is missing.
 """
 
-from __future__ import annotations
-
 from grader.explain.code.data_flow import Flow
 from grader.explain.code.effects import (
     DEVICE,

@@ -1,7 +1,5 @@
 """Effects of a student's code that are measured, and whose cause `grader.explain.code.clues` then looks for in the code."""
 
-from __future__ import annotations
-
 GRADIENT = "a gradient is missing"
 PART = "a gradient is smaller or larger than it should be: one of its ways is cut off"
 FLOAT32 = "float32 came, where float64 is due"

@@ -1,7 +1,5 @@
 """Read a student's code as a tree: the statement of a line, the shapes of its parts, what feeds the result."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What exceptions about calls mean: arguments, results, truth values, and values of the wrong kind."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A probe raises them as WrongForm (declare/probes.py). No line of the student's r
 looked at.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

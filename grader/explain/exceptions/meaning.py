@@ -1,7 +1,5 @@
 """Say what an exception means for the line of the student's code that raised it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """What exceptions about names and attributes mean: misspelt, never set, not registered, or asked of the wrong thing."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import difflib

@@ -1,7 +1,5 @@
 """What exceptions about shapes mean: sums, masks, einsum; those about products are in `products`."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Mapping

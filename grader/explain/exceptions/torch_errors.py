@@ -1,7 +1,5 @@
 """What other exceptions of torch mean: sizes written out, axes, indices, dtypes, gradients, losses."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What exceptions about values of the wrong kind mean: a number, a list, a pair or nothing for a tensor, and so on."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

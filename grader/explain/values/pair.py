@@ -1,7 +1,5 @@
 """A leaf that came back beside the expected one, and names for its axes and for constants."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import isclose, isfinite, log, sqrt
