@@ -6,8 +6,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
+from grader.declare.authoring import StandardChecks, edits
 
 
 def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,13 +10,9 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
+from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import drawn, integers
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

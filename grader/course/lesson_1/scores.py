@@ -5,8 +5,7 @@ from attention.dot_product import attention_scores, scaled_scores
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
+from grader.declare.authoring import StandardChecks, edits
 
 # ---------------------------------------------------------------- 1.1 attention_scores
 

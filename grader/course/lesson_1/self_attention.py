@@ -13,9 +13,8 @@ from grader.course.lesson_1.layers import (
     mask_first,
     projections,
 )
+from grader.declare.authoring import StandardChecks, edits
 from grader.declare.drawn import drawn_layer
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
 draw_self_attention = mask_first(

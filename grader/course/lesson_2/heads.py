@@ -4,9 +4,8 @@ import torch
 from attention.heads import merge_heads, split_heads
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import StandardChecks, edits
 from grader.declare.drawn import drawn, given
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
 
 ANY_HEAD_BATCH = "no batch, or several batch dimensions"
 

@@ -17,10 +17,8 @@ from grader.course.lesson_2.layers import (
     list_parameters,
 )
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
-from grader.declare.edits import edits
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.declare.probes import effects_of, load, named, strided, zero_others
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 # ---------------------------------------------------------------- 2.P1 attention_entropy

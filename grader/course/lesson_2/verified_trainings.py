@@ -17,10 +17,7 @@ from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_tr
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
-from grader.declare.exercise import Check
-from grader.declare.lesson import SHORT
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import Trial
+from grader.declare.authoring import SHORT, Check, InputSampler, Trial
 from grader.records import Inputs, Value
 
 ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"

@@ -8,13 +8,9 @@ from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, named
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Value
 
 

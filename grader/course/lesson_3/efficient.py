@@ -10,12 +10,8 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
+from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import Draw, drawn, given, normal
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 UNMASKED: dict[str, str | Draw] = dict(

@@ -10,12 +10,8 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, trials
 from grader.declare.probes import load, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

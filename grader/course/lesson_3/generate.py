@@ -12,12 +12,9 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, trials
 from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 TRIES = 10  # questions that a model gets, before another is drawn

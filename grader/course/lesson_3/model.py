@@ -7,13 +7,9 @@ import torch
 from attention.vlm import MiniVLM
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import Draw, drawn_layer, given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, pair, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -9,13 +9,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
+from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import drawn, given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 3.1 patchify

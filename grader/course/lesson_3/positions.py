@@ -8,12 +8,9 @@ from attention.positions import PositionEmbedding
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import Check, StandardChecks, edits, trials
 from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, named, purity_and_gradients
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Value
 
 draw_positions = drawn_layer(

@@ -7,10 +7,7 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
+from grader.declare.authoring import CONDUCT, Check, edits, trials
 
 
 def _everywhere(words: Tensor, patches: Tensor) -> Tensor:

@@ -10,10 +10,8 @@ import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, trials
 from grader.declare.layer_weights import build_quietly
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 

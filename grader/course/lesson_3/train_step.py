@@ -10,11 +10,8 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, trials
 from grader.declare.probes import side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -11,11 +11,9 @@ from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
+from grader.declare.authoring import Check, edits, trials
 from grader.declare.drawn import drawn_layer, normal
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, side_effects, strided
-from grader.declare.trial import trials
 
 draw_multi_head = drawn_layer(
     MultiHeadAttention,

@@ -8,12 +8,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.ranking import RANKING
+from grader.declare.authoring import Check, InputSampler, edits, in_both, trials
 from grader.declare.drawn import drawn
-from grader.declare.edits import edits, in_both
-from grader.declare.exercise import Check
 from grader.declare.probes import side_effects, strided
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

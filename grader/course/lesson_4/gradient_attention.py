@@ -9,11 +9,9 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.explain_writings import gradient_in_steps
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
+from grader.declare.authoring import Check, edits, trials
 from grader.declare.drawn import drawn, normal
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import side_effects
-from grader.declare.trial import trials
 from grader.records import Value
 
 draw_scored_attention = drawn(

@@ -16,10 +16,8 @@ from attention.tokens import PROMPT_LENGTHS, TASKS, draw_questions
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import copy_weights
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, trials
 from grader.declare.layer_weights import build_quietly
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 

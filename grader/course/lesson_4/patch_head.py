@@ -11,12 +11,9 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, trials
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load, side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

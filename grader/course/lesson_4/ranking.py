@@ -13,11 +13,9 @@ from attention.open_vlm import OpenVLM
 from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from torch import Tensor
 
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, trials
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 RANKED_SIZES = {

@@ -9,11 +9,9 @@ from torch import Tensor, nn
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.authoring import Check, edits, trials
 from grader.declare.drawn import drawn
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import along, as_tensor, effects_of
-from grader.declare.trial import trials
 from grader.records import Value
 
 # Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens.

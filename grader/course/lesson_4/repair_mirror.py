@@ -9,11 +9,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.authoring import Check, edits, trials
 from grader.declare.drawn import drawn, integers, mask
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, pair
-from grader.declare.trial import trials
 from grader.records import Value
 
 # Scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not.

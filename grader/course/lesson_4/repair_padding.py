@@ -9,11 +9,7 @@ from attention.short_trainings import PADDING
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
+from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, trials
 from grader.records import Inputs
 
 

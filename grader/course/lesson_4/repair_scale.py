@@ -7,9 +7,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.edits import edits
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.records import Inputs
 
 

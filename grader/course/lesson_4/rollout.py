@@ -10,12 +10,8 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, trials
 from grader.declare.probes import purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

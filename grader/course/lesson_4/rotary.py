@@ -8,13 +8,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
+from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import drawn, given, integers, normal, where_given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import raised
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here

@@ -16,11 +16,8 @@ from torch import Tensor, nn
 from grader.course.trainings.checks import begins
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of
-from grader.declare.exercise import Check
+from grader.declare.authoring import SHORT, Check, InputSampler, Trial
 from grader.declare.layer_weights import build_quietly
-from grader.declare.lesson import SHORT
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import Trial
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 

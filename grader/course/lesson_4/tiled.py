@@ -9,12 +9,8 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4.modern_writings import tiled_on_both_sides
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.probes import effects_of
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 # A score in the hundreds is rounded at the fifth digit, in float32, and a weight changes by as much.

@@ -8,13 +8,9 @@ from attention.masks import causal_mask
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import Check, Exercise, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
-from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import as_module, as_tensor, learned, pair
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Value
 
 LAYER = dict(d_model="d_model", num_heads="heads")

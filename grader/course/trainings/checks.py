@@ -7,9 +7,7 @@ from torch import Tensor
 
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
-from grader.declare.exercise import Check
-from grader.declare.lesson import SHORT
-from grader.declare.trial import Trial
+from grader.declare.authoring import SHORT, Check, Trial
 from grader.records import Case, Finding, Inputs, Value
 
 
