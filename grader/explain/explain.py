@@ -13,7 +13,6 @@ from grader.explain.code.effects import IDLE
 from grader.explain.fingerprint import alike, fingerprint
 from grader.explain.match import likely, nearest, print_of
 from grader.explain.observed import (
-    of_arguments,
     of_batch,
     of_conduct,
     of_draws,
@@ -108,7 +107,6 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         lambda: of_values(wrong, seen, source, sure=True),
         lambda: of_kind("gradient") if gradients else None,
         lambda: of_kind("mutant"),
-        lambda: of_arguments(wrong, seen),
         lambda: of_spelling(wrong),
         lambda: of_values(wrong, seen, source, sure=False),
         lambda: of_form(wrong, source, sure=False),

@@ -140,22 +140,6 @@ def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explan
     return None
 
 
-def of_arguments(wrong: Sequence[Seen], seen: Sequence[Seen]) -> Explanation | None:
-    """Explain an answer that is right where an argument is left out and wrong where it is given, or the other way round."""
-    given = [_arguments(trial) for trial in wrong]
-    right = [_arguments(trial) for trial in seen if trial.passed and trial.check == wrong[0].check]
-    if not right or any(trial.error for trial in wrong):
-        return None
-    always, never = set.intersection(*given), set.intersection(*right)
-    if left_out := sorted(never - set().union(*given)):
-        says = f"It is right where `{left_out[0]}` is given, and wrong where it is left out: look at its default."
-        return Explanation("relation", says, says)
-    if extra := sorted(always - set().union(*right)):
-        says = f"It is right where `{extra[0]}` is left out, and wrong where it is given."
-        return Explanation("relation", says, says)
-    return None
-
-
 def of_spelling(wrong: Sequence[Seen]) -> Explanation | None:
     """Explain words that are spelled in another way than the task asks."""
     for trial in wrong:
@@ -188,11 +172,6 @@ def _of_missing_refusal(trial: Seen) -> str:
         if due and want is True and trial.error not in ("", "AssertionError", "WrongForm", due[1]):
             return f"For this input {with_article(due[1])} is due. Check the sizes first, and raise it before anything is computed."
     return ""
-
-
-def _arguments(trial: Seen) -> set[str]:
-    """Return the names of the arguments that a trial gives."""
-    return {name.removeprefix("arguments.") for name in trial.inputs if name.startswith("arguments.")}
 
 
 def _words(value: Any) -> set[str]:
