@@ -9,5 +9,5 @@ from grader.declare.edits import edits, in_both
 from grader.declare.exercise import Check, Exercise, Mistake, mistake, mistakes_in
 from grader.declare.lesson import SHORT, Lesson
 from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import BATCH, CONDUCT, StandardChecks, draw_directions
+from grader.declare.standard_checks import BATCH, CONDUCT, StandardChecks, draw_directions, further_check
 from grader.declare.trial import Trial, trials

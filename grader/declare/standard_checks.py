@@ -19,6 +19,11 @@ BATCH = "leading batch dimensions are kept"
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
 
 
+def further_check(**fields: Any) -> Check:
+    """Make a check that needs the check "values"; `fields` are those of Check."""
+    return Check(needs=("values",), **fields)
+
+
 @dataclass(frozen=True, kw_only=True)
 class StandardChecks:
     """Make the usual checks of one function or layer class.

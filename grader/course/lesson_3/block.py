@@ -8,7 +8,7 @@ from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
+from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
 from grader.declare.probes import load, named
 from grader.records import Value
@@ -115,11 +115,10 @@ TEXT_BLOCK = STANDARD_BLOCK.values(
         dict(TEXT_BLOCK_SIZES, cross=False, image=True, mask="causal"),
     ],
 )
-BLOCK_PARTS = Check(
+BLOCK_PARTS = further_check(
     name="parts",
     title="the parts have their names and shapes",
     points=1,
-    needs=("values",),
     probe=block_parts,
     examples=trials(draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False), dict(d_model=4, heads=2, d_ff=3)),
     trials=trials(

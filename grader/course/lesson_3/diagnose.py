@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declare.authoring import Check, InputSampler, edits, trials
+from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
 from grader.declare.probes import side_effects
 from grader.records import Inputs, Value
 
@@ -236,11 +236,10 @@ DIAGNOSE_VALUES = Check(
     examples=trials(draw_patient, *(dict(scenes=5, **ill) for ill in PATIENTS)),
     trials=trials(draw_patient, *(dict(scenes=10, **ill) for ill in PATIENTS)),
 )
-DIAGNOSE_CONDUCT = Check(
+DIAGNOSE_CONDUCT = further_check(
     name="conduct",
     title="the model and the batch stay as they are",
     points=0,
-    needs=("values",),
     probe=diagnose_purity,
     examples=trials(draw_patient, dict(scenes=5, illness="frozen")),
     trials=trials(draw_patient, dict(scenes=10, illness="frozen"), dict(scenes=10, illness="none")),

@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
-from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
+from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import Draw, drawn, given, normal
 from grader.records import Inputs, Value
 
@@ -81,11 +81,10 @@ WINDOW_MISTAKES = edits(window_by_index, """
 
 
 WINDOW_CHECKS = StandardChecks(reference=sliding_window_attention, returns=("output",), draw=draw_with_window)
-WINDOW_MEMORY = Check(
+WINDOW_MEMORY = further_check(
     name="memory",
     title="without any n × n matrix",
     points=0,
-    needs=("values",),
     probe=window_memory,
     examples=trials(draw_with_window, dict(n=23, d=2, d_v=3, window=1)),
     trials=trials(draw_with_window, dict(n=211, d=3, d_v=5, window=2)),
@@ -157,11 +156,10 @@ LINEAR_MISTAKES = edits(linear_attention, """
 
 
 LINEAR_CHECKS = StandardChecks(reference=linear_attention, returns=("output",), draw=draw_without_window)
-LINEAR_MEMORY = Check(
+LINEAR_MEMORY = further_check(
     name="memory",
     title="without any n × n matrix",
     points=0,
-    needs=("values",),
     probe=linear_memory,
     examples=trials(draw_without_window, dict(n=23, d=2, d_v=3)),
     trials=trials(draw_without_window, dict(n=211, d=3, d_v=5)),

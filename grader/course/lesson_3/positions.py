@@ -8,7 +8,7 @@ from attention.positions import PositionEmbedding
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import Check, StandardChecks, edits, trials
+from grader.declare.authoring import StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
 from grader.declare.probes import load, named, purity_and_gradients
 from grader.records import Value
@@ -69,11 +69,10 @@ POSITION_MISTAKES = edits(PositionEmbedding, """
 """)  # fmt: skip
 
 
-ONE_LEARNED_PARAMETER = Check(
+ONE_LEARNED_PARAMETER = further_check(
     name="parameters",
     title="embedding is learned, of shape (n, d_model), and the only parameter",
     points=3,
-    needs=("values",),
     probe=position_parameters,
     examples=trials(draw_position_sizes, dict(n=3, d_model=4)),
     trials=trials(draw_position_sizes, dict(n=11, d_model=7)),

@@ -10,7 +10,7 @@ import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.declare.authoring import Check, InputSampler, trials
+from grader.declare.authoring import Check, InputSampler, further_check, trials
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
@@ -90,11 +90,10 @@ def gate(model: str, at: str) -> Check:
         model: the name that the notebook gives to the model that it trained anew.
         at: the id of the cell that trains it.
     """
-    return Check(
+    return further_check(
         name="repaired",
         title="the training that you repaired gives a model that answers and looks right",
         points=0,
-        needs=("values",),
         probe=repaired_answers,
         names={"repaired": model},
         judge=judge_repaired,

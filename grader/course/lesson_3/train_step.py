@@ -10,7 +10,7 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
-from grader.declare.authoring import Check, InputSampler, edits, trials
+from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
 from grader.declare.probes import side_effects
 from grader.records import Inputs, Value
 
@@ -116,11 +116,10 @@ STEP_MISTAKES = edits(train_step, """
 """)  # fmt: skip
 
 
-TRAINING_CONDUCT = Check(
+TRAINING_CONDUCT = further_check(
     name="conduct",
     title="training mode, a float, and the batch stays as it is",
     points=2,
-    needs=("values",),
     probe=training_purity,
     examples=trials(draw_one_step, dict(sequences=3, tokens=5, vocabulary=7)),
     trials=trials(draw_one_step, dict(sequences=3, tokens=5)),

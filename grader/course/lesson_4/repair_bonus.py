@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, edits, trials
+from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, given, integers, normal
 from grader.declare.probes import effects_of, purity_and_gradients
 from grader.records import Inputs, Value
@@ -93,11 +93,10 @@ BONUS_MISTAKES = edits(looking_loss, """
 
 LOSSES = StandardChecks(reference=looking_loss, returns=("loss",), draw=draw_answers_and_maps)
 BONUS_SMALL = dict(questions=2, words=3, patches=4)
-BONUS_CONDUCT = Check(
+BONUS_CONDUCT = further_check(
     name="conduct",
     title=CONDUCT,
     points=0.5,
-    needs=("values",),
     probe=loss_gradients,
     examples=trials(draw_answers_and_scores, BONUS_SMALL),
     trials=trials(draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Check, edits, trials
+from grader.declare.authoring import Check, edits, further_check, trials
 from grader.declare.drawn import drawn, integers, mask
 from grader.declare.probes import effects_of, pair
 from grader.records import Value
@@ -71,11 +71,10 @@ MIRRORED_VALUES = Check(
     examples=trials(draw_mirrored, dict(scenes=7, pixels=2)),
     trials=trials(draw_mirrored, dict(scenes=31, pixels=3), dict(scenes=23, pixels=11)),
 )
-MIRRORED_CONDUCT = Check(
+MIRRORED_CONDUCT = further_check(
     name="conduct",
     title="the inputs stay as they are; float64 stays float64",
     points=0.5,
-    needs=("values",),
     probe=mirror_conduct,
     examples=trials(draw_mirrored, dict(scenes=5, pixels=2)),
     trials=trials(draw_mirrored, dict(scenes=13, pixels=5, dtype=torch.float64)),

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
-from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
+from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.probes import raised
 from grader.records import Inputs, Value
@@ -107,11 +107,10 @@ ROTATE_BATCH = ROTATE_CHECKS.batch(
         dict(batch_shape=(3,), n=3, d=6, each=True),
     ],
 )
-ODD = Check(
+ODD = further_check(
     name="odd",
     title="an odd width raises a ValueError",
     points=1,
-    needs=("values",),
     probe=rotate_odd,
     examples=trials(draw_odd, dict(n=2, d=3)),
     trials=trials(draw_odd, dict(n=3, d=7), dict(n=2, d=1)),
