@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from grader.explain.code.effects import IDLE
+from grader.explain.code.effects import Effect
 from grader.explain.fingerprint import alike, fingerprint
 from grader.explain.match import likely, nearest, print_of
 from grader.explain.observed import (
@@ -110,7 +110,7 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         lambda: of_spelling(wrong),
         lambda: of_values(wrong, seen, source, sure=False),
         lambda: of_form(wrong, source, sure=False),
-        lambda: of_unused(wrong, source, IDLE),
+        lambda: of_unused(wrong, source, Effect.IDLE),
         lambda: likely(candidates, seen, prints),
     )
     return next((found for layer in layers if (found := layer())), None)

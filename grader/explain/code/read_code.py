@@ -4,6 +4,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from grader.explain.code.effects import Effect
+
 Shape = tuple[int, ...]
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # how Python refuses to parse a source
@@ -28,7 +30,7 @@ class Raising(NamedTuple):
     tree: ast.Module  # of the answer
     node: ast.AST | None  # the line's statement, or the head of it
     foreign: bool  # whether the line stands in another exercise
-    clue: Callable[[str], str]  # names the line of the answer that has an effect
+    clue: Callable[[Effect], str]  # names the line of the answer that has an effect
 
 
 def tree_of(source: str) -> ast.Module:

@@ -14,25 +14,26 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from grader.explain.code.effects import Effect
 from grader.explain.code.read_code import Raising
 
 Says = Callable[[Raising, re.Match], str]
 Rule = tuple[str, Says]
 
 
-def rules(table: str, *functions: Says, **effects: str) -> tuple[Rule, ...]:
-    """Read a table; its functions and effects are handed in, because the builder of the self-check follows names."""
+def rules(table: str, *functions: Says) -> tuple[Rule, ...]:
+    """Read a table; its functions are handed in, because the builder of the self-check follows names."""
     known = {function.__name__: function for function in functions}
     found: list[Rule] = []
     for row in re.split(r"\n(?! )", table.strip()):
         head, *lines = row.splitlines()
         pattern, _, name = head.partition(" → ")
         sentence = " ".join(line.strip() for line in lines)
-        found.append((pattern, partial(_say, effects[name] if name else "", sentence) if lines else known[name]))
+        found.append((pattern, partial(_say, Effect[name] if name else None, sentence) if lines else known[name]))
     return tuple(found)
 
 
-def _say(effect: str, sentence: str, raising: Raising, found: re.Match) -> str:
+def _say(effect: Effect | None, sentence: str, raising: Raising, found: re.Match) -> str:
     """Say what causes an effect, if there is one and its cause is seen, or else the sentence."""
     cause = raising.clue(effect) if effect else ""
     return cause or re.sub(r"\{(\d)\}", lambda hole: found[int(hole[1])], sentence)

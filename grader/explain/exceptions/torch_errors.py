@@ -4,7 +4,7 @@ import ast
 import re
 from math import prod
 
-from grader.explain.code.effects import DEVICE, FLOAT32, GRADIENT, IN_PLACE, ROUNDED
+from grader.explain.code.effects import Effect
 from grader.explain.code.read_code import (
     Raising,
     called_name,
@@ -112,7 +112,7 @@ def joined(raising: Raising, _: re.Match) -> str:
 
 def no_graph(raising: Raising, _: re.Match) -> str:
     """Find what keeps gradients from being recorded."""
-    found = raising.clue(GRADIENT)
+    found = raising.clue(Effect.GRADIENT)
     return found or ("Nothing here was recorded for gradients." if raising.line else "")
 
 
@@ -120,7 +120,7 @@ def frozen(raising: Raising, _: re.Match) -> str:
     """Say what does not require a gradient."""
     if raising.line:
         return "Some of these do not require a gradient: frozen parameters have requires_grad = False. Leave them out."
-    return raising.clue(GRADIENT) or (
+    return raising.clue(Effect.GRADIENT) or (
         "A parameter of your layer does not require a gradient, so it is never learned."
         if self_attributes(raising.tree)
         else ""
@@ -248,5 +248,5 @@ Only Tensors of floating point .* can require gradients
     A parameter must hold floats.
 """,
     no_view, sizes_do_not_multiply, written_size, axis_out_of_range, index_out_of_bounds, joined, no_graph, frozen,
-    targets_and_scores, whole_numbers, FLOAT32=FLOAT32, DEVICE=DEVICE, IN_PLACE=IN_PLACE, ROUNDED=ROUNDED,
+    targets_and_scores, whole_numbers,
 )  # fmt: skip
