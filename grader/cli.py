@@ -1,7 +1,5 @@
 """The command line: each command of `grader`, its options, and what ends it; `grader --help` lists them."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import os

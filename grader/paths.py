@@ -1,7 +1,5 @@
 """Find the course and its files, and write files so that no reader sees a half-written file."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -4,13 +4,11 @@ A `Request` goes into the sandbox and `Evidence` comes back; comparing the evide
 `Verdict`; the verdicts make a `Grade`. All records are frozen; `Status` and `Outcome` list what can happen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 # What crosses the sandbox's boundary in either direction: tensors and JSON values, nested in lists and dicts.
 Value = Any
@@ -205,7 +203,7 @@ class Verdict(_ShortTexts):
     heatmaps: tuple[Heatmap, ...] = ()
     notes: tuple[str, ...] = ()  # "two cells define attention; the last one counted"
     stand_ins: tuple[str, ...] = ()  # earlier exercises that failed and were replaced, here or in `other`
-    other: Verdict | None = None  # the verdict that does not count: as submitted, or with the stand-ins
+    other: "Verdict | None" = None  # the verdict that does not count: as submitted, or with the stand-ins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,7 +359,7 @@ class GradebookEntry:
         return cell.points if cell else verdict.points
 
     @classmethod
-    def of(cls, grade: Grade) -> GradebookEntry:
+    def of(cls, grade: Grade) -> Self:
         """Return the entry of a grade that no gradebook holds."""
         score = grade.score
         return cls(

@@ -1,7 +1,5 @@
 """Read or make the course secret, from which the hidden inputs are drawn."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path

@@ -194,8 +194,7 @@ def calls(folder: str, *functions: str) -> list[str]:
 
 # What grader/explain still says of attention, by module. A module leaves this list, and none comes to it.
 SPEAKS_OF_ATTENTION = {
-    "arguments.py": {"W_Q", "d_k", "d_model", "num_heads"},  # a right answer on other queries, keys and values
-    "values/pair.py": {"d_k", "d_model", "num_heads"},  # what sizes of a trial are called
+    "values/pair.py": {"d_k", "d_model"},  # what sizes of a trial are called
     "exceptions/fixed_sizes.py": {"causal_mask"},
     # The search for a repair also runs in the notebook, which knows no subject.
     "repairs/expressions.py": {"W_K", "W_Q"},

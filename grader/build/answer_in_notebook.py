@@ -1,7 +1,5 @@
 """Where the answer to an exercise stands in a running notebook: the cell that defines it, and cells that ran since."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping, Sequence
 from os.path import exists

@@ -4,8 +4,6 @@ Generated are the solution and student notebooks, the tables of lessons in READM
 docs/classroom/grade.yml, and a note of what the notebooks were built from (see `built`).
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor

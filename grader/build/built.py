@@ -5,8 +5,6 @@ That of an exercise is of all that the numbers of its self-check are computed fr
 committed notebook stay, whatever the last digits are on the processor of whoever builds.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256

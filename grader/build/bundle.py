@@ -1,7 +1,5 @@
 """Collects definitions of this project, and all that they use, so that a notebook can run them without the project."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect
@@ -14,7 +12,6 @@ from grader.build.provided import extract
 from grader.submission.code.source_names import names_bound_by
 
 PROJECT = ("grader", "attention")
-TYPES = ("collections.abc", "typing")  # what annotations are made of
 
 
 class Part(NamedTuple):
@@ -47,17 +44,16 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
         imports[module] = _used_imports(module, names[module])
         todo += [(there, {name}) for there, name in imports[module].values()]
     needs = {module: {there for there, _ in found.values()} for module, found in imports.items()}
-    return tuple(Part(module, slim(_source(module, names[module])), imports[module]) for module in _in_order(needs))
-
-
-def _source(module: str, some: set[str]) -> str:
-    """Return the source of a module, or of some of its names and all that these use, without imports from this project."""
-    return extract(_text(module), tuple(sorted(some)), module)
+    return tuple(
+        Part(module, extract(_text(module), tuple(sorted(names[module])), module), imports[module])
+        for module in _in_order(needs)
+    )
 
 
 @cache
 def _text(module: str) -> str:
-    return Path(inspect.getfile(importlib.import_module(module))).read_text("utf-8")
+    """Return what a module runs: what it only says of types needs no code."""
+    return slim(Path(inspect.getfile(importlib.import_module(module))).read_text("utf-8"))
 
 
 @cache
@@ -101,18 +97,12 @@ def _uses(module: str) -> dict[str, frozenset[str]]:
 
 
 def slim(source: str) -> str:
-    """Return code without docstrings, comments, annotations and what was imported for these, which nothing reads as it runs."""
-    tree = _Slim().visit(ast.parse(source))
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module in TYPES:
-            node.names = [one for one in node.names if (one.asname or one.name) in used]
-    tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom) or node.names]
-    return ast.unparse(ast.fix_missing_locations(tree))
+    """Return code without docstrings, comments and annotations, which nothing reads as it runs."""
+    return ast.unparse(ast.fix_missing_locations(_Slim().visit(ast.parse(source))))
 
 
 class _Slim(ast.NodeTransformer):
-    """Takes out docstrings and annotations, but those in the body of a class: they make its fields."""
+    """Takes out docstrings and annotations; of those in the body of a class, which make its fields, it leaves None."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
@@ -123,7 +113,10 @@ class _Slim(ast.NodeTransformer):
         return _undocumented(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.body = [one if isinstance(one, ast.AnnAssign) else self.visit(one) for one in node.body]
+        fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+        for field in fields:
+            field.annotation = ast.Constant(None)
+        node.body = [one if one in fields else self.visit(one) for one in node.body]
         return _undocumented(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:

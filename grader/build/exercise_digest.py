@@ -1,7 +1,5 @@
 """Digests all that the self-check of one exercise is computed from: its declaration, its reference, and what they import."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Puts the course's words at the end of a notebook, folded: a link to them works wherever the notebook is opened."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Documentation: https://gradescope-autograders.readthedocs.io/en/latest/specs/. G
 /autograder/source and runs setup.sh once and run_autograder for each submission.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

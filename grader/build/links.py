@@ -4,8 +4,6 @@ The repository stands in pyproject.toml. As long as that is the placeholder, it 
 lies on GitHub. Where neither is known, no badge and no link is made: none may lead nowhere.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tomllib

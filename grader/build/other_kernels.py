@@ -5,8 +5,6 @@ better ones. So one machine is several processors, each in a process of its own.
 as one that compares sums that should be equal, its result there is left out of the notebook.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor

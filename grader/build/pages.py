@@ -1,7 +1,5 @@
 """Writes what is generated in README.md, docs/students.md and docs/classroom/grade.yml."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Makes the table of points at the top of a lesson, from the declaration and the questions of the script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

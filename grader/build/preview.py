@@ -5,8 +5,6 @@ notebook with the outputs of the solution's run, for readers who run nothing. Be
 notebook. The pages are never committed.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import time

@@ -4,8 +4,6 @@ Only the author's own code runs here, so no sandbox is needed. That the solution
 `grader check`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

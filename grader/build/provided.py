@@ -1,7 +1,5 @@
 """Copies code of the repository into a notebook, so that the notebook needs no other file."""
 
-from __future__ import annotations
-
 import ast
 import bz2
 import importlib

@@ -5,8 +5,6 @@ with its mark scheme, between nbgrader's markers. The mark scheme becomes the "s
 nbgrader takes it out of the student notebook.
 """
 
-from __future__ import annotations
-
 import re
 
 import nbformat

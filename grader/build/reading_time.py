@@ -1,7 +1,5 @@
 """Puts into a lesson's text how long it takes to read: this module alone says at what pace."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from math import ceil

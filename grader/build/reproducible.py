@@ -6,8 +6,6 @@ they do not, because exp underflows in float32 alone, say, it runs once more wit
 that changes nothing, no processor does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isclose

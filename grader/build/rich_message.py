@@ -1,7 +1,5 @@
 """Shows what a self-check found in a notebook: what to do in bold, and the example with its numbers folded below."""
 
-from __future__ import annotations
-
 import re
 import sys
 from html import escape

@@ -1,7 +1,5 @@
 """Checks the fields `review` and `builds_on` of a declaration against the lesson's script, and what students read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches

@@ -4,8 +4,6 @@ Each cell of the script says by a marker what it is for, as in `# %% exercise="1
 lesson", lists the markers; CONTRIBUTING.md shows how to add an exercise.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ The builder copies this module, and what it imports, into the notebook (see `bun
 standard library alone. It tries what the grader tries, on other numbers, and explains a wrong answer as the grader does.
 """
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Collects the wrong answers that the self-check of a notebook knows, and what each gives on its trials."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,6 @@
 changes, so that they do not depend on the processor of whoever builds.
 """
 
-from __future__ import annotations
-
 import ast
 import bz2
 import json

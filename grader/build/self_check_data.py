@@ -3,8 +3,6 @@
 Inputs are drawn again by their recipes. Expected values are whole numbers times a step, so that they take few bytes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import asinh, cos

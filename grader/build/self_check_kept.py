@@ -1,7 +1,5 @@
 """Keeps what the self-checks of the committed notebooks know, and computes only what is computed from something that changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial

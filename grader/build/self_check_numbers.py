@@ -1,7 +1,5 @@
 """Computes what the self-check of an exercise knows: examples, what is expected there, and what wrong answers give."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from typing import Any, NamedTuple
@@ -18,15 +16,6 @@ from grader.explain.mutants.defaults import asked_defaults
 from grader.judge.planned_trial import PlannedTrial
 
 
-class Draft(NamedTuple):
-    """What was computed for one exercise with this processor's kernels; others may see some of it otherwise."""
-
-    told: dict[str, Any]  # as JSON, without what is known of wrong answers
-    data: bytes  # the inputs and the expected values of all trials
-    right: tuple[Fingerprint, ...]  # one for each trial
-    wrong: tuple[DraftAnswer, ...]
-
-
 class DraftAnswer(NamedTuple):
     """A wrong answer, and what it gives on each trial: None where that is not known."""
 
@@ -34,6 +23,15 @@ class DraftAnswer(NamedTuple):
     named: tuple[str, str, str]  # its kind, its name, and what it says
     traits: tuple[list[str], ...]  # what its code has, and lacks; nothing where it is not asked for
     prints: tuple[Fingerprint | None, ...]
+
+
+class Draft(NamedTuple):
+    """What was computed for one exercise with this processor's kernels; others may see some of it otherwise."""
+
+    told: dict[str, Any]  # as JSON, without what is known of wrong answers
+    data: bytes  # the inputs and the expected values of all trials
+    right: tuple[Fingerprint, ...]  # one for each trial
+    wrong: tuple[DraftAnswer, ...]
 
 
 def drafted(lesson: Lesson, exercise: Exercise) -> Draft:

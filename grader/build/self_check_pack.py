@@ -1,7 +1,5 @@
 """Packs the data of the self-checks into JSON and bytes; `self_check_data` reads them in the notebook."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

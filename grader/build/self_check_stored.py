@@ -5,8 +5,6 @@ byte by byte: the reference and the known wrong answers run on the stored exampl
 as the notebook itself asks. Which examples and which wrong answers there are was decided when the numbers were made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Chooses the trials that the self-check of a notebook tries, and computes what is expected there."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

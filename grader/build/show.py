@@ -1,7 +1,5 @@
 """Shows numbers of a trial in the words of the self-check: what came back, what was expected, what went in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Makes the student notebook from the solution notebook, with nbgrader's generate_assignment."""
 
-from __future__ import annotations
-
 import logging
 import tempfile
 from collections.abc import Iterator

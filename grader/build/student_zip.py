@@ -4,8 +4,6 @@ The same files give the same bytes on every machine: the members are sorted, hav
 compressed, because compressed bytes depend on the library.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 import tomllib

@@ -5,8 +5,6 @@ checkout. Copies would leave a folder `grader` without code in site-packages, wh
 cannot be read, and they would be those of the day of the install.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface

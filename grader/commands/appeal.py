@@ -1,7 +1,5 @@
 """`grader appeal`: record what a student asks for, list it for the instructor, and write what is decided."""
 
-from __future__ import annotations
-
 import json as json_format
 from collections.abc import Sequence
 from dataclasses import asdict

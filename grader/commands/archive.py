@@ -1,7 +1,5 @@
 """`grader report --pdf`: print the feedback pages and the page of the class, for those who archive them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

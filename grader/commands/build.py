@@ -1,7 +1,5 @@
 """`grader build`: make the notebooks, or say which are out of date."""
 
-from __future__ import annotations
-
 from grader.build import build
 from grader.commands.console import Terminal
 from grader.commands.options import BuildOptions

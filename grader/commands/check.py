@@ -1,7 +1,5 @@
 """`grader check`: grade one notebook, show the verdicts on the terminal, record nothing."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Print results on standard output, and everything else on standard error."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

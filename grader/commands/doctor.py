@@ -1,7 +1,5 @@
 """`grader doctor`: report what this machine can do, and what is missing."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 

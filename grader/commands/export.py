@@ -1,7 +1,5 @@
 """`grader export`: write the class in a service's format, the feedback under the service's names, or the autograder's zip."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path

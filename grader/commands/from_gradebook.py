@@ -1,7 +1,5 @@
 """Read the class from the gradebook, for the commands that only show it or hand it on; write a page of it anew."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ It reads source/settings.json and submission/, and writes results/results.json. 
 makes the zip that installs it there.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import partial

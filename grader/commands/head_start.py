@@ -1,7 +1,5 @@
 """Start the fork server before this process imports torch, so that both import it at the same time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

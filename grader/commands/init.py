@@ -1,7 +1,5 @@
 """`grader init`: make a course of one's own, a folder in which everything works without a copy of the repository."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

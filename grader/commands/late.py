@@ -1,7 +1,5 @@
 """`grader late`: say how late a student's submission was, where no platform says it, or that it counts as in time."""
 
-from __future__ import annotations
-
 from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.lateness import set_lateness

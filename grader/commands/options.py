@@ -4,8 +4,6 @@
 field `root` is the course's folder, in which the command runs.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

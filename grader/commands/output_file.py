@@ -1,7 +1,5 @@
 """Write a file whose path the operator gave: --out, --html, --json, --feedback, --autograder."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

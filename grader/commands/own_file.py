@@ -1,7 +1,5 @@
 """Read a file that a learning platform wrote of the class: its gradebook export, its grading worksheet."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar

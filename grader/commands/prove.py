@@ -1,7 +1,5 @@
 """`grader prove`: show that each mistake that a lesson declares fails its checks."""
 
-from __future__ import annotations
-
 from grader.build.prove import Proof, prove
 from grader.commands.console import Terminal
 from grader.commands.options import ProveOptions

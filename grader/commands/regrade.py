@@ -1,7 +1,5 @@
 """`grader regrade`: grade one student anew from the recorded submission, and say what changed."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from pathlib import Path
 

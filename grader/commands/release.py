@@ -4,8 +4,6 @@ The same tag gives the same bytes: the tag's commit dates the files of the wheel
 A zip for Gradescope is not among them, because it holds a course's secret; `grader export gradescope` makes it from the wheel.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`grader report`: the class as a table, as a page, as JSON or as PDF, or its items as CSV; what it says is the gradebook's."""
 
-from __future__ import annotations
-
 from grader.commands.archive import write_pdfs
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import recorded_entries, whole_class_page, with_checks

@@ -1,7 +1,5 @@
 """`grader roster`: give the students in the gradebook the names that the platform has, and add who is missing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from grader.classes.gradebook.config import read_config

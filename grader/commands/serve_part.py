@@ -1,7 +1,5 @@
 """Finds the modules of `grader serve`, by name: nothing of grader imports them, and they need the extra `serve`."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 

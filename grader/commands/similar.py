@@ -1,7 +1,5 @@
 """`grader similar`: answers of a class that agree in what few write, for a person to look at."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Ctrl-C and SIGTERM: end the command in order, and never in the middle of an import."""
 
-from __future__ import annotations
+from __future__ import annotations  # sys.UnraisableHookArgs is there for type checkers alone
 
 import os
 import signal

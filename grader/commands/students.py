@@ -1,7 +1,5 @@
 """`grader students`: write the zip that students get."""
 
-from __future__ import annotations
-
 import re
 
 from grader.build.student_zip import handed_out

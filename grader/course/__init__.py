@@ -5,8 +5,6 @@ May import: attention, declare, judge.compare (for judges of their own), records
 and for the course's own lessons).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from functools import cache

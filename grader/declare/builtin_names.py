@@ -1,7 +1,5 @@
 """The built-ins of torch that an exercise may ask students to write themselves, by name and by operator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ product. What a plain text says is drawn from the normal distribution; the funct
 function of a sampler and the trial's sizes. The values are drawn, and handed over, in the order in which they are written.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from math import prod

@@ -19,7 +19,7 @@ A mistake is a name with the hint that students read, and below it what is chang
 All other lines belong to the hint.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # what is compiled here inherits it
 
 import ast
 import inspect

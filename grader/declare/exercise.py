@@ -5,8 +5,6 @@ probe runs three times: in the sandbox with the student's definition, and in the
 with each recognised mistake.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -49,7 +47,7 @@ class Check:
     seconds: float = 10.0  # time limit of one trial; most take milliseconds, those on a trained model longer
     # What decides about the same points where a training is verified and not repeated (`Lesson.verified`): None for the
     # check itself, () for nothing.
-    verified: tuple[Check, ...] | None = None
+    verified: tuple["Check", ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Random weights for layers, the same for the student's layer and the reference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -1,12 +1,10 @@
 """A lesson as it is declared: one assignment, its exercises, and the reference that judges them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import isclass, isfunction
-from typing import Any
+from typing import Any, Self
 
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
@@ -44,7 +42,7 @@ class Lesson:
     follow_through: bool = True
     # What takes long and is kept for all submissions: called before the first one, and cheap from then on.
     prepare: tuple[Callable[[], object], ...] = ()
-    whole: Lesson | None = None  # the lesson of which this is the verified form
+    whole: "Lesson | None" = None  # the lesson of which this is the verified form
 
     def __post_init__(self) -> None:
         for problem in self._problems():
@@ -88,14 +86,14 @@ class Lesson:
         return frozenset(name for name, value in self.reference.items() if isfunction(value) or isclass(value))
 
     @cached_property
-    def verified(self) -> Lesson:
+    def verified(self) -> Self:
         """The same lesson, in which trainings are verified and not repeated."""
         exercises = tuple(replace(exercise, checks=tuple(_verified(exercise.checks))) for exercise in self.exercises)
         parameters = {**self.parameters, "train_steps": SHORT}
         return replace(self, exercises=exercises, parameters=parameters, whole=self)
 
     @cached_property
-    def with_weights(self) -> Lesson:
+    def with_weights(self) -> Self:
         """The verified form without the checks on steps of a training: what a model does with trained weights is left.
 
         For a submission whose steps are wrong because of an exercise that nothing can stand in for.

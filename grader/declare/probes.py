@@ -4,8 +4,6 @@ They are sent to the sandbox as source text, together with the functions of the 
 knows an answer: a probe only calls what the student wrote and returns what came back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 

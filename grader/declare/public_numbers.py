@@ -3,8 +3,6 @@
 A notebook carries a copy, and draws the inputs of its self-checks instead of holding them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import shake_128
 from math import prod, sqrt

@@ -1,7 +1,5 @@
 """Random inputs from a key: the same key gives the same inputs on every machine."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import torch

@@ -9,8 +9,6 @@ It has the checks that most exercises have: the values; batches, where a shape b
 gradients where the function computes with tensors. What needs other checks is declared with `StandardChecks` and `Check`.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -26,7 +24,7 @@ from grader.declare.edits import edits
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
 from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import BATCH, StandardChecks
+from grader.declare.standard_checks import BATCH, StandardChecks, further_check
 from grader.declare.trial import trials
 from grader.records import Inputs
 
@@ -174,14 +172,8 @@ def _conduct(make: StandardChecks, sizes: Sequence[Mapping[str, Any]], points: f
 
     probe = probes.arrays_unchanged if numpy else probes.inputs_unchanged
     names = {"function": make.reference.__name__}
-    return Check(
-        name="conduct",
-        title=UNCHANGED,
-        points=points,
-        probe=probe,
-        trials=trials(draw, *sizes[1:]),
-        names=names,
-        needs=("values",),
+    return further_check(
+        name="conduct", title=UNCHANGED, points=points, probe=probe, trials=trials(draw, *sizes[1:]), names=names
     )
 
 

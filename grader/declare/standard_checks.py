@@ -1,7 +1,5 @@
 """The checks that nearly every exercise has: values, batch dimensions, gradients and side effects."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +17,11 @@ from grader.records import Inputs
 Sizes = Mapping[str, Any]
 BATCH = "leading batch dimensions are kept"
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
+
+
+def further_check(**fields: Any) -> Check:
+    """Make a check that needs the check "values"; `fields` are those of Check."""
+    return Check(needs=("values",), **fields)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,10 @@
 """What a course is about, for the sentences and the slips that explain wrong answers."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+Changed = Mapping[str, Any]  # inputs of a probe, by name
 
 
 class Instead(NamedTuple):
@@ -34,6 +34,10 @@ class Subject:
     slips: str = ""
     formulas: str = ""  # in the same form: other formulas in the place of one
     instead: tuple[Instead, ...] = ()
+    # What a probe gets if something of the subject is done otherwise, each with a sentence. It is called with all inputs of the
+    # probe, the arguments among them, and whether the reference takes a root; it yields what changes of the arguments, or
+    # {"weights": …}.
+    otherwise: Callable[[Changed, Changed, bool], Iterable[tuple[str, Changed]]] = lambda *_: ()
 
 
 ANY_SUBJECT = Subject()

@@ -1,7 +1,5 @@
 """A trial: one set of inputs for a probe, drawn from a key, and how it is described to the student."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

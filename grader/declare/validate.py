@@ -3,8 +3,6 @@
 They are a mistake that no exercise lists, and a probe whose inputs cannot be drawn or that asks for an unknown name.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The reference on other arguments: what comes out if an argument is ignored, swapped, scaled or taken from another."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys
@@ -9,7 +7,6 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import combinations, permutations
-from math import sqrt
 from typing import Any, get_args
 
 import torch
@@ -48,8 +45,8 @@ def _variations(exercise: Exercise, trial: PlannedTrial) -> Iterator[tuple[str, 
         *_constants(arguments, exercise, trial),
     ):
         yield says, put(changed)
-    for says, changed in _scaled(inputs, arguments, any(map(_takes_root, exercise.reference))):
-        yield says, {**inputs, **changed} if "weights" in changed else put(changed)
+    for says, changed in exercise.subject.otherwise(inputs, arguments, any(map(_takes_root, exercise.reference))):
+        yield says, {**inputs, **changed} if "weights" in changed else put({**arguments, **changed})
     if any(map(_meets_layers, exercise.reference)) and isinstance(weights := inputs.get("weights"), Mapping):
         for says, changed in _weights(weights):
             yield says, {**inputs, "weights": changed}
@@ -157,7 +154,7 @@ def _meets_layers(definition: Any) -> bool:
 
 @cache
 def _takes_root(definition: Any) -> bool:
-    """Tell whether a function or class, or a function that it calls, takes a root, as attention does of the width."""
+    """Tell whether a function or class, or a function that it calls, takes a root."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(definition)))
     space, package = vars(sys.modules[definition.__module__]), definition.__module__.partition(".")[0]
     for node in ast.walk(tree):
@@ -171,70 +168,6 @@ def _takes_root(definition: Any) -> bool:
         if own and found is not definition and _takes_root(found):
             return True
     return False
-
-
-def _scaled(inputs: Mapping[str, Any], arguments: Mapping[str, Any], scales: bool) -> Changes:
-    """Scale the scores, by a factor on the queries or on the weights that make them.
-
-    Args:
-        scales: whether the reference divides the scores by √d_k.
-    """
-    query, key = arguments.get("query"), arguments.get("key")
-    if isinstance(query, Tensor) and isinstance(key, Tensor) and query.is_floating_point():
-        factors = _factors(
-            d_k=query.shape[-1], keys=key.shape[-2] if key.ndim > 1 else 1, arguments=arguments, inputs=inputs
-        )
-        root = sqrt(query.shape[-1])
-        unscaled = (
-            ("It comes out as if the queries were divided by √d_k. Nothing is scaled here.", 1 / root),
-            ("It comes out as if the queries were multiplied by √d_k. Nothing is scaled here.", root),
-        )
-        for says, factor in factors if scales else unscaled:
-            yield says, {**arguments, "query": query * factor}
-    weights = inputs.get("weights")
-    if isinstance(weights, Mapping):
-        owners = [name[: -len(".weight")] for name in weights if name.endswith("W_Q.weight")]
-        for owner in owners:
-            made = {name for name in weights if name.startswith(f"{owner}.")}
-            heads = _heads(inputs)
-            width = weights[f"{owner}.weight"].shape[0] // heads
-            where = "" if len(owners) == 1 else f" of `{owner.rpartition('.')[0]}`"
-            for says, factor in _factors(d_k=width, keys=0, arguments=arguments, inputs=inputs, where=where):
-                changed = {name: value * factor if name in made else value for name, value in weights.items()}
-                yield says, {"weights": changed}
-
-
-def _heads(inputs: Mapping[str, Any]) -> int:
-    sizes = inputs.get("sizes")
-    return sizes.get("num_heads", 1) if isinstance(sizes, Mapping) else 1
-
-
-def _factors(
-    *, d_k: int, keys: int, arguments: Mapping[str, Any], inputs: Mapping[str, Any], where: str = ""
-) -> Iterator[tuple[str, float]]:
-    """Yield factors on the scores, each with a phrase; the reference divides them by √d_k."""
-    heads = _heads(inputs)
-    yield f"The scores{where} are √d_k times too large: divide by √d_k, once.", sqrt(d_k)
-    yield (f"The scores{where} are √d_k times too small: they are divided by √d_k twice, or by d_k.", 1 / sqrt(d_k))
-    yield f"The scores{where} are multiplied by √d_k. Divide.", float(d_k)
-    if heads > 1:
-        yield (
-            f"The scores{where} are divided by the root of d_model. A head compares vectors of d_head numbers: √d_head.",
-            1 / sqrt(heads),
-        )
-    if keys:
-        yield (
-            f"The scores{where} are divided by the root of the number of keys. Divide by √d_k, the root of the width.",
-            sqrt(d_k) / sqrt(keys),
-        )
-    value = arguments.get("value")
-    if isinstance(value, Tensor) and value.ndim and value.shape[-1] != d_k:
-        yield (
-            f"The scores{where} are divided by the root of the values' width d_v. Divide by √d_k.",
-            sqrt(d_k) / sqrt(value.shape[-1]),
-        )
-    for says, factor in (("half as large as they should be", 0.5), ("twice as large as they should be", 2.0)):
-        yield f"The scores{where} are {says}.", factor
 
 
 def _weights(weights: Mapping[str, Tensor]) -> Changes:

@@ -1,7 +1,5 @@
 """The wrong answers that an answer is compared with, and what each gives on the trials of an exercise."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Explain the verdict of an exercise that failed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -5,17 +5,14 @@ effects; the reference on other arguments; a relation between the values and the
 none of them names the line, a small change that makes the answer right does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from grader.explain.code.effects import IDLE
+from grader.explain.code.effects import Effect
 from grader.explain.fingerprint import alike, fingerprint
 from grader.explain.match import likely, nearest, print_of
 from grader.explain.observed import (
-    of_arguments,
     of_batch,
     of_conduct,
     of_draws,
@@ -110,11 +107,10 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         lambda: of_values(wrong, seen, source, sure=True),
         lambda: of_kind("gradient") if gradients else None,
         lambda: of_kind("mutant"),
-        lambda: of_arguments(wrong, seen),
         lambda: of_spelling(wrong),
         lambda: of_values(wrong, seen, source, sure=False),
         lambda: of_form(wrong, source, sure=False),
-        lambda: of_unused(wrong, source, IDLE),
+        lambda: of_unused(wrong, source, Effect.IDLE),
         lambda: likely(candidates, seen, prints),
     )
     return next((found for layer in layers if (found := layer())), None)

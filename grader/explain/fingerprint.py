@@ -3,8 +3,6 @@
 A notebook holds fingerprints of wrong answers in place of their code and their values.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple

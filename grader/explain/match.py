@@ -1,7 +1,5 @@
 """Find the wrong answer, among those whose results are known, that gives all that an answer gave."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Sequence

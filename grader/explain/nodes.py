@@ -1,7 +1,5 @@
 """Nodes of a syntax tree: what they are, how all are walked, and copies of trees in which some are others."""
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence

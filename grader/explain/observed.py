@@ -1,7 +1,5 @@
 """What a wrong answer shows by itself: its exception, the form of its values, its side effects, and the line that causes them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -9,23 +7,8 @@ from typing import Any
 
 from torch import Tensor, float32, float64
 
-from grader.explain.code.clues import (
-    FLATTENED,
-    FLOAT32,
-    FLOAT64,
-    GRADIENT,
-    IN_PLACE,
-    LAYERS,
-    MODES,
-    PART,
-    RANDOM,
-    ROUNDED,
-    UNUSED,
-    VALUES,
-    WITH_BATCH,
-    WITHOUT_BATCH,
-    clue,
-)
+from grader.explain.code.clues import clue
+from grader.explain.code.effects import Effect
 from grader.explain.exceptions.meaning import meaning
 from grader.explain.seen import Explanation, Seen
 from grader.explain.values.pair import with_article
@@ -43,7 +26,7 @@ def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
     says = meaning(first.error, first.message, first.line, first.shapes, source) if first.error else ""
     kind = "structure" if first.error == "WrongForm" else "exception"  # the former is a finding of the probe
     if not says and first.error and first.line:
-        says = clue(LAYERS, source)
+        says = clue(Effect.LAYERS, source)
         return _with_line(kind, "", says) if says else None
     return Explanation(kind, first.error, says) if says else None
 
@@ -62,7 +45,7 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
     says = form_of(wrong, sure)
     if not says:
         return None
-    effect = next((effect for trial in wrong for effect in (*_dtype_effects(trial), *_lost_axes(trial))), "")
+    effect = next((effect for trial in wrong for effect in _effects_of_form(trial)), None)
     return _with_line("structure", says, clue(effect, source) if effect else "")
 
 
@@ -79,13 +62,13 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
     if all(trial.got.get("inputs unchanged") is False for trial in wrong):
         return _of_changed_inputs(wrong[0], source)
     changed = [name for name, got in wrong[0].got.items() if "mode is as before" in name and got is False]
-    if changed and wrong[0].expected.get(changed[0]) is True and (found := clue(MODES, source)):
+    if changed and wrong[0].expected.get(changed[0]) is True and (found := clue(Effect.MODES, source)):
         return _with_line("conduct", "", found)
     due = [name for name in _gradients(wrong[0]) if wrong[0].expected[name] is not None]
     lost = [name for name in due if wrong[0].got.get(name) is None]
     if lost:
         name = lost[0].removeprefix(OF_GRADIENT)
-        found = clue(GRADIENT, source, name if len(lost) == 1 else "") or clue(GRADIENT, source)
+        found = clue(Effect.GRADIENT, source, name if len(lost) == 1 else "") or clue(Effect.GRADIENT, source)
         says = f"No gradient reaches `{name}`{' and others' if len(lost) > 1 else ''}."
         return _with_line("gradient", says, found) if found else None
     partly = [
@@ -93,7 +76,7 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
     ]
     others = [name for name in wrong[0].expected if not name.startswith(OF_GRADIENT)]
     right = all(not difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10) for name in others)
-    if partly and right and (found := clue(PART, source)):
+    if partly and right and (found := clue(Effect.PART, source)):
         return _with_line("gradient", "The values are right, but only a part of the gradient arrives.", found)
     return None
 
@@ -108,14 +91,14 @@ def of_values(wrong: Sequence[Seen], seen: Sequence[Seen], source: str, *, sure:
     """
     if any(trial.error for trial in wrong):
         return None
-    if found := clue(VALUES, source):
+    if found := clue(Effect.VALUES, source):
         return _with_line("relation", "", found)
     if says := relation_of([trial for trial in seen if trial.check == wrong[0].check], sure):
-        return _with_line("relation", says, clue(ROUNDED, source) if "rounded" in says else "")
+        return _with_line("relation", says, clue(Effect.ROUNDED, source) if "rounded" in says else "")
     return None
 
 
-def of_unused(wrong: Sequence[Seen], source: str, effect: str = UNUSED) -> Explanation | None:
+def of_unused(wrong: Sequence[Seen], source: str, effect: Effect = Effect.UNUSED) -> Explanation | None:
     """Name an argument or a layer that the answer never uses; with IDLE, a layer without parameters."""
     found = "" if any(trial.error for trial in wrong) else clue(effect, source)
     return _with_line("unused", "", found) if found else None
@@ -123,7 +106,7 @@ def of_unused(wrong: Sequence[Seen], source: str, effect: str = UNUSED) -> Expla
 
 def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
     """Name a line that draws random numbers, where nothing else explains other values."""
-    found = "" if any(trial.error for trial in wrong) else clue(RANDOM, source)
+    found = "" if any(trial.error for trial in wrong) else clue(Effect.RANDOM, source)
     return _with_line("relation", "", found) if found else None
 
 
@@ -134,27 +117,11 @@ def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explan
     alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
     passed = {_batch_axes(trial) for trial in alike if trial.passed and not trial.error}
     right = passed - axes
-    if right == {0} and (found := clue(WITHOUT_BATCH, source)):
+    if right == {0} and (found := clue(Effect.WITHOUT_BATCH, source)):
         return _with_line("relation", "It is right without a batch, and wrong with one.", found)
-    if 1 in right and 0 not in passed and (found := clue(WITH_BATCH, source)):
+    if 1 in right and 0 not in passed and (found := clue(Effect.WITH_BATCH, source)):
         others = " or ".join(word for count, word in ((0, "none"), (2, "two")) if count in axes)
         return _with_line("relation", f"It is right with one batch axis, and wrong with {others}.", found)
-    return None
-
-
-def of_arguments(wrong: Sequence[Seen], seen: Sequence[Seen]) -> Explanation | None:
-    """Explain an answer that is right where an argument is left out and wrong where it is given, or the other way round."""
-    given = [_arguments(trial) for trial in wrong]
-    right = [_arguments(trial) for trial in seen if trial.passed and trial.check == wrong[0].check]
-    if not right or any(trial.error for trial in wrong):
-        return None
-    always, never = set.intersection(*given), set.intersection(*right)
-    if left_out := sorted(never - set().union(*given)):
-        says = f"It is right where `{left_out[0]}` is given, and wrong where it is left out: look at its default."
-        return Explanation("relation", says, says)
-    if extra := sorted(always - set().union(*right)):
-        says = f"It is right where `{extra[0]}` is left out, and wrong where it is given."
-        return Explanation("relation", says, says)
     return None
 
 
@@ -173,9 +140,11 @@ def of_spelling(wrong: Sequence[Seen]) -> Explanation | None:
 
 def with_slip(found: Explanation, source: str) -> Explanation:
     """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
-    effects = {"mistake": VALUES, "argument": VALUES, "structure": VALUES, "exception": LAYERS}
-    effect = effects.get(found.kind, "") if found.name not in ("AttributeError", "NameError") else ""
-    line = (clue(effect, source) if effect else "") or (clue(LAYERS, source) if found.kind == "structure" else "")
+    effects = {"exception": Effect.LAYERS, **dict.fromkeys(("mistake", "argument", "structure"), Effect.VALUES)}
+    effect = effects.get(found.kind) if found.name not in ("AttributeError", "NameError") else None
+    line = clue(effect, source) if effect else ""
+    if found.kind == "structure":
+        line = line or clue(Effect.LAYERS, source)
     if found.line or not line or line in found.says:
         return found
     return _with_line(found.kind, found.says, line)._replace(name=found.name)
@@ -192,11 +161,6 @@ def _of_missing_refusal(trial: Seen) -> str:
     return ""
 
 
-def _arguments(trial: Seen) -> set[str]:
-    """Return the names of the arguments that a trial gives."""
-    return {name.removeprefix("arguments.") for name in trial.inputs if name.startswith("arguments.")}
-
-
 def _words(value: Any) -> set[str]:
     """Return a text, or the texts of a list."""
     values = value if isinstance(value, list) else [value]
@@ -208,7 +172,7 @@ def _of_changed_inputs(trial: Seen, source: str) -> Explanation:
     changed = trial.got.get("changed")
     names = [name for name in changed if isinstance(name, str)] if isinstance(changed, list) else []
     says = f"The call changes {' and '.join(f'`{name}`' for name in names) or 'one of its inputs'} in place."
-    found = clue(IN_PLACE, source, names[0] if len(names) == 1 else "")
+    found = clue(Effect.IN_PLACE, source, names[0] if len(names) == 1 else "")
     return _with_line("conduct", says if found else f"{says} Work on new tensors.", found)
 
 
@@ -216,21 +180,14 @@ def _gradients(trial: Seen) -> Iterator[str]:
     return (name for name in trial.expected if name.startswith(OF_GRADIENT))
 
 
-def _dtype_effects(trial: Seen) -> Iterator[str]:
-    """Yield the effect of each tensor that came back with the right shape and another precision."""
-    effects = {(float32, float64): (FLOAT32,), (float64, float32): (FLOAT64,)}
-    for name, want in trial.expected.items():
-        got = trial.got.get(name)
-        if isinstance(got, Tensor) and isinstance(want, Tensor) and got.shape == want.shape:
-            yield from effects.get((got.dtype, want.dtype), ())
-
-
-def _lost_axes(trial: Seen) -> Iterator[str]:
-    """Yield the effect of a tensor that came back with fewer axes."""
-    for name, want in trial.expected.items():
-        got = trial.got.get(name)
-        if isinstance(got, Tensor) and isinstance(want, Tensor) and got.ndim < want.ndim:
-            yield FLATTENED
+def _effects_of_form(trial: Seen) -> Iterator[Effect]:
+    """Yield the effect of each tensor that came back with another precision, then of each that has fewer axes."""
+    both = [(trial.got.get(name), want) for name, want in trial.expected.items()]
+    tensors = [(got, want) for got, want in both if isinstance(got, Tensor) and isinstance(want, Tensor)]
+    for got, want in tensors:
+        if got.shape == want.shape and (got.dtype, want.dtype) in ((float32, float64), (float64, float32)):
+            yield Effect.FLOAT32 if got.dtype == float32 else Effect.FLOAT64
+    yield from (Effect.FLATTENED for got, want in tensors if got.ndim < want.ndim)
 
 
 def _batch_axes(trial: Seen) -> int:

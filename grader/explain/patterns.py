@@ -13,8 +13,6 @@ known of {A,B}. `?`: no change without a sentence. `*`: made in all places at on
 that begins with `everywhere: ` is said of that alone.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import copy

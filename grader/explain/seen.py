@@ -1,7 +1,5 @@
 """The records of the diagnosis: what was seen of an answer, what it is compared with, and what explains it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ once: a section of the work is timed, and what is running when the time is used 
 time of this process counts: a busy machine stretches it by little, and no honest submission comes near the bound.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

@@ -5,8 +5,6 @@ run after it. A fork takes 10 ms and more, and the first calls in it are slow; w
 forks and not one for each exercise.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Mapping
 

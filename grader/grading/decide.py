@@ -1,7 +1,5 @@
 """Decide exercises with trainings verified; what that leaves open, whole trainings decide."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Protocol

@@ -5,8 +5,6 @@ stand_ins.py finds it. Where there is none, and a training went wrong because of
 stand in for the training.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Grade one submission, from file to grade: plan → run → follow through → assemble."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 It is graded once more, and then its grade is withheld, never lowered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

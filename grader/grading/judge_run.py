@@ -1,7 +1,5 @@
 """Judge the exercises of one run of a notebook: what is complete while it runs, and the rest after its last cell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial

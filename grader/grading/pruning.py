@@ -1,7 +1,5 @@
 """Leave out cells that no verdict depends on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from nbformat import NotebookNode

@@ -1,7 +1,5 @@
 """Plan one run of a notebook: what it executes, when the probes run, what is left out. Records in, a RunPlan out."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace

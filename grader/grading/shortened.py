@@ -1,7 +1,5 @@
 """Say in the executed notebook, and in a verdict, that a training was verified and not repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import nbformat

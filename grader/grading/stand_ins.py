@@ -5,8 +5,6 @@ the student. An exercise of a line or two has none: its stand-in is put in where
 the exercise itself is not judged (docs/security.md says what can be read of it). The reference never enters the sandbox.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from copy import deepcopy
 

@@ -1,7 +1,5 @@
 """Have the sandbox try small changes of wrong answers: the change that makes one right shows where its mistake is."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Generator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Find out why names of a notebook are not defined: which cell should define each, and what happened to it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches

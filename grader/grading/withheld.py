@@ -1,7 +1,5 @@
 """Make the grade of a submission that could not be graded: its file is unreadable, or the grader failed."""
 
-from __future__ import annotations
-
 from grader.records import Grade
 from grader.submission.file import Problem, SubmissionFile
 

@@ -1,7 +1,5 @@
 """Fail answers that call the built-in that they should write, import the course, or are the carry-on cell's code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Two codes are compared by their statements, without the names of variables and w
 between, and a name for what is returned change nothing.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterable, Sequence

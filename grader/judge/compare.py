@@ -1,7 +1,5 @@
 """Compare a value with the expected one, and say the difference in words that a student can use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import isclose
 from typing import Any, NamedTuple

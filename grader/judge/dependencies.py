@@ -1,7 +1,5 @@
 """Find out which exercise depends on which: as declared, and by the names that an answer mentions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from grader.declare.lesson import Lesson

@@ -1,7 +1,5 @@
 """Cut a few lines out of a cell's source, with a mark beside one of them and a caret below it."""
 
-from __future__ import annotations
-
 import re
 
 from grader.sandbox.text import plain

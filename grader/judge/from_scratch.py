@@ -6,8 +6,6 @@ tripwire (grader/sandbox/guest/tripwire.py): which built-ins ran while the exerc
 name. Comments and other strings may mention the built-in, and other exercises may call it.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Find names in the source of an answer, however it refers to them; the self-check in a notebook has a copy of this."""
 
-from __future__ import annotations
-
 import ast
 from collections import deque
 from collections.abc import Collection, Sequence

@@ -1,7 +1,5 @@
 """Draw the trials of a lesson for one submission."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

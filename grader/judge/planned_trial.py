@@ -1,7 +1,5 @@
 """One trial of one check, drawn for a submission, and the request that the sandbox gets for it."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping

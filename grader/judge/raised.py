@@ -4,8 +4,6 @@ What the sandbox reports of an exception is not trusted: it is bounded here, and
 from the notebook that was handed in, and none of the grader's own code is ever quoted.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection, Mapping

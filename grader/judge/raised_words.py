@@ -3,8 +3,6 @@
 Imports the standard library alone, and `grader.sandbox.text`.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ A guard that runs in the student's process can be got around by such code, so a 
 right answer that the tests know has.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """Compute in this process what the reference and the declared mistakes return on a submission's trials."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext

@@ -5,8 +5,6 @@ dtype, or what a declaration marks as a slip. "Alone" is measured: on every fail
 the right answer with this slip gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """Judge the evidence of an exercise: which checks passed, how many points it earns, what is off."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 Exercises without points are practice: they are skipped in JUnit and not annotated.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

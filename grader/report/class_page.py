@@ -1,7 +1,5 @@
 """Makes the page of a class: scores, exercises, items, commonest diagnoses, time, flags, faults."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median, quantiles

@@ -1,7 +1,5 @@
 """Colour scales for maps, readable with any colour vision: from dark to light, and with a white middle."""
 
-from __future__ import annotations
-
 # Nine colours each. Viridis (van der Walt and Smith, 2015) is sampled at equal steps; the blue–white–red is
 # ColorBrewer's RdBu of eleven classes without its two palest colours. People with any form of
 # colour-blindness can read both scales.

@@ -1,7 +1,5 @@
 """Counts what wrong answers of a class were told: the declared mistakes, and what else explained them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -11,8 +11,6 @@ gradebook's: with what people gave by hand, less the penalty for being late. A c
 `left_out` names who has no row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from grader import __version__

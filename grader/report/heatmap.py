@@ -1,7 +1,5 @@
 """Draws a student's attention map, the reference's on the same scale, and their difference, as inline SVG."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite, isnan

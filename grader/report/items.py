@@ -5,8 +5,6 @@ correlation of its points with the rest score: the points of all other exercises
 check, which passes or not, that is the point-biserial correlation. Points are the automatic ones, without what people changed.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

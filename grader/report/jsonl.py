@@ -1,7 +1,5 @@
 """Converts grades to JSON lines and back without loss: one object for each grade."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import fields

@@ -3,8 +3,6 @@
 What a student, or an exception of the student's code, wrote does nothing in it: it is escaped, or stands in a code block.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Shows a student's own answer beside the verdict, with the line marked that the message is about."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Makes a submission's feedback page: what was tried, what came back, how far off it is, what to read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path

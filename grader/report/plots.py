@@ -1,7 +1,5 @@
 """Draws the plots of the class page as inline SVG: a histogram, and bars of how each exercise ended."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape

@@ -1,7 +1,5 @@
 """What a class predicted and still knew: for each line of a prediction how many filled it in, how many rightly, and the answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

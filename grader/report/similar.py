@@ -1,7 +1,5 @@
 """Shows which answers of a class agree in what few write: as a table for the terminal, and as JSON lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Makes the page that shows answers side by side which agree in what few of a class write."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Shows grades on the terminal: a class as a table, one submission in detail, progress during a run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Formats words and numbers, and sorts entries and exercises, for all reports."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from statistics import mean, median

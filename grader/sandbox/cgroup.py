@@ -5,8 +5,6 @@ Where this process cannot make a group (an ordinary user without delegation), th
 memory limit.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The trusted side of one sandbox: send cells and probes to its init, and replay the cells when its state is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

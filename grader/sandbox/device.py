@@ -1,7 +1,5 @@
 """The device that notebooks run on: cpu or cuda."""
 
-from __future__ import annotations
-
 from grader.complaint import Complaint
 from grader.records import Limits
 from grader.sandbox.server import Server

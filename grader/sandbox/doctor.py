@@ -1,7 +1,5 @@
 """Describe this machine's isolation, device and packages for `grader doctor`."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform

@@ -1,7 +1,5 @@
 """papermill's engine for submissions: run a notebook's cells in an isolated interpreter, and probes between them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Importing papermill loads every registered engine, so this module imports the pa
 only when the engine runs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from papermill.engines import Engine

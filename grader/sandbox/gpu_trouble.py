@@ -1,7 +1,5 @@
 """Recognise a run that failed because of the GPU, or of another process on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """What the engine needs of an interpreter and of the server that makes one; connection.py is the only implementation."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request

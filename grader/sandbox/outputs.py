@@ -4,8 +4,6 @@ HTML, SVG, JavaScript, LaTeX and widgets are dropped: nbconvert and formgrader s
 text with everything that it displays; that text is kept, and so are pictures.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Any

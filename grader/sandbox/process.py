@@ -1,7 +1,5 @@
 """The process of a fork server: start it, connect to it, end it."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """Turn the replies of a sandbox's init into cell results and evidence. Pure functions; a reply is not trusted."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads the place of an exception, as the sandbox reports it; it is only shown, and is bounded here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from grader.records import Place

@@ -1,7 +1,5 @@
 """Describe a sandbox: the folders and devices that are visible in it, its user, its environment variables."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,7 +1,5 @@
 """The folder in which each child of a lower tier makes its own home; removed also after a grader that was killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The system-call filter: compiled from names in the trusted process, installed by the guest (guest/linux.py)."""
 
-from __future__ import annotations
-
 import errno
 import socket
 import struct

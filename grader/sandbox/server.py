@@ -1,11 +1,9 @@
 """A fork server: makes sandboxes, and starts its process again when that has died."""
 
-from __future__ import annotations
-
 import socket
 import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, Self
 
 from grader.records import Limits, Status
 from grader.sandbox.connection import GPU_START_SECONDS, Sandbox
@@ -107,7 +105,7 @@ class Server:
         """End the process, unless another process started it; a second call does nothing."""
         self._process.close()
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """Cleans text that a submission wrote, so that it can be stored and shown."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

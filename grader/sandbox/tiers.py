@@ -5,8 +5,6 @@ partial  no namespaces: Landlock and the filter, which denies sockets; limits
 none     limits and time-outs only; never used unless requested
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The kernel counts many things for each user: descriptors in flight, watches, pen
 What one submission uses up is then missing to no other.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from itertools import count

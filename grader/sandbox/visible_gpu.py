@@ -1,7 +1,5 @@
 """What of an NVIDIA GPU is visible in the sandbox: device nodes, driver libraries, environment variables."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ defect is an EvidenceError whose message the student can read. execution/guest/v
 the sandbox.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The web server's pages by address, and those about signing in."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 from dataclasses import replace

@@ -6,8 +6,6 @@
 nbgrader and `grader grade` pass over names that begin with a dot: for them, a student handed in what counts.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

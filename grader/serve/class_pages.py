@@ -1,7 +1,5 @@
 """The pages of the instructor: who handed in what, the queue, and the appeals that wait. Students get a 404 here."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`grader serve`: starts the web server, and beside it the process that grades; starts that again if it dies."""
 
-from __future__ import annotations
-
 import json
 import logging
 import socket

@@ -7,8 +7,6 @@ files in submitted/, then gradebook and feedback page as `grader grade` writes t
 two steps, the next process does all of them again, and finds the grade that the gradebook has.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

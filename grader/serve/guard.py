@@ -1,7 +1,5 @@
 """What every request passes before a page sees it: host, origin, size, time and rate; and the headers of every answer."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

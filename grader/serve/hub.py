@@ -4,8 +4,6 @@ A notebook server of the hub may also hand in by the token that JupyterHub has g
 JupyterLab. Both tokens must allow the access to this service: whom the hub lets in is the hub's to say.
 """
 
-from __future__ import annotations
-
 import os
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """`grader roster --links`: writes each student's personal link, and revokes links."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from grader.commands.console import Terminal

@@ -9,8 +9,6 @@ works once; signature, by RS256 and the platform's published keys alone; issuer,
 and message. The state is not tied to a cookie: a launch that somebody else began ends at a page that says whose it is.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import secrets

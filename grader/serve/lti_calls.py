@@ -1,7 +1,5 @@
 """How this server asks learning platforms and JupyterHub for something, and the keys by which it and platforms know each other."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Mapping

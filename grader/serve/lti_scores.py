@@ -4,8 +4,6 @@ What is sent is what the gradebook says, as soon as the student may see it. Befo
 its time; killed before the answer comes, the same score goes out with the same time, which a platform takes as one score.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

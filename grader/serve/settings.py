@@ -1,7 +1,5 @@
 """Reads serve.toml: the server's address, who signs people in, and for each assignment which attempt counts and when feedback is shown."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

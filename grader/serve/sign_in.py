@@ -4,8 +4,6 @@ A way to sign in (a link, `lti`, `hub`) finds out who somebody is, and makes a `
 whose it is, and presses a button: only then a session begins. So nobody is signed in unseen, as somebody else.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import secrets

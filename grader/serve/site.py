@@ -1,7 +1,5 @@
 """What the web server knows of its course, in one record; and what it reads from the gradebook for a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

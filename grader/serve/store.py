@@ -5,8 +5,6 @@ the gradebook, which formgrader or `grader grade` may do for seconds; and the gr
 change is one transaction that is on the disk when it returns: killed at any moment, nothing that was acknowledged is lost.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

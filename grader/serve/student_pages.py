@@ -1,7 +1,5 @@
 """The pages of a student. No address holds a student's name: each shows what belongs to the person who is signed in."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import time

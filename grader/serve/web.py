@@ -3,8 +3,6 @@
 A page is a plain function of a `Visit`. It runs in a thread, where it may wait for the disk and the gradebook.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

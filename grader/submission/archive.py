@@ -1,7 +1,5 @@
 """Reads a zip from an LMS without unpacking it to disk; refuses the whole zip if a member cannot be trusted."""
 
-from __future__ import annotations
-
 import lzma
 import os
 import re

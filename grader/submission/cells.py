@@ -14,8 +14,6 @@ builder sets and a rebuilt submission keeps:
     own-001        a cell that the student added; only a rebuilt notebook has such ids
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from contextlib import suppress

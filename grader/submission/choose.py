@@ -3,8 +3,6 @@
 Nobody is left out: a person without a notebook, or with two that may count, is a submission with a `problem`.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ machine or the operator is, it is `fault`, and no score changes. A refused link 
 were never seen: `proven` is false then, and a score that is recorded already stays.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Lists the files below a folder, and reads one. It follows no link."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

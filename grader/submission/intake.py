@@ -1,7 +1,5 @@
 """Finds the submissions at a path and reads each as data; an IntakeError says in one line why it cannot."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping

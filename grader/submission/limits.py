@@ -1,7 +1,5 @@
 """How much a submission may hold: what is larger takes the grader minutes or gigabytes to read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

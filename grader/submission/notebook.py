@@ -1,7 +1,5 @@
 """Reads a notebook's code cells, and its texts for questions, from its bytes, as data."""
 
-from __future__ import annotations
-
 import json
 import re
 from hashlib import sha256

@@ -5,8 +5,6 @@ the two halves of one function. They belong together, in their order. A copy of 
 to it: of those that define the same name, the last one counts.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping, Sequence

@@ -17,8 +17,6 @@ A student chooses the names of files. So a person is read from one level of the 
 layout, and there from what the service wrote in front of the student's own name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

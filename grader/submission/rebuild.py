@@ -4,8 +4,6 @@ Its predictions and its texts for questions are put there, too. Nothing else of 
 metadata, outputs or kernelspec.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy

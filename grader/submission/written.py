@@ -1,7 +1,5 @@
 """Finds the texts that a student wrote for the questions of a lesson, and shows them safely."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from nbformat import NotebookNode

@@ -7,15 +7,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.explain.code import clues
 from grader.explain.code.clues import clue
+from grader.explain.code.effects import Effect
 from tests.explain.test_exceptions import blocks
 
 
 @pytest.mark.parametrize(("effect", "source", "says"), blocks("clues.txt"))
 def test_the_line(effect: str, source: str, says: str) -> None:
     effect, _, name = effect.partition(" ")
-    assert clue(getattr(clues, effect), source, name) == says
+    assert clue(Effect[effect], source, name) == says
 
 
 def run(source: str, *arguments: torch.Tensor) -> torch.Tensor:
@@ -62,6 +62,6 @@ def test_an_input_is_changed(effect: str, source: str, says: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["", "def f(:", "x = 1\x00", "(" * 500, "return x", "lambda x: x.item()"])
-@pytest.mark.parametrize("effect", [*clues.CLUES, clues.IN_PLACE])
-def test_code_without_a_function_is_no_error(effect: str, source: str) -> None:
+@pytest.mark.parametrize("effect", Effect)
+def test_code_without_a_function_is_no_error(effect: Effect, source: str) -> None:
     assert isinstance(clue(effect, source, "x"), str)

@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.declare.exercise import Exercise, mistake, mistakes_in
+from grader.course.common.attention_words import AttentionExercise
+from grader.declare.exercise import mistake, mistakes_in
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -38,7 +39,7 @@ def draw(sampler: InputSampler, *, queries: int, keys: int, d_k: int, masked: bo
 
 
 CHECKS = StandardChecks(reference=weigh, returns=("weights",), draw=draw)
-EXERCISE = Exercise(
+EXERCISE = AttentionExercise(
     id="9.1",
     title="Weigh",
     reference=(weigh,),

@@ -3,32 +3,12 @@
 import pytest
 import torch
 
-from grader.explain.observed import of_arguments, of_batch, of_conduct, of_exception, of_form, of_spelling
+from grader.explain.observed import of_batch, of_conduct, of_exception, of_form, of_spelling
 from grader.explain.seen import Seen
 
 
 def seen(passed, got=0.0, want=1.0, **more):
     return Seen("values", passed, {"y": got}, {"y": want}, **more)
-
-
-def test_a_default_that_is_another():
-    trials = [seen(True, inputs={"arguments.x": 1, "arguments.t": 2}), seen(False, inputs={"arguments.x": 1})]
-    found = of_arguments([trials[1]], trials)
-    assert found is not None
-    assert found.says == "It is right where `t` is given, and wrong where it is left out: look at its default."
-
-
-def test_an_argument_that_does_harm():
-    trials = [seen(True, inputs={"arguments.x": 1}), seen(False, inputs={"arguments.x": 1, "arguments.mask": 2})]
-    found = of_arguments([trials[1]], trials)
-    assert found is not None
-    assert found.says == "It is right where `mask` is left out, and wrong where it is given."
-
-
-def test_arguments_that_are_always_given_say_nothing():
-    trials = [seen(True, inputs={"arguments.x": 1}), seen(False, inputs={"arguments.x": 2})]
-    assert of_arguments([trials[1]], trials) is None
-    assert of_arguments([trials[1]], trials[1:]) is None
 
 
 def test_a_word_that_is_spelled_in_another_way():

@@ -4,8 +4,6 @@ What an instructor decides is in nbgrader's own columns, and nowhere else: point
 cell, words in `manual_comment` of its answer. So formgrader, pages and exports show them like any points by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Column, Integer, Row, String, Table, Text, inspect, select

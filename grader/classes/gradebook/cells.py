@@ -1,7 +1,5 @@
 """Declares a lesson in the gradebook: its assignment, notebook and cells, stored as nbgrader stores them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads nbgrader_config.py: the course's name and gradebook, and the penalty for a late submission."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Opens the gradebook, retries while it is locked, and puts its errors into words."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

@@ -5,8 +5,6 @@ transaction: the whole grade, the key under which a rerun finds it, and why a ne
 graded. nbgrader neither reads nor changes it; a row whose submission nbgrader removed is never found again.
 """
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import replace
 from typing import Any

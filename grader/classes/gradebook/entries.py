@@ -4,8 +4,6 @@ Scores are nbgrader's: of each cell the manual score, or else the automatic one,
 the sum, less the penalty, and at least 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, timedelta

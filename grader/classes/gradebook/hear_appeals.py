@@ -4,8 +4,6 @@ A decision is one transaction: points and comment in nbgrader's columns, where f
 table of appeals that it was made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast

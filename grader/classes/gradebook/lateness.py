@@ -4,8 +4,6 @@ Lateness is nbgrader's: the time of submission, less the due date and the studen
 late a submission was, that is stored in these columns, too, so that nbgrader and formgrader agree.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from nbgrader import api

@@ -3,8 +3,6 @@
 Everything that is shown or handed on about points comes from here: pages, tables, exports.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

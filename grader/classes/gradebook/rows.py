@@ -4,8 +4,6 @@ Not through nbgrader's mapped objects: their computed columns read whole tables,
 the square of the number of students.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a grade sets in nbgrader's tables: the columns of each cell's row of grades and of comments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Loads the rows that the gradebook stores of submissions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Writes a platform's list of a class into nbgrader's table of students."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

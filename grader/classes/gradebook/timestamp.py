@@ -1,7 +1,5 @@
 """Reads the time of a submission from nbgrader's timestamp.txt."""
 
-from __future__ import annotations
-
 import os
 import stat
 from datetime import UTC, datetime

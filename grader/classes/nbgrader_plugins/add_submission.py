@@ -5,8 +5,6 @@ the objects to the session last. SQLAlchemy flushes before each read, and warns 
 session yet. What is stored in the end is the same.
 """
 
-from __future__ import annotations
-
 from functools import cache, wraps
 from typing import Any
 

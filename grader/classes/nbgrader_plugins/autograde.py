@@ -6,8 +6,6 @@ and replaces the empty notebook by the executed one, and `RecordGrade` records t
 exporter for each run, and new preprocessors for each notebook.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager

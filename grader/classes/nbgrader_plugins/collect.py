@@ -1,7 +1,5 @@
 """What `nbgrader zip_collect` calls: it reads zips of Canvas and Moodle as `grader grade` does."""
 
-from __future__ import annotations
-
 from contextlib import chdir
 from pathlib import Path
 

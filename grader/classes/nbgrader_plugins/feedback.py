@@ -1,7 +1,5 @@
 """What `nbgrader generate_feedback` calls: the feedback page, with what people decided by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -6,8 +6,6 @@ In nbgrader_config.py:
     c.PointsPerDay.points = 10
 """
 
-from __future__ import annotations
-
 import math
 
 from nbgrader.plugins import BasePlugin

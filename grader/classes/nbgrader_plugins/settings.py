@@ -1,7 +1,5 @@
 """What nbgrader must know of a course of this grader; `nbgrader_config.py` of the course adds what an instructor chooses."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -7,8 +7,6 @@ of what was handed in (infer_comment_context_from_filename of canvas-lms). So th
 exactly the name of the download. The names are read from the download itself: nothing else has them all.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Iterable, Sequence

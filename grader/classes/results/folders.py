@@ -1,7 +1,5 @@
 """Writes the autograded/ and feedback/ folders in nbgrader's layout, each file in one atomic step."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

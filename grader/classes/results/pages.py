@@ -5,8 +5,6 @@ makes a page again only if the entry has changed (a person may have given points
 solution, or the code that makes pages, or if the file is cut off or another.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reads the answers and the predictions of a class from autograded/, where each graded submission lies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ the mark scheme of a question in formgrader, below the student's text. After the
 to the questions for thought; what the author filled into a prediction tells the class report which answers are right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache

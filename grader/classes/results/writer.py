@@ -5,8 +5,6 @@ gradebook grades this one submission again; a run that is killed later is comple
 comes last, because it shows what the gradebook says: the points and comments that people gave, too.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256

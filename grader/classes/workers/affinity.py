@@ -5,8 +5,6 @@ the thread that grades: on one core, both find their data in its cache, and neit
 leaves its idle state.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Run jobs on the workers of a Dask cluster."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Grade a class of submissions side by side, and yield each grade as soon as it is made."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator

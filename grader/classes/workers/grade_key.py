@@ -1,7 +1,5 @@
 """Makes the key under which a rerun finds a grade, from all that the grade depends on."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterator
 from functools import cache

@@ -5,8 +5,6 @@ version of the grader installed. A job holds the submission, the student noteboo
 the course secret.
 """
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass, field, replace
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """What each Dask worker does when it joins: keep the trainings that the coordinator has run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Run jobs in this process, or in worker processes of this machine that share one fork server."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

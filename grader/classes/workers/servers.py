@@ -1,7 +1,5 @@
 """The fork servers of a worker process: one for each thread that grades, started on first use or shared."""
 
-from __future__ import annotations
-
 import atexit
 import socket
 import threading

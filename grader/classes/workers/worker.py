@@ -1,7 +1,5 @@
 """Grade one job in this process, which is a worker or the coordinator itself."""
 
-from __future__ import annotations
-
 import platform
 import zlib
 from contextlib import nullcontext, suppress

@@ -1,7 +1,5 @@
 """The interface to whatever runs jobs: this process, processes of this machine, or a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass

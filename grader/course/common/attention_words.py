@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from grader.course.common.scaled_scores import scaled_otherwise
 from grader.declare.exercise import Exercise
 from grader.declare.subject import Instead, Subject
 
@@ -75,6 +76,7 @@ SUBJECT = Subject(
     typed_in={"num_heads": (2, 4, 8), "_id": (0, 1, 2)},  # where an argument is due
     slips=SLIPS,
     formulas=FORMULAS,
+    otherwise=scaled_otherwise,
     instead=(
         Instead(("scores",), HIDDEN_AS.format(0.0), HIDDEN_SAYS.format("0, and e⁰ = 1 still counts"), 1, True),
         Instead(

@@ -1,7 +1,5 @@
 """A look at an image in pieces that students repair (3.P5 and 4.5): its inputs, and what is asked of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a call must leave as it was in a model: the mode of every part, and which parameters learn."""
 
-from __future__ import annotations
-
 from torch import nn
 
 

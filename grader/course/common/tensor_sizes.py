@@ -1,7 +1,5 @@
 """How large the tensors are that a call makes: whether an answer really does without n × n numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

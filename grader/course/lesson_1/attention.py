@@ -1,15 +1,12 @@
 """Exercise 1.4: attention."""
 
-from __future__ import annotations
-
 import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
+from grader.declare.authoring import StandardChecks, edits
 
 
 def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:

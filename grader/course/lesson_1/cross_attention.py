@@ -1,7 +1,5 @@
 """Exercise 1.8 CrossAttention: queries come from text, keys and values from an image."""
 
-from __future__ import annotations
-
 import torch
 from attention.single_head import CrossAttention
 
@@ -15,9 +13,8 @@ from grader.course.lesson_1.layers import (
     mask_first,
     projections,
 )
+from grader.declare.authoring import StandardChecks, edits
 from grader.declare.drawn import drawn_layer
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
 
 CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
 CROSS_SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")

@@ -1,7 +1,5 @@
 """What the layers of 1.7 and 1.8 share: random weights, a probe of their parameters, and attention with wrong masks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any

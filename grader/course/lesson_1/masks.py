@@ -1,7 +1,5 @@
 """Exercises 1.5 and 1.6: the causal mask, the padding mask, and attention with a mask."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +10,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
+from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, draw_directions, edits, trials
 from grader.declare.drawn import drawn, given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import function_gradients, side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks, draw_directions
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 1.5 causal_mask, padding_mask

@@ -1,7 +1,5 @@
 """Exercise 1.9: `pointer_loss`, and the attention maps of the pointer that is trained with it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +10,9 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
+from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, integers
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -111,22 +105,20 @@ POINTER_MISTAKES = edits(pointer_loss, """
 
 POINTER_CHECKS = StandardChecks(reference=pointer_loss, returns=("loss",), draw=draw_pointer_maps)
 
-POINTER_LOSS_GRADIENTS = Check(
+POINTER_LOSS_GRADIENTS = further_check(
     name="conduct",
     title=CONDUCT,
     points=1,
-    needs=("values",),
     probe=pointer_loss_gradients,
     trials=trials(draw_pointer_scores, dict(batch_shape=(5,), patches=7, dtype=torch.float64)),
     # A wide tolerance, because a right answer may add a tiny number inside the log, to avoid log 0.
     rtol=30,
 )
 
-TRAINED_MAPS = Check(
+TRAINED_MAPS = further_check(
     name="maps",
     title="the pointer that you trained looks at the right patch of scenes it has never seen",
     points=5,
-    needs=("values",),
     probe=pointer_maps,
     trials=trials(draw_unseen_scenes, dict(scenes=500)),
     judge=judge_pointer,

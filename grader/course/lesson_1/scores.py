@@ -1,14 +1,11 @@
 """Exercises 1.1 and 1.2: dot-product scores, plain and scaled."""
 
-from __future__ import annotations
-
 import torch
 from attention.dot_product import attention_scores, scaled_scores
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
+from grader.declare.authoring import StandardChecks, edits
 
 # ---------------------------------------------------------------- 1.1 attention_scores
 

@@ -1,7 +1,5 @@
 """Exercise 1.7 SelfAttention: tokens ask, and the same tokens answer."""
 
-from __future__ import annotations
-
 import torch
 from attention.single_head import SelfAttention
 
@@ -15,9 +13,8 @@ from grader.course.lesson_1.layers import (
     mask_first,
     projections,
 )
+from grader.declare.authoring import StandardChecks, edits
 from grader.declare.drawn import drawn_layer
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
 draw_self_attention = mask_first(

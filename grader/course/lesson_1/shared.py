@@ -1,7 +1,5 @@
 """What exercises of lesson 1 share: functions that draw queries, keys, values and masks."""
 
-from __future__ import annotations
-
 import torch
 from attention.masks import causal_mask
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Exercise 1.3: a softmax that stays finite."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +8,7 @@ from attention.dot_product import stable_softmax
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
-from grader.declare.edits import edits
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.records import Inputs
 
 

@@ -6,8 +6,6 @@ equal those. The trained weights must also resemble the initial weights that the
 training leave them close to these, and weights that were trained from another start are not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """How the training of 1.9 is verified without being repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -15,10 +13,7 @@ from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_poi
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
-from grader.declare.exercise import Check
-from grader.declare.lesson import SHORT
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import Trial
+from grader.declare.authoring import SHORT, Check, InputSampler, Trial
 from grader.records import Inputs, Value
 
 STEPS, RATE, SCENES = 300, 3e-3, 128

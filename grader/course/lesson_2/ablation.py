@@ -1,7 +1,5 @@
 """Exercise 2.8, ablate_head: the output of a layer without one of its heads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +10,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
-from grader.declare.edits import edits
+from grader.declare.authoring import StandardChecks, edits
 from grader.declare.probes import effects_of, load, pair, strided, zero_others
-from grader.declare.standard_checks import StandardChecks
 
 
 def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Exercise 2.7, AlignedCrossAttention: text tokens attend to image tokens that a TokenAligner has mapped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +9,8 @@ from attention.multi_head import AlignedCrossAttention
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
-from grader.declare.edits import edits
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.declare.probes import load, named, zero_others
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

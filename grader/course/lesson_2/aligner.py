@@ -1,7 +1,5 @@
 """Exercise 2.1, TokenAligner: one linear layer, two layers with a GELU, or the identity."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,12 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_projection, gradients_and_size
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
 from grader.declare.probes import as_module, load, raised
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs
 
 

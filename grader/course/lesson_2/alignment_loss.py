@@ -1,7 +1,5 @@
 """Exercise 2.3, alignment_loss: the cross-entropy of each token's similarities with all words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +11,9 @@ from torch.nn import functional as F
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
+from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits
 from grader.declare.drawn import drawn, given, integers, normal
-from grader.declare.edits import edits
 from grader.declare.probes import purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
 from grader.records import Inputs
 
 # Aligned tokens, word vectors, for each token the index of its word, and the temperature.

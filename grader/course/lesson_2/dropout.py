@@ -1,7 +1,5 @@
 """The check of 2.6 that dropout acts on the weights: its probe and its judge."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,10 +10,8 @@ from torch import Tensor
 
 from grader.course.lesson_2.layers import draw_head_projections
 from grader.course.lesson_2.trained_aligner import unusable
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, trials
 from grader.declare.probes import as_tensor, load, pair, zero_others
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.judge.compare import difference
 from grader.records import Case, Finding, Inputs
 

@@ -3,8 +3,6 @@
 The linear fit, from aligned tokens to tokens, is called the readout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 from typing import Any
@@ -15,10 +13,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declare.edits import edits
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.declare.probes import as_number, effects_of, strided
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
 from grader.records import Case, Finding, Inputs
 
 

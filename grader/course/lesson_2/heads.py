@@ -1,14 +1,11 @@
 """Exercises 2.4 and 2.5: split_heads, and merge_heads, which undoes it."""
 
-from __future__ import annotations
-
 import torch
 from attention.heads import merge_heads, split_heads
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import StandardChecks, edits
 from grader.declare.drawn import drawn, given
-from grader.declare.edits import edits
-from grader.declare.standard_checks import StandardChecks
 
 ANY_HEAD_BATCH = "no batch, or several batch dimensions"
 

@@ -1,7 +1,5 @@
 """What the exercises about layers share: random weights, and a probe that also lists a layer's parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercise 2.6, MultiHeadAttention; the check of dropout is in `dropout`, that of the trained reader in `trained_reader`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,10 +11,8 @@ from grader.course.lesson_2.dropout import DROPOUT
 from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declare.edits import edits
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.declare.probes import load, named, pair, raised, zero_others
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

@@ -1,7 +1,5 @@
 """Exercise 2.P2, classify_pattern: a word for an attention map."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_2.writings import pattern_by_shares
-from grader.declare.edits import edits
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.declare.probes import side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 

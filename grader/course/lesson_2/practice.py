@@ -1,7 +1,5 @@
 """Two exercises for practice: 2.P1 attention_entropy and 2.P3 ImageTextFusion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,10 +17,8 @@ from grader.course.lesson_2.layers import (
     list_parameters,
 )
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
-from grader.declare.edits import edits
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.declare.probes import effects_of, load, named, strided, zero_others
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
 from grader.records import Inputs
 
 # ---------------------------------------------------------------- 2.P1 attention_entropy

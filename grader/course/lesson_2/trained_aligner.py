@@ -5,8 +5,6 @@ digits up itself: they are no input of the trial, because the inputs go into the
 could read them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

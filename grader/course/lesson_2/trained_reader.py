@@ -3,8 +3,6 @@
 The judge computes logits and maps anew from the weights that the probe returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

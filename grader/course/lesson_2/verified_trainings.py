@@ -1,7 +1,5 @@
 """The checks on what lesson 2 trains, the aligner of 2.3 and the reader of 2.6; and how its training is verified instead."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -19,10 +17,7 @@ from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_tr
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
-from grader.declare.exercise import Check
-from grader.declare.lesson import SHORT
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import Trial
+from grader.declare.authoring import SHORT, Check, InputSampler, Trial, further_check
 from grader.records import Inputs, Value
 
 ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
@@ -107,11 +102,10 @@ VERIFIED_ALIGNER = (
     ),
 )
 
-TRAINED_ALIGNER = Check(
+TRAINED_ALIGNER = further_check(
     name="trained",
     title="the aligner that you trained matches digits it has never seen",
     points=7,
-    needs=("values",),
     probe=aligner_trained,
     judge=matches_unseen,
     at=ALIGNER_CELL,

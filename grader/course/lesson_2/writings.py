@@ -1,7 +1,5 @@
 """Lesson 2's exercises written in other right ways, as students write them: the slips in these explain wrong answers, too."""
 
-from __future__ import annotations
-
 import math
 
 import torch

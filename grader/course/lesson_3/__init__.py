@@ -6,8 +6,6 @@ the `Exercise` at its end. The wrong blocks and models of 3.3 and 3.4 are in `bl
 file only puts the exercises in their order.
 """
 
-from __future__ import annotations
-
 from attention.multi_head import MultiHeadAttention
 
 from grader.course.lesson_3.block import BLOCK

@@ -1,7 +1,5 @@
 """Exercise 3.3: `VisionLanguageBlock`, in which text attends to itself and to the image."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -10,13 +8,9 @@ from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, named
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Value
 
 
@@ -121,11 +115,10 @@ TEXT_BLOCK = STANDARD_BLOCK.values(
         dict(TEXT_BLOCK_SIZES, cross=False, image=True, mask="causal"),
     ],
 )
-BLOCK_PARTS = Check(
+BLOCK_PARTS = further_check(
     name="parts",
     title="the parts have their names and shapes",
     points=1,
-    needs=("values",),
     probe=block_parts,
     examples=trials(draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False), dict(d_model=4, heads=2, d_ff=3)),
     trials=trials(

@@ -4,8 +4,6 @@ An answer holds for a rule only if it keeps to it close to its threshold: so the
 healthy ones that are barely not. Wherever `diagnose` must not look, the opposite illness is to be seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import log
@@ -19,11 +17,8 @@ from torch.nn import functional as F
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
 from grader.declare.probes import side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 PATCHES, HEADS, TOKENS = 5, 2, 7
@@ -241,11 +236,10 @@ DIAGNOSE_VALUES = Check(
     examples=trials(draw_patient, *(dict(scenes=5, **ill) for ill in PATIENTS)),
     trials=trials(draw_patient, *(dict(scenes=10, **ill) for ill in PATIENTS)),
 )
-DIAGNOSE_CONDUCT = Check(
+DIAGNOSE_CONDUCT = further_check(
     name="conduct",
     title="the model and the batch stay as they are",
     points=0,
-    needs=("values",),
     probe=diagnose_purity,
     examples=trials(draw_patient, dict(scenes=5, illness="frozen")),
     trials=trials(draw_patient, dict(scenes=10, illness="frozen"), dict(scenes=10, illness="none")),

@@ -1,7 +1,5 @@
 """Practice 3.P1 and 3.P2: a sliding window, and linear attention; neither makes an n × n matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +10,8 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
+from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import Draw, drawn, given, normal
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 UNMASKED: dict[str, str | Draw] = dict(
@@ -87,11 +81,10 @@ WINDOW_MISTAKES = edits(window_by_index, """
 
 
 WINDOW_CHECKS = StandardChecks(reference=sliding_window_attention, returns=("output",), draw=draw_with_window)
-WINDOW_MEMORY = Check(
+WINDOW_MEMORY = further_check(
     name="memory",
     title="without any n × n matrix",
     points=0,
-    needs=("values",),
     probe=window_memory,
     examples=trials(draw_with_window, dict(n=23, d=2, d_v=3, window=1)),
     trials=trials(draw_with_window, dict(n=211, d=3, d_v=5, window=2)),
@@ -163,11 +156,10 @@ LINEAR_MISTAKES = edits(linear_attention, """
 
 
 LINEAR_CHECKS = StandardChecks(reference=linear_attention, returns=("output",), draw=draw_without_window)
-LINEAR_MEMORY = Check(
+LINEAR_MEMORY = further_check(
     name="memory",
     title="without any n × n matrix",
     points=0,
-    needs=("values",),
     probe=linear_memory,
     examples=trials(draw_without_window, dict(n=23, d=2, d_v=3)),
     trials=trials(draw_without_window, dict(n=211, d=3, d_v=5)),

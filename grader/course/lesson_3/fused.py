@@ -1,7 +1,5 @@
 """Practice 3.P3: `fused_forward`, a layer's output through PyTorch's fused kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +10,8 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, further_check, trials
 from grader.declare.probes import load, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -107,11 +101,10 @@ FUSED_VALUES = Check(
         dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False),
     ),
 )
-FUSED_MASK = Check(
+FUSED_MASK = further_check(
     name="mask",
     title="and the same mask",
     points=0,
-    needs=("values",),
     probe=fused_values,
     examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2, mask="random")),
     trials=trials(
@@ -122,11 +115,10 @@ FUSED_MASK = Check(
         dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, mask="padding"),
     ),
 )
-FUSED_NOWHERE = Check(
+FUSED_NOWHERE = further_check(
     name="nowhere",
     title="a token that may attend nowhere gets zeros",
     points=0,
-    needs=("values",),
     probe=fused_values,
     examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2, mask="nowhere")),
     trials=trials(
@@ -135,20 +127,18 @@ FUSED_NOWHERE = Check(
         dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False, mask="nowhere"),
     ),
 )
-FUSED_WEIGHTS = Check(
+FUSED_WEIGHTS = further_check(
     name="memory",
     title="without any weights: no T × S numbers",
     points=0,
-    needs=("values",),
     probe=fused_weights,
     examples=trials(draw_fused, dict(tokens=11, patches=13, d_model=4, heads=2)),
     trials=trials(draw_fused, dict(batch_shape=(2,), tokens=89, patches=97, d_model=6, heads=3)),
 )
-FUSED_CONDUCT = Check(
+FUSED_CONDUCT = further_check(
     name="conduct",
     title=CONDUCT,
     points=0,
-    needs=("values",),
     probe=fused_conduct,
     examples=trials(draw_fused_with_gradient, dict(tokens=2, patches=3, d_model=4, heads=2)),
     trials=trials(

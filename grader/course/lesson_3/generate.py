@@ -1,7 +1,5 @@
 """Exercise 3.7: `generate`, which answers word by word, on a small model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,12 +12,9 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
 from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 TRIES = 10  # questions that a model gets, before another is drawn
@@ -194,11 +189,10 @@ GENERATE_VALUES = Check(
         *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11)),
     ),
 )
-GENERATE_LIMITS = Check(
+GENERATE_LIMITS = further_check(
     name="limits",
     title="any eos_id, a single prompt, and max_new_tokens = 0",
     points=2,
-    needs=("values",),
     probe=generate_values,
     examples=(
         *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5, eos_id=1)),
@@ -210,11 +204,10 @@ GENERATE_LIMITS = Check(
         *trials(draw_prompts_once, dict(prompts=5, tokens=3, max_new_tokens=0)),
     ),
 )
-GENERATE_CONDUCT = Check(
+GENERATE_CONDUCT = further_check(
     name="conduct",
     title="in evaluation mode, without gradients, and everything as before",
     points=3,
-    needs=("values",),
     probe=generate_purity,
     examples=trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
     trials=trials(draw_going_on, dict(prompts=5, tokens=3, max_new_tokens=7)),

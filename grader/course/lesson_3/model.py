@@ -1,7 +1,5 @@
 """Exercise 3.4: `MiniVLM`, the whole model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,13 +7,9 @@ import torch
 from attention.vlm import MiniVLM
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import Draw, drawn_layer, given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, pair, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -129,11 +123,10 @@ MODEL_BATCH = STANDARD_MODEL.batch(
     ],
 )
 MODEL_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2)
-MODEL_CONDUCT = Check(
+MODEL_CONDUCT = further_check(
     name="conduct",
     title=CONDUCT,
     points=1,
-    needs=("values",),
     probe=model_gradients,
     names={"layer_class": "MiniVLM"},
     examples=trials(draw_model_and_direction, dict(TINY_MODEL, returned="cross weights")),

@@ -1,7 +1,5 @@
 """Exercises 3.1 and 3.9: `patchify` cuts images into patches, `swap_patches` exchanges two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +9,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
+from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 3.1 patchify
@@ -62,11 +56,10 @@ PATCHIFY_MISTAKES = edits(patchify, """
 """)  # fmt: skip
 
 
-REFUSES_WHAT_DOES_NOT_FIT = Check(
+REFUSES_WHAT_DOES_NOT_FIT = further_check(
     name="refuses",
     title="a ValueError where patches do not fit",
     points=2,
-    needs=("values",),
     probe=patchify_refuses,
     examples=trials(
         draw_images, dict(images=1, height=4, width=5, patch_size=2), dict(images=1, height=5, width=4, patch_size=2)
@@ -186,11 +179,10 @@ SAME_TWO_IN_EVERY_SCENE = Check(
         *trials(draw_same, dict(scenes=2, patches=5, d_vision=7)),
     ),
 )
-SWAP_CONDUCT = Check(
+SWAP_CONDUCT = further_check(
     name="conduct",
     title=CONDUCT,
     points=1,
-    needs=("values",),
     probe=swap_gradients,
     examples=trials(draw_swap_with_gradient, dict(scenes=2, patches=3, d_vision=2)),
     trials=trials(
@@ -208,11 +200,10 @@ SWAP = AttentionExercise(
     minutes=5,
     checks=(
         SAME_TWO_IN_EVERY_SCENE,
-        Check(
+        further_check(
             name="pairs",
             title="a pair of its own for each scene",
             points=2,
-            needs=("values",),
             probe=swap_values,
             examples=trials(draw_pairs, dict(scenes=2, patches=4, d_vision=3)),
             trials=trials(

@@ -1,7 +1,5 @@
 """Exercise 3.2: `PositionEmbedding`, a learned vector for each position."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,12 +8,9 @@ from attention.positions import PositionEmbedding
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, named, purity_and_gradients
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Value
 
 draw_positions = drawn_layer(
@@ -74,11 +69,10 @@ POSITION_MISTAKES = edits(PositionEmbedding, """
 """)  # fmt: skip
 
 
-ONE_LEARNED_PARAMETER = Check(
+ONE_LEARNED_PARAMETER = further_check(
     name="parameters",
     title="embedding is learned, of shape (n, d_model), and the only parameter",
     points=3,
-    needs=("values",),
     probe=position_parameters,
     examples=trials(draw_position_sizes, dict(n=3, d_model=4)),
     trials=trials(draw_position_sizes, dict(n=11, d_model=7)),

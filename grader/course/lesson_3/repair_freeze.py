@@ -1,7 +1,5 @@
 """Practice 3.P6: `start_stage_two`, which thaws a model that was frozen for its alignment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 
@@ -11,11 +9,8 @@ from torch import Tensor, nn
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, trials
 from grader.declare.probes import WrongForm
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -1,7 +1,5 @@
 """Practice 3.P5: `look_at_image`, how the words of a model whose attention collapsed look at the image."""
 
-from __future__ import annotations
-
 import torch
 from attention.repairs import look_at_image
 from torch import Tensor
@@ -9,10 +7,7 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
+from grader.declare.authoring import CONDUCT, Check, edits, further_check, trials
 
 
 def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
@@ -63,11 +58,10 @@ LOOK_VALUES = Check(
         dict(batch_shape=(5,), words=1, patches=9, d_model=4, heads=1),
     ),
 )
-LOOK_CONDUCT = Check(
+LOOK_CONDUCT = further_check(
     name="conduct",
     title=CONDUCT,
     points=0,
-    needs=("values",),
     probe=look_conduct,
     examples=trials(draw_look_and_direction, SMALL),
     trials=trials(

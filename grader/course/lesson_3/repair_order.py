@@ -1,7 +1,5 @@
 """Practice 3.P7: `shuffle_questions`, which keeps each question with its own image."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -10,11 +8,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, trials
 from grader.declare.probes import as_tensor, pair, side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

@@ -4,18 +4,14 @@ The notebook trains a pocket-sized model with the piece that the student mended.
 answers: it rebuilds the model from its weights, with the reference's own wiring, and counts itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, further_check, trials
 from grader.declare.layer_weights import build_quietly
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 
@@ -94,11 +90,10 @@ def gate(model: str, at: str) -> Check:
         model: the name that the notebook gives to the model that it trained anew.
         at: the id of the cell that trains it.
     """
-    return Check(
+    return further_check(
         name="repaired",
         title="the training that you repaired gives a model that answers and looks right",
         points=0,
-        needs=("values",),
         probe=repaired_answers,
         names={"repaired": model},
         judge=judge_repaired,

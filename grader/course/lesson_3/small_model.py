@@ -3,8 +3,6 @@
 It uses nothing that students write, so an error in 3.3 or 3.4 costs no points in 3.6 and 3.7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

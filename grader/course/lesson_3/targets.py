@@ -1,7 +1,5 @@
 """Exercise 3.5: `shift_targets`, which returns the word that each position has to predict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -10,12 +8,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.writings import targets_in_loops
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.probes import effects_of, strided
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -88,11 +82,10 @@ TARGET_MISTAKES = edits(shift_targets, """
 """)  # fmt: skip
 
 
-OPTIONS_ARE_USED = Check(
+OPTIONS_ARE_USED = further_check(
     name="options",
     title="pad_id and ignore_index are used",
     points=2,
-    needs=("values",),
     probe=targets_with_options,
     examples=trials(draw_sequences_and_options, dict(sequences=3, tokens=5, pad_id=9, ignore_index=-1)),
     trials=trials(
@@ -101,11 +94,10 @@ OPTIONS_ARE_USED = Check(
         dict(sequences=7, tokens=5, pad_id=-1, ignore_index=-5),
     ),
 )
-TARGETS_CONDUCT = Check(
+TARGETS_CONDUCT = further_check(
     name="conduct",
     title="token_ids stay as they are",
     points=1,
-    needs=("values",),
     probe=targets_purity,
     trials=trials(draw_sequences, dict(sequences=5, tokens=11)),
 )

@@ -1,7 +1,5 @@
 """Exercise 3.6: `train_step`, one step of training, on a small model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -12,11 +10,8 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
 from grader.declare.probes import side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -121,11 +116,10 @@ STEP_MISTAKES = edits(train_step, """
 """)  # fmt: skip
 
 
-TRAINING_CONDUCT = Check(
+TRAINING_CONDUCT = further_check(
     name="conduct",
     title="training mode, a float, and the batch stays as it is",
     points=2,
-    needs=("values",),
     probe=training_purity,
     examples=trials(draw_one_step, dict(sequences=3, tokens=5, vocabulary=7)),
     trials=trials(draw_one_step, dict(sequences=3, tokens=5)),

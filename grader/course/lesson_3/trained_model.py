@@ -9,8 +9,6 @@ The path must begin at the weights that the seed draws, end at the returned weig
 step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exercise 3.8: `value_weighted_map`, and the model that the submission trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -13,11 +11,9 @@ from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
+from grader.declare.authoring import Check, edits, further_check, trials
 from grader.declare.drawn import drawn_layer, normal
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import load, side_effects, strided
-from grader.declare.trial import trials
 
 draw_multi_head = drawn_layer(
     MultiHeadAttention,
@@ -104,19 +100,17 @@ MAP_VALUES = Check(
     ),
 )
 MAP_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2)
-MAP_CONDUCT = Check(
+MAP_CONDUCT = further_check(
     name="conduct",
     title="float64 stays float64; inputs, layer and mode stay as they are",
     points=1,
-    needs=("values",),
     probe=map_purity,
     trials=trials(draw_multi_head, dict(MAP_SIZES, dtype=torch.float64)),
 )
-TRAINED_MODEL_ANSWERS = Check(
+TRAINED_MODEL_ANSWERS = further_check(
     name="trained answers",
     title="the model that you trained answers questions about scenes it has never seen",
     points=3,
-    needs=("values",),
     probe=trained_answers,
     trials=trials(draw_held_out, dict(scenes=500)),
     judge=judge_answers,
@@ -124,11 +118,10 @@ TRAINED_MODEL_ANSWERS = Check(
     seconds=60,
     verified=VERIFIED_ANSWERS,
 )
-TRAINED_MODEL_MAPS = Check(
+TRAINED_MODEL_MAPS = further_check(
     name="trained maps",
     title="and looks at the patch that it speaks of",
     points=3,
-    needs=("values",),
     probe=trained_maps,
     trials=trials(draw_held_out, dict(scenes=200)),
     judge=judge_maps,

@@ -1,7 +1,5 @@
 """How the training of lesson 3 is verified without being repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -16,11 +14,8 @@ from grader.course.lesson_3.trained_model import answers_of, draw_held_out, judg
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, weights_of
-from grader.declare.exercise import Check
+from grader.declare.authoring import SHORT, Check, InputSampler, trials
 from grader.declare.layer_weights import build_quietly
-from grader.declare.lesson import SHORT
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 MODEL_CELL = "train-vlm"

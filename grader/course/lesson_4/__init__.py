@@ -3,8 +3,6 @@
 Each module declares related exercises, as in the other lessons. This file only puts them in their order.
 """
 
-from __future__ import annotations
-
 from attention.explained import value_weighted
 from attention.multi_head import MultiHeadAttention
 from attention.open_vlm import OpenVLM

@@ -1,7 +1,5 @@
 """Exercise 4.14: `attend_with_cache`, self-attention that computes keys and values of each token once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,11 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import cached_by_steps
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, trials
 from grader.declare.probes import as_tensor, effects_of, load, pair
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

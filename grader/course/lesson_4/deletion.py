@@ -1,7 +1,5 @@
 """Exercise 4.3: `deletion_curve`, `insertion_curve` and `area_under`, which put an explanation to the test."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -10,12 +8,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.ranking import RANKING
+from grader.declare.authoring import Check, InputSampler, edits, further_check, in_both, trials
 from grader.declare.drawn import drawn
-from grader.declare.edits import edits, in_both
-from grader.declare.exercise import Check
 from grader.declare.probes import side_effects, strided
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -166,11 +161,10 @@ AREA = Check(
     examples=trials(draw_curves, dict(batch_shape=(2,), points=4)),
     trials=trials(draw_curves, dict(batch_shape=(5,), points=10), dict(batch_shape=(2, 3), points=7)),
 )
-CURVE_CONDUCT = Check(
+CURVE_CONDUCT = further_check(
     name="conduct",
     title="float64 stays float64; scenes, order and empty patch stay as they are",
     points=1,
-    needs=("values",),
     probe=curve_purity,
     examples=trials(draw_scenes_and_order, dict(scenes=2, patches=3, d_vision=2)),
     trials=trials(draw_scenes_and_order, dict(scenes=3, patches=7, d_vision=5, dtype=torch.float64)),

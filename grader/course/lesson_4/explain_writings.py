@@ -1,7 +1,5 @@
 """Exercises 4.1, 4.2 and 4.4 written in other right ways, as students write them: the slips in these explain wrong answers, too."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

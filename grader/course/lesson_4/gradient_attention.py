@@ -1,7 +1,5 @@
 """Exercise 4.2: `gradient_attention`, attention weighted by what the score gains from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -11,11 +9,9 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.explain_writings import gradient_in_steps
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
+from grader.declare.authoring import Check, edits, further_check, trials
 from grader.declare.drawn import drawn, normal
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import side_effects
-from grader.declare.trial import trials
 from grader.records import Value
 
 draw_scored_attention = drawn(
@@ -98,11 +94,10 @@ GRADIENT_VALUES = Check(
         dict(batch_shape=(5,), heads=3, tokens=2, patches=11),
     ),
 )
-GRADIENT_BATCH = Check(
+GRADIENT_BATCH = further_check(
     name="batch",
     title="with and without batch dimensions",
     points=1,
-    needs=("values",),
     probe=gradient_values,
     examples=trials(draw_scored_attention, dict(batch_shape=(2, 2), heads=2, tokens=2, patches=3)),
     trials=trials(
@@ -111,11 +106,10 @@ GRADIENT_BATCH = Check(
         dict(batch_shape=(2, 3), heads=2, tokens=5, patches=7),
     ),
 )
-GRADIENT_CONDUCT = Check(
+GRADIENT_CONDUCT = further_check(
     name="conduct",
     title="no .grad is filled, and float64 stays float64",
     points=1,
-    needs=("values",),
     probe=gradient_purity,
     examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
     trials=trials(draw_scored_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)),

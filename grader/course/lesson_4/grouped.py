@@ -1,7 +1,5 @@
 """Exercise 4.12: `grouped_attention`, in which several heads share keys and values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -10,13 +8,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
+from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import raised
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Value
 
 
@@ -117,11 +111,10 @@ GROUPED_MASKED = GROUPED_CHECKS.further_values(
         dict(batch_shape=(5, 2), heads=6, groups=2, queries=3, keys=7, d=2, d_v=5, mask="padding"),
     ],
 )
-UNEQUAL = Check(
+UNEQUAL = further_check(
     name="unequal",
     title="heads that cannot be shared out raise a ValueError",
     points=1,
-    needs=("values",),
     probe=grouped_unequal,
     examples=trials(draw_unequal, dict(heads=4, groups=3)),
     trials=trials(draw_unequal, dict(heads=6, groups=5), dict(heads=2, groups=3)),

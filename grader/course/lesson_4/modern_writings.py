@@ -1,7 +1,5 @@
 """Exercises 4.10 to 4.14 written in other right ways, as students write them: the slips in these explain wrong answers, too."""
 
-from __future__ import annotations
-
 import math
 
 import torch

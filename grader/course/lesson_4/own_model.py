@@ -4,8 +4,6 @@ The judge puts the weights that came back into the reference's model, and explai
 difference how long the model was trained, or whether it is the student's own model of lesson 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch
@@ -18,10 +16,8 @@ from attention.tokens import PROMPT_LENGTHS, TASKS, draw_questions
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import copy_weights
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, trials
 from grader.declare.layer_weights import build_quietly
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 

@@ -1,7 +1,5 @@
 """Exercise 4.4: `patch_head`, which puts the output of one head from one scene into the run on another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -13,12 +11,9 @@ from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load, side_effects
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -149,11 +144,10 @@ PATCHED_VALUES = Check(
         dict(scenes=1, tokens=4, patches=3, heads=2, head=0, d_head=3),
     ),
 )
-PATCHED_CONDUCT = Check(
+PATCHED_CONDUCT = further_check(
     name="conduct",
     title="afterwards the model answers as before; inputs, weights and modes stay as they are",
     points=1,
-    needs=("values",),
     probe=patched_purity,
     examples=trials(draw_twins, dict(scenes=2, tokens=2, patches=3, heads=2, head=0)),
     trials=trials(draw_twins, dict(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)),

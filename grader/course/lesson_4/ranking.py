@@ -3,8 +3,6 @@
 The explanations are given ones, so that an error in 4.1 or 4.2 costs nothing here. The model's weights are drawn by the grader. The scenes hold digits of the test split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -15,11 +13,9 @@ from attention.open_vlm import OpenVLM
 from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from torch import Tensor
 
-from grader.declare.exercise import Check
+from grader.declare.authoring import Check, InputSampler, trials
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 RANKED_SIZES = {

@@ -1,7 +1,5 @@
 """Exercises 4.18 to 4.21: a vision transformer, from patches to what [CLS] looks at."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +10,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
+from grader.declare.authoring import CONDUCT, Check, Exercise, InputSampler, StandardChecks, edits, trials
 from grader.declare.drawn import chosen, drawn, weights_of
-from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import learned, load, named, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 

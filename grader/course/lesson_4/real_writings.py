@@ -1,7 +1,5 @@
 """Exercises 4.18 to 4.20 written in other right ways, as students write them: the slips in these explain wrong answers, too."""
 
-from __future__ import annotations
-
 import torch
 from attention.vit import vit_attention
 from attention.vit_layer import ViTLayer

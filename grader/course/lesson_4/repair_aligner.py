@@ -1,7 +1,5 @@
 """Exercise 4.7: `image_tokens`, in the place of one that freezes the aligner along with the encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -11,11 +9,9 @@ from torch import Tensor, nn
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.authoring import Check, edits, further_check, trials
 from grader.declare.drawn import drawn
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import along, as_tensor, effects_of
-from grader.declare.trial import trials
 from grader.records import Value
 
 # Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens.
@@ -115,11 +111,10 @@ TOKENS_VALUES = Check(
         dict(batch_shape=(5,), patches=2, pixels=13, width=3, d_text=7),
     ),
 )
-TOKENS_CONDUCT = Check(
+TOKENS_CONDUCT = further_check(
     name="conduct",
     title="patches, weights and the gradient mode stay as they are; float64 stays float64",
     points=0,
-    needs=("values",),
     probe=tokens_conduct,
     examples=trials(draw_features, ALIGNER_SMALL),
     trials=trials(draw_features, dict(ALIGNER_SMALL, pixels=7, dtype=torch.float64)),

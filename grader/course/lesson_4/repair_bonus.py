@@ -1,7 +1,5 @@
 """Exercise 4.9: `looking_loss`, in the place of a loss that punishes what it was meant to reward."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +10,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, given, integers, normal
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT, StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 draw_answers_and_scores = drawn(
@@ -99,11 +93,10 @@ BONUS_MISTAKES = edits(looking_loss, """
 
 LOSSES = StandardChecks(reference=looking_loss, returns=("loss",), draw=draw_answers_and_maps)
 BONUS_SMALL = dict(questions=2, words=3, patches=4)
-BONUS_CONDUCT = Check(
+BONUS_CONDUCT = further_check(
     name="conduct",
     title=CONDUCT,
     points=0.5,
-    needs=("values",),
     probe=loss_gradients,
     examples=trials(draw_answers_and_scores, BONUS_SMALL),
     trials=trials(draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)),

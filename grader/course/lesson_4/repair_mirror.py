@@ -1,7 +1,5 @@
 """Exercise 4.8: `mirror_left_right`, in the place of one that mirrors scenes and leaves their questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -11,11 +9,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
+from grader.declare.authoring import Check, edits, further_check, trials
 from grader.declare.drawn import drawn, integers, mask
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import effects_of, pair
-from grader.declare.trial import trials
 from grader.records import Value
 
 # Scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not.
@@ -75,11 +71,10 @@ MIRRORED_VALUES = Check(
     examples=trials(draw_mirrored, dict(scenes=7, pixels=2)),
     trials=trials(draw_mirrored, dict(scenes=31, pixels=3), dict(scenes=23, pixels=11)),
 )
-MIRRORED_CONDUCT = Check(
+MIRRORED_CONDUCT = further_check(
     name="conduct",
     title="the inputs stay as they are; float64 stays float64",
     points=0.5,
-    needs=("values",),
     probe=mirror_conduct,
     examples=trials(draw_mirrored, dict(scenes=5, pixels=2)),
     trials=trials(draw_mirrored, dict(scenes=13, pixels=5, dtype=torch.float64)),

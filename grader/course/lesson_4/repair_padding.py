@@ -1,7 +1,5 @@
 """Exercise 4.5: `look_past_padding`, in the place of a look whose mask means the opposite."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -11,11 +9,7 @@ from attention.short_trainings import PADDING
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
+from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, further_check, trials
 from grader.records import Inputs
 
 
@@ -85,11 +79,10 @@ PADDED_VALUES = Check(
         dict(batch_shape=(5,), words=1, patches=9, d_model=4, heads=1),
     ),
 )
-PADDED_CONDUCT = Check(
+PADDED_CONDUCT = further_check(
     name="conduct",
     title=CONDUCT,
     points=0.5,
-    needs=("values",),
     probe=look_conduct,
     names=NAMES,
     examples=trials(draw_padded_and_direction, PADDING_SMALL),

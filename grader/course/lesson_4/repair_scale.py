@@ -1,7 +1,5 @@
 """Exercise 4.6: `look_once`, in the place of an attention without its scale."""
 
-from __future__ import annotations
-
 import torch
 from attention.mended import look_once
 from attention.short_trainings import SCALE
@@ -9,9 +7,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.edits import edits
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
+from grader.declare.authoring import InputSampler, StandardChecks, edits
 from grader.records import Inputs
 
 

@@ -1,7 +1,5 @@
 """Exercise 4.1: `attention_rollout`, attention followed through the layers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +10,8 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, further_check, trials
 from grader.declare.probes import purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import CONDUCT
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 
@@ -117,11 +111,10 @@ VALUES = Check(
         dict(layers=2, heads=3, tokens=7, patches=5, batch_shape=(2,)),
     ),
 )
-LAYERS = Check(
+LAYERS = further_check(
     name="layers",
     title="any number of layers, and any batch dimensions",
     points=1,
-    needs=("values",),
     probe=rollout_values,
     examples=trials(draw_maps, dict(layers=1, heads=2, tokens=3, patches=2, batch_shape=(2,))),
     trials=trials(
@@ -130,11 +123,10 @@ LAYERS = Check(
         dict(layers=4, heads=2, tokens=3, patches=5, batch_shape=(3, 2)),
     ),
 )
-CONDUCT_CHECK = Check(
+CONDUCT_CHECK = further_check(
     name="conduct",
     title=CONDUCT,
     points=1,
-    needs=("values",),
     probe=rollout_gradients,
     trials=trials(draw_maps_and_direction, dict(ROLLOUT_SIZES, dtype=torch.float64)),
 )

@@ -1,7 +1,5 @@
 """Exercises 4.10 and 4.11: rotary positions, on a line and on a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -10,13 +8,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
+from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import drawn, given, integers, normal, where_given
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
 from grader.declare.probes import raised
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here
@@ -113,11 +107,10 @@ ROTATE_BATCH = ROTATE_CHECKS.batch(
         dict(batch_shape=(3,), n=3, d=6, each=True),
     ],
 )
-ODD = Check(
+ODD = further_check(
     name="odd",
     title="an odd width raises a ValueError",
     points=1,
-    needs=("values",),
     probe=rotate_odd,
     examples=trials(draw_odd, dict(n=2, d=3)),
     trials=trials(draw_odd, dict(n=3, d=7), dict(n=2, d=1)),

@@ -4,8 +4,6 @@ The notebook trains a small model with the piece that the student mended. The ju
 answers: it puts the model's weights into one with the reference's piece, and counts itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,11 +16,8 @@ from torch import Tensor, nn
 from grader.course.trainings.checks import begins
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of
-from grader.declare.exercise import Check
+from grader.declare.authoring import SHORT, Check, InputSampler, Trial
 from grader.declare.layer_weights import build_quietly
-from grader.declare.lesson import SHORT
-from grader.declare.sampler import InputSampler
-from grader.declare.trial import Trial
 from grader.judge.compare import compare
 from grader.records import Case, Finding, Inputs, Value
 

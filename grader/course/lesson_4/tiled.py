@@ -1,7 +1,5 @@
 """Exercise 4.13: `tiled_attention`, exact attention whose memory grows with n and not with n²."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -11,12 +9,8 @@ from torch import Tensor
 from grader.course.common.attention_words import AttentionExercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4.modern_writings import tiled_on_both_sides
-from grader.declare.edits import edits
-from grader.declare.exercise import Check
+from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.probes import effects_of
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Inputs, Value
 
 # A score in the hundreds is rounded at the fifth digit, in float32, and a weight changes by as much.
@@ -135,11 +129,10 @@ EXTREME = TILED_CHECKS.further_values(
     ],
     rtol=ROUNDED_SCORES,
 )
-MEMORY = Check(
+MEMORY = further_check(
     name="memory",
     title="never T × S numbers at one time",
     points=3,
-    needs=("values",),
     probe=tiled_memory,
     examples=trials(
         draw_tiled, dict(queries=67, keys=67, d=2, d_v=3, tile=3), dict(queries=17, keys=211, d=2, d_v=1, tile=17)
@@ -151,11 +144,10 @@ MEMORY = Check(
         dict(queries=23, keys=1009, d=2, d_v=3, tile=23),
     ),
 )
-TILED_CONDUCT = Check(
+TILED_CONDUCT = further_check(
     name="conduct",
     title="float64 stays float64, inputs stay as they are",
     points=1,
-    needs=("values",),
     probe=tiled_conduct,
     examples=trials(draw_tiled, dict(queries=2, keys=3, d=2, d_v=4, tile=2)),
     trials=trials(draw_tiled, dict(batch_shape=(2,), queries=5, keys=7, d=3, d_v=2, tile=3, dtype=torch.float64)),

@@ -1,7 +1,5 @@
 """Exercises 4.15 to 4.17: concatenation, gated cross-attention and learned queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch
@@ -10,13 +8,9 @@ from attention.masks import causal_mask
 from torch import Tensor
 
 from grader.course.common.attention_words import AttentionExercise
+from grader.declare.authoring import Exercise, InputSampler, StandardChecks, edits, further_check, trials
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
-from grader.declare.edits import edits
-from grader.declare.exercise import Check, Exercise
 from grader.declare.probes import as_module, as_tensor, learned, pair
-from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
-from grader.declare.trial import trials
 from grader.records import Value
 
 LAYER = dict(d_model="d_model", num_heads="heads")
@@ -174,11 +168,10 @@ GATE_VALUES = GATE.values(
         dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
     ],
 )
-GATE_CLOSED = Check(
+GATE_CLOSED = further_check(
     name="closed",
     title="a new layer leaves the text as it is",
     points=1,
-    needs=("values",),
     probe=new_gate,
     examples=trials(draw_new_gate, dict(words=2, patches=3, d_model=4, heads=1)),
     trials=trials(draw_new_gate, dict(words=5, patches=3, d_model=6, heads=2)),
@@ -246,11 +239,10 @@ SUMMARY_VALUES = SUMMARY.values(
         dict(batch_shape=(3,), queries=5, patches=2, d_model=6, heads=3),
     ],
 )
-SUMMARY_PARTS = Check(
+SUMMARY_PARTS = further_check(
     name="parts",
     title="the queries are learned, and begin apart",
     points=1,
-    needs=("values",),
     probe=new_queries,
     examples=trials(draw_new_queries, dict(queries=3, d_model=4, heads=2), dict(queries=40, d_model=48, heads=2)),
     trials=trials(draw_new_queries, dict(queries=5, d_model=6, heads=3), dict(queries=42, d_model=45, heads=3)),

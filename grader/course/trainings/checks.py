@@ -1,7 +1,5 @@
 """The two checks that every verified training has: it begins as the reference's, and it goes on as the reference's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,9 +7,7 @@ from torch import Tensor
 
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
-from grader.declare.exercise import Check
-from grader.declare.lesson import SHORT
-from grader.declare.trial import Trial
+from grader.declare.authoring import SHORT, Check, Trial
 from grader.records import Case, Finding, Inputs, Value
 
 

@@ -1,7 +1,5 @@
 """The reference's training of a lesson: run once, and kept with its states at some steps."""
 
-from __future__ import annotations
-
 import math
 import os
 import time

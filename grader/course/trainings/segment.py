@@ -1,7 +1,5 @@
 """A few steps of training from a secret state: how the state is drawn, what the sandbox runs, and how it is judged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any

@@ -1,7 +1,5 @@
 """Which statements of an answer feed its result, and which expressions hold a given input."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Lines that cut off gradients, change the dtype or the device, or write into inputs."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

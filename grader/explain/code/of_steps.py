@@ -1,7 +1,5 @@
 """Lines that add an input twice, or put modes back on one of several ways out."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

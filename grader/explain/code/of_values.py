@@ -1,7 +1,5 @@
 """Lines that count axes from the front, draw random numbers, round, or do what is surely not meant."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,10 +1,10 @@
 """Read a student's code as a tree: the statement of a line, the shapes of its parts, what feeds the result."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
+
+from grader.explain.code.effects import Effect
 
 Shape = tuple[int, ...]
 
@@ -30,7 +30,7 @@ class Raising(NamedTuple):
     tree: ast.Module  # of the answer
     node: ast.AST | None  # the line's statement, or the head of it
     foreign: bool  # whether the line stands in another exercise
-    clue: Callable[[str], str]  # names the line of the answer that has an effect
+    clue: Callable[[Effect], str]  # names the line of the answer that has an effect
 
 
 def tree_of(source: str) -> ast.Module:

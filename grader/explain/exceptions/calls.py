@@ -1,13 +1,11 @@
 """What exceptions about calls mean: arguments, results, truth values, and values of the wrong kind."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Callable
 
 from grader.explain.code.read_code import Raising, called_name, calls, integer, parameters_of, text_of, values_of
 from grader.explain.exceptions.names import nearest
+from grader.explain.exceptions.rules import rules
 
 # ---------------------------------------------------------------- arguments
 
@@ -212,24 +210,24 @@ def _measured_from_front(raising: Raising) -> str:
     return ""
 
 
-CALL_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
-    (
-        r"TypeError: exceptions must derive from BaseException",
-        "`raise` takes an exception: `raise ValueError(…)`, with the text inside.",
-    ),
-    (r"^(?:\w+Error|Exception)\b", own_refusal),
-    (r"TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'", missing_argument),
-    (r'TypeError: ([\w.]+)\(\) missing \d+ required positional arguments?: "(\w+)"', missing_in_torch),
-    (r"TypeError: \w+\(\)(?::| received)", layer_made_of_tensor),
-    (r"TypeError: ([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", unexpected_argument),
-    (r"TypeError: ([\w.]+)\(\) takes .* but \d+ (?:was|were) given", too_many_arguments),
-    (r"ValueError: (?:too many|not enough) values to unpack", too_many_to_unpack),
-    (r"TypeError: cannot unpack non-iterable (\w+) object", not_iterable),
-    (r"TypeError: float\(\) argument must be .* not 'NoneType'", nothing_returned),
-    (r"Boolean value of Tensor with (?:more than one|no) value", truth_of_tensor),
-    (
-        r"TypeError: .*__init__\(\) should return None",
-        "__init__ returns something. An error is raised: `raise ValueError(…)`.",
-    ),
-    (r"RecursionError", "The function calls itself without end."),
-)
+CALL_RULES = rules(r"""
+TypeError: exceptions must derive from BaseException
+    `raise` takes an exception: `raise ValueError(…)`, with the text inside.
+^(?:\w+Error|Exception)\b → own_refusal
+TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)' → missing_argument
+TypeError: ([\w.]+)\(\) missing \d+ required positional arguments?: "(\w+)" → missing_in_torch
+TypeError: \w+\(\)(?::| received) → layer_made_of_tensor
+TypeError: ([\w.]+)\(\) got an unexpected keyword argument '(\w+)' → unexpected_argument
+TypeError: ([\w.]+)\(\) takes .* but \d+ (?:was|were) given → too_many_arguments
+ValueError: (?:too many|not enough) values to unpack → too_many_to_unpack
+TypeError: cannot unpack non-iterable (\w+) object → not_iterable
+TypeError: float\(\) argument must be .* not 'NoneType' → nothing_returned
+Boolean value of Tensor with (?:more than one|no) value → truth_of_tensor
+TypeError: .*__init__\(\) should return None
+    __init__ returns something. An error is raised: `raise ValueError(…)`.
+RecursionError
+    The function calls itself without end.
+""",
+    own_refusal, missing_argument, missing_in_torch, layer_made_of_tensor, unexpected_argument, too_many_arguments,
+    too_many_to_unpack, not_iterable, nothing_returned, truth_of_tensor,
+)  # fmt: skip

@@ -1,7 +1,5 @@
 """Sizes that are written into the code as numbers, where the inputs have others."""
 
-from __future__ import annotations
-
 import ast
 import re
 

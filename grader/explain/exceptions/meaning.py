@@ -1,9 +1,7 @@
 """Say what an exception means for the line of the student's code that raised it."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from grader.explain.code.clues import clue
 from grader.explain.code.read_code import Raising, Shape, number_of, statement_at, tree_of
@@ -17,14 +15,7 @@ from grader.explain.exceptions.values import VALUE_RULES
 # What is true of a line in another exercise is only about what this exercise handed to it.
 ELSEWHERE = "What you hand on does not fit there: "
 
-EXCEPTION_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
-    *FINDING_RULES,
-    *NAME_RULES,
-    *CALL_RULES,
-    *VALUE_RULES,
-    *SHAPE_RULES,
-    *TORCH_RULES,
-)
+EXCEPTION_RULES = (*FINDING_RULES, *NAME_RULES, *CALL_RULES, *VALUE_RULES, *SHAPE_RULES, *TORCH_RULES)
 # The rules that also hold for a line in another exercise.
 FOREIGN_RULES = (
     (r"^(?:\w+Error|Exception)\b", own_refusal),
@@ -52,8 +43,7 @@ def meaning(error: str, message: str, line: str, shapes: Mapping[str, Shape], so
         error, first, line, shapes, source, tree_of(source), node, foreign, lambda effect: clue(effect, source)
     )
     for pattern, rule in FOREIGN_RULES if foreign else EXCEPTION_RULES:
-        if found := re.search(pattern, f"{error}: {first}"):
-            says = rule if isinstance(rule, str) else rule(raising, found)
-            if says:
-                return ELSEWHERE + says[0].lower() + says[1:] if foreign else says
+        found = re.search(pattern, f"{error}: {first}")
+        if found and (says := rule(raising, found)):
+            return ELSEWHERE + says[0].lower() + says[1:] if foreign else says
     return ""

@@ -1,21 +1,19 @@
 """What exceptions about names and attributes mean: misspelt, never set, not registered, or asked of the wrong thing."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import difflib
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, parts_of, self_attributes, text_of
+from grader.explain.exceptions.rules import rules
 
-SUPER_FIRST = "`super().__init__()` has to come first in __init__, before anything is kept in self."
 NOT_TENSOR = {  # what other libraries call it
     "astype": "`.to(dtype)`",
     "copy": "`.clone()`",
@@ -111,11 +109,6 @@ def attribute_of_library(raising: Raising, found: re.Match) -> str:
     return f"{module} has no `{name}`. Is `{right}` meant?" if right else ""
 
 
-def attribute_of_pair(raising: Raising, found: re.Match) -> str:
-    """Explain the pairs that .max, .min, .sort and .topk return along an axis."""
-    return f".{found[1]} along an axis gives two things, values and indices. Take the values: `.values`."
-
-
 def attribute_of_value(raising: Raising, found: re.Match) -> str:
     """Explain an attribute asked of a pair, a list, a number or nothing where a tensor is due."""
     kind, name = found[1], found[2]
@@ -191,12 +184,17 @@ def _came_back(kind: str, name: str, raising: Raising) -> str:
 # ---------------------------------------------------------------- attributes of the student's own layer
 
 
+def super_first(*_: object) -> str:
+    """Say what __init__ has to begin with."""
+    return "`super().__init__()` has to come first in __init__, before anything is kept in self."
+
+
 def attribute_of_layer(raising: Raising, found: re.Match) -> str:
     """Say how the student's layer names what was asked for, or that it does not keep it."""
     owner, name = found[1], found[2]
     classes = {node.name: node for node in ast.walk(raising.tree) if isinstance(node, ast.ClassDef)}
     if name in ("_modules", "_parameters", "_buffers", "_backward_hooks") or owner == "super":
-        return SUPER_FIRST
+        return super_first()
     if owner not in classes:
         return _wrong_kind(owner, name, raising)
     kept = self_attributes(classes[owner])
@@ -253,6 +251,13 @@ def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
     return ""
 
 
+def no_layer(raising: Raising, found: re.Match) -> str:
+    """Say that the task asks for a layer, where no line of the student's does."""
+    return (
+        "" if raising.line else f"The task asks for a layer named `{found[2]}`; what you keep under this name is none."
+    )
+
+
 def misspelt_forward(raising: Raising, _: re.Match) -> str:
     """Say that the method that a call of the layer runs is missing, or how it is misspelt."""
     if "ModuleList" in raising.message or "ModuleDict" in raising.message:
@@ -269,33 +274,24 @@ def shared_layer(raising: Raising, found: re.Match) -> str:
     return f"`{found[1]}` is the same layer as another one. Each needs parameters of its own: make a new layer for each name."
 
 
-NAME_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
-    (r"NameError: name '(\w+)' is not defined", undefined_name),
-    (r"UnboundLocalError: .*local variable '(\w+)'", unbound),
-    (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", SUPER_FIRST),
-    (r"TypeError: descriptor '__init__' of 'super' object needs", "Brackets are missing: `super().__init__()`."),
-    (
-        r"AttributeError: 'super' object has no attribute 'init'",
-        "It is `super().__init__()`, with two underscores on each side.",
-    ),
-    (r"AttributeError: 'Tensor' object has no attribute '(\w+)'", attribute_of_tensor),
-    (r"AttributeError: module '([\w.]+)' has no attribute '(\w+)'", attribute_of_library),
-    (r"'torch.return_types.(\w+)' object has no attribute", attribute_of_pair),
-    (r"TypeError: .* must be Tensor, not torch.return_types.(\w+)", attribute_of_pair),
-    (r"unsupported operand type\(s\) .*'torch.return_types.(\w+)'", attribute_of_pair),
-    (r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'", attribute_of_value),
-    (r"AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`']", attribute_of_layer),
-    (
-        r"AttributeError: (`?)(\w+)`? is not an nn.Module",
-        lambda raising, found: (
-            f"The task asks for a layer named `{found[2]}`; what you keep under this name is none."
-            if not raising.line
-            else ""
-        ),
-    ),
-    (
-        r"(?:NotImplementedError: Module \[\w+\] is missing|TypeError: (?:\w+\.)?_forward_unimplemented\(\))",
-        misspelt_forward,
-    ),
-    (r"KeyError: '(\w+)\.(?:weight|bias)'", shared_layer),
-)
+NAME_RULES = rules(r"""
+NameError: name '(\w+)' is not defined → undefined_name
+UnboundLocalError: .*local variable '(\w+)' → unbound
+AttributeError: cannot assign \w+ before Module.__init__\(\) call → super_first
+TypeError: descriptor '__init__' of 'super' object needs
+    Brackets are missing: `super().__init__()`.
+AttributeError: 'super' object has no attribute 'init'
+    It is `super().__init__()`, with two underscores on each side.
+AttributeError: 'Tensor' object has no attribute '(\w+)' → attribute_of_tensor
+AttributeError: module '([\w.]+)' has no attribute '(\w+)' → attribute_of_library
+(?:AttributeError: '|must be Tensor, not |unsupported operand type\(s\) .*')torch.return_types.(\w+)
+    .{1} along an axis gives two things, values and indices. Take the values: `.values`.
+AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)' → attribute_of_value
+AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`'] → attribute_of_layer
+AttributeError: (`?)(\w+)`? is not an nn.Module → no_layer
+(?:NotImplementedError: Module \[\w+\] is missing|TypeError: (?:\w+\.)?_forward_unimplemented\(\)) → misspelt_forward
+KeyError: '(\w+)\.(?:weight|bias)' → shared_layer
+""",
+    undefined_name, unbound, super_first, attribute_of_tensor, attribute_of_library, attribute_of_value,
+    attribute_of_layer, no_layer, misspelt_forward, shared_layer,
+)  # fmt: skip

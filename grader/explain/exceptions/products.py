@@ -1,7 +1,5 @@
 """What exceptions about matrix products mean, and about layers whose input has another width."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

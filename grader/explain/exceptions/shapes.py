@@ -1,10 +1,8 @@
 """What exceptions about shapes mean: sums, masks, einsum; those about products are in `products`."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from grader.explain.code.read_code import (
     Raising,
@@ -18,6 +16,7 @@ from grader.explain.code.read_code import (
 )
 from grader.explain.exceptions.fixed_sizes import fixed_size
 from grader.explain.exceptions.products import batches_differ, wrong_factors
+from grader.explain.exceptions.rules import Rule, rules
 
 ALL_AXES = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
 REDUCTIONS = ("sum", "mean", "amax", "amin", "norm", "std", "var", "logsumexp")
@@ -140,14 +139,6 @@ def _broadcasts(shape: Shape, to: Shape) -> bool:
     return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape[::-1], to[::-1], strict=False))
 
 
-def boolean_index(raising: Raising, _: re.Match) -> str:
-    """Say why a mask in square brackets does not fit."""
-    return (
-        "A mask in square brackets must have exactly the shape of what it picks from."
-        " masked_fill and torch.where take every mask that broadcasts to it."
-    )
-
-
 # ---------------------------------------------------------------- sums and other operations number by number
 
 
@@ -220,11 +211,6 @@ def einsum_axes(raising: Raising, found: re.Match) -> str:
     return "An operand of this einsum has fewer axes than its letters say."
 
 
-def einsum_arrow(raising: Raising, found: re.Match) -> str:
-    """Name the letter that an einsum is to return and does not have."""
-    return f"The letter {found[1]} stands behind the arrow of this einsum, and nowhere before it."
-
-
 def einsum_letter(raising: Raising, found: re.Match) -> str:
     """Name the two operands of an einsum in which a letter stands for axes of different lengths."""
     for call in calls(raising.node, "einsum"):
@@ -245,7 +231,7 @@ PRODUCT = (
 UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
 EXPANDED = r"RuntimeError: The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 
-SHAPE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
+SHAPE_RULES: tuple[Rule, ...] = (
     (f"AssertionError: expecting (?:key|value) weights shape|{PRODUCT}|{UNEQUAL}", mask_in_another_place),
     (SIZES, fixed_size),
     (rf"{PRODUCT}|{UNEQUAL}|t\(\) expects a tensor with <= 2 dimensions", all_axes_turned),
@@ -254,12 +240,14 @@ SHAPE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = 
     (f"{PRODUCT}|{UNEQUAL}", batches_differ),
     (UNEQUAL, not_aligned),
     (UNEQUAL, weight_of_wrong_shape),
-    (r"IndexError: The shape of the mask", boolean_index),
-    (r"einsum\(\): the number of subscripts in the equation", einsum_axes),
-    (r"einsum\(\): output subscript (\w) does not appear", einsum_arrow),
-    (
-        r"einsum\(\): (?:fewer|more) operands were provided",
-        "This einsum needs a tensor for each part of its letters; commas part them.",
-    ),
-    (r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which", einsum_letter),
-)
+    *rules(r"""
+IndexError: The shape of the mask
+    A mask in square brackets must have exactly the shape of what it picks from. masked_fill and torch.where take every mask that broadcasts to it.
+einsum\(\): the number of subscripts in the equation → einsum_axes
+einsum\(\): output subscript (\w) does not appear
+    The letter {1} stands behind the arrow of this einsum, and nowhere before it.
+einsum\(\): (?:fewer|more) operands were provided
+    This einsum needs a tensor for each part of its letters; commas part them.
+einsum\(\): subscript (\w) has size \d+ for operand (\d+) which → einsum_letter
+""", einsum_axes, einsum_letter),
+)  # fmt: skip

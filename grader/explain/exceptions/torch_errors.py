@@ -1,13 +1,10 @@
 """What other exceptions of torch mean: sizes written out, axes, indices, dtypes, gradients, losses."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Callable
 from math import prod
 
-from grader.explain.code.effects import DEVICE, FLOAT32, GRADIENT, IN_PLACE, ROUNDED
+from grader.explain.code.effects import Effect
 from grader.explain.code.read_code import (
     Raising,
     called_name,
@@ -18,6 +15,7 @@ from grader.explain.code.read_code import (
     self_attributes,
     text_of,
 )
+from grader.explain.exceptions.rules import rules
 
 RESHAPES = ("view", "reshape", "unflatten", "expand")
 
@@ -112,25 +110,9 @@ def joined(raising: Raising, _: re.Match) -> str:
 # ---------------------------------------------------------------- dtypes, devices, gradients
 
 
-def other_dtype(raising: Raising, _: re.Match) -> str:
-    """Find what made a tensor of another dtype than the inputs'."""
-    return (
-        raising.clue(FLOAT32)
-        or "A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype."
-    )
-
-
-def other_device(raising: Raising, _: re.Match) -> str:
-    """Find what made a tensor on another device than the inputs'."""
-    return (
-        raising.clue(DEVICE)
-        or "A tensor that you make is on another device than the inputs: give it the inputs' device."
-    )
-
-
 def no_graph(raising: Raising, _: re.Match) -> str:
     """Find what keeps gradients from being recorded."""
-    found = raising.clue(GRADIENT)
+    found = raising.clue(Effect.GRADIENT)
     return found or ("Nothing here was recorded for gradients." if raising.line else "")
 
 
@@ -138,24 +120,11 @@ def frozen(raising: Raising, _: re.Match) -> str:
     """Say what does not require a gradient."""
     if raising.line:
         return "Some of these do not require a gradient: frozen parameters have requires_grad = False. Leave them out."
-    return raising.clue(GRADIENT) or (
+    return raising.clue(Effect.GRADIENT) or (
         "A parameter of your layer does not require a gradient, so it is never learned."
         if self_attributes(raising.tree)
         else ""
     )
-
-
-def overwritten(raising: Raising, _: re.Match) -> str:
-    """Find what works in place on a tensor that is still needed."""
-    return (
-        raising.clue(IN_PLACE)
-        or "A tensor is changed in place (`+=`, `x[…] = …`, `x_()`) that is still needed. Make a new one."
-    )
-
-
-def no_derivative(raising: Raising, found: re.Match) -> str:
-    """Name the operation that has no derivative."""
-    return raising.clue(ROUNDED) or f"{found[1]} has no derivative, so no gradient passes through it."
 
 
 def targets_and_scores(raising: Raising, found: re.Match) -> str:
@@ -168,11 +137,6 @@ def targets_and_scores(raising: Raising, found: re.Match) -> str:
     return (
         f"{name} looks for the classes on axis 1. Flatten both first: a row of scores for each target." if name else ""
     )
-
-
-def bool_arithmetic(raising: Raising, _: re.Match) -> str:
-    """Say how a mask is turned around."""
-    return "A mask of bools is turned around by `~`, not by a minus."
 
 
 def whole_numbers(raising: Raising, found: re.Match) -> str:
@@ -204,139 +168,85 @@ def no_view(raising: Raising, _: re.Match) -> str:
     return f"{why} lie in order, and .view refuses. Use .reshape or .flatten."
 
 
-TORCH_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
-    (r"view size is not compatible with input tensor's size and stride", no_view),
-    (r"RuntimeError: shape '\[.*\]' is invalid for input of size", sizes_do_not_multiply),
-    (r"unflatten: Provided sizes", sizes_do_not_multiply),
-    (r"RuntimeError: The expanded size of the tensor", written_size),
-    (r"IndexError: Dimension out of range \(expected to be in range of .*but got (-?\d+)\)", axis_out_of_range),
-    (r"index (-?\d+) is out of bounds for dimension (\d+) with size", index_out_of_bounds),
-    (
-        r"maximum size for tensor at dimension \d+ is \d+ but size is",
-        "unfold cuts windows that are longer than this axis. Is it the right axis, and long enough in every input?",
-    ),
-    (
-        r"IndexError: index out of range in self",
-        "An id is as large as the table of the nn.Embedding, or larger: it needs a row for each id.",
-    ),
-    (
-        r"IndexError: too many indices for tensor",
-        "There are more places in the square brackets than axes. Not every input has a batch in front: `…, i` counts from the end.",
-    ),
-    (
-        r"IndexError: tensors used as indices must be",
-        "Indices must be whole numbers or bools: this tensor holds floats.",
-    ),
-    (
-        r"(?:permute\(.*\)|permute): number of dim|number of dims don't match in permute",
-        ".permute names every axis, and inputs may have more in front. .transpose(-2, -1) swaps two and leaves the rest.",
-    ),
-    (
-        r"Number of dimensions of repeat dims|the number of sizes provided \(\d+\) must be greater",
-        ".repeat and .expand name every axis, and inputs may have more in front.",
-    ),
-    (
-        r"batch[12] must be a 3D tensor|(?:self|mat2) must be a matrix|1D tensors expected",
-        "torch.bmm, torch.mm and torch.dot take tensors with exactly three, two or one axes. `@` takes any number in front.",
-    ),
-    (r"tensor.m[TH] is only supported on matrices", ".mT needs two axes, and not every input has two."),
-    (
-        r"Padding length should be less than or equal to two times",
-        "F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes.",
-    ),
-    (
-        r"Given normalized_shape=.*expected input with shape",
-        "The nn.LayerNorm is made for another width than its input has.",
-    ),
-    (
-        r"indices' to have one of the following scalar types: Long|one_hot is only applicable to index|Expected dtype int32/int64 for index",
-        "Ids and indices must be whole numbers: torch.long.",
-    ),
-    (
-        r"stack expects a non-empty|expected a non-empty list of Tensors",
-        "The list is empty here, and nothing can be joined. Is one tensor asked for, or the list itself?",
-    ),
-    (r"stack expects each tensor|Sizes of tensors must match except in dimension", joined),
-    (
-        r"Index tensor must have the same number of dimensions as (?:input|self) tensor",
-        "gather takes an index with as many axes as the tensor: .unsqueeze(-1) adds one, .squeeze(-1) takes it away again.",
-    ),
-    (
-        r"have the same dtype|expected scalar type (?:Double|Float|Half) but found|dtypes match, got|same dtype, but got",
-        other_dtype,
-    ),
-    (r"Expected all tensors to be on the same device|is not on the expected device", other_device),
-    (
-        r"Can't call numpy\(\) on Tensor that requires grad",
-        "numpy records no gradients. Stay with torch's own functions.",
-    ),
-    (r"does not require grad and does not have a grad_fn", no_graph),
-    (r"One of the differentiated Tensors does not require grad", frozen),
-    (
-        r"differentiated Tensors? .*appears? to not have been used",
-        "The result was not computed from every one of these. Is one a copy, or detached? Where that is meant, "
-        "allow_unused=True gives None for it.",
-    ),
-    (
-        r"a leaf Variable that requires grad is being used in an in-place|modified by an inplace operation|is a view and is being modified inplace",
-        overwritten,
-    ),
-    (
-        r"more than one element of the written-to tensor refers to a single memory",
-        ".expand copies nothing: all its rows are one. Write into a .clone() of it.",
-    ),
-    (
-        r"backward through the graph a second time",
-        "backward() runs twice over one computation. Compute the loss anew before each backward().",
-    ),
-    (
-        r"grad can be implicitly created only for scalar outputs",
-        "backward() starts from one number: take the mean or the sum first.",
-    ),
-    (r"derivative for aten::(\w+) is not implemented", no_derivative),
-    (
-        r"Expected target size|size mismatch \(got input|Expected input batch_size|multi-target not supported",
-        targets_and_scores,
-    ),
-    (
-        r"Expected floating point type for target with class probabilities",
-        "There is one score for each target here. cross_entropy needs a row of scores, one for each class.",
-    ),
-    (
-        r"empty\(\): argument 'size'.*NoneType",
-        "A size is None here: an argument was left out, and its default is None. Say which size it stands for then.",
-    ),
-    (r"Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)", bool_arithmetic),
-    (
-        r"bitwise_(?:and|or|xor)_\w+.* not implemented for '(?:Float|Double)'",
-        "`&`, `|` and `^` join bools, and a tensor here holds floats. Make it bool first.",
-    ),
-    (
-        r"bitwise_not_\w+.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented",
-        "`~` turns bools around, and this tensor holds floats. Make it bool first.",
-    ),
-    (
-        r"masked_fill_? only supports boolean masks|expected.*mask.* to be (?:BoolTensor|bool)|where expected condition to be a boolean",
-        "The mask must be a tensor of bools; this one holds numbers.",
-    ),
-    (r"could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)'", whole_numbers),
-    (
-        r"can't be cast to the desired output type (?:Long|Int|Bool)",
-        "The tensor on the left holds whole numbers or bools and cannot take floats in place. Make a new tensor.",
-    ),
-    (
-        r"expected (?:scalar type|target dtype to be) Long|Expected .*Long.* for argument",
-        "Ids and targets must be whole numbers: torch.long.",
-    ),
-    (
-        r"cannot assign '.*' as parameter '(\w+)'",
-        lambda raising, found: f"`self.{found[1]}` is a parameter, and takes an nn.Parameter alone.",
-    ),
-    (
-        r"cannot assign '.*' as child module '(\w+)'",
-        lambda raising, found: (
-            f"`self.{found[1]}` is a layer, and cannot be replaced by something else under the same name."
-        ),
-    ),
-    (r"Only Tensors of floating point .* can require gradients", "A parameter must hold floats."),
-)
+TORCH_RULES = rules(r"""
+view size is not compatible with input tensor's size and stride → no_view
+RuntimeError: shape '\[.*\]' is invalid for input of size → sizes_do_not_multiply
+unflatten: Provided sizes → sizes_do_not_multiply
+RuntimeError: The expanded size of the tensor → written_size
+IndexError: Dimension out of range \(expected to be in range of .*but got (-?\d+)\) → axis_out_of_range
+index (-?\d+) is out of bounds for dimension (\d+) with size → index_out_of_bounds
+maximum size for tensor at dimension \d+ is \d+ but size is
+    unfold cuts windows that are longer than this axis. Is it the right axis, and long enough in every input?
+IndexError: index out of range in self
+    An id is as large as the table of the nn.Embedding, or larger: it needs a row for each id.
+IndexError: too many indices for tensor
+    There are more places in the square brackets than axes. Not every input has a batch in front: `…, i` counts from the end.
+IndexError: tensors used as indices must be
+    Indices must be whole numbers or bools: this tensor holds floats.
+(?:permute\(.*\)|permute): number of dim|number of dims don't match in permute
+    .permute names every axis, and inputs may have more in front. .transpose(-2, -1) swaps two and leaves the rest.
+Number of dimensions of repeat dims|the number of sizes provided \(\d+\) must be greater
+    .repeat and .expand name every axis, and inputs may have more in front.
+batch[12] must be a 3D tensor|(?:self|mat2) must be a matrix|1D tensors expected
+    torch.bmm, torch.mm and torch.dot take tensors with exactly three, two or one axes. `@` takes any number in front.
+tensor.m[TH] is only supported on matrices
+    .mT needs two axes, and not every input has two.
+Padding length should be less than or equal to two times
+    F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes.
+Given normalized_shape=.*expected input with shape
+    The nn.LayerNorm is made for another width than its input has.
+indices' to have one of the following scalar types: Long|one_hot is only applicable to index|Expected dtype int32/int64 for index
+    Ids and indices must be whole numbers: torch.long.
+stack expects a non-empty|expected a non-empty list of Tensors
+    The list is empty here, and nothing can be joined. Is one tensor asked for, or the list itself?
+stack expects each tensor|Sizes of tensors must match except in dimension → joined
+Index tensor must have the same number of dimensions as (?:input|self) tensor
+    gather takes an index with as many axes as the tensor: .unsqueeze(-1) adds one, .squeeze(-1) takes it away again.
+have the same dtype|expected scalar type (?:Double|Float|Half) but found|dtypes match, got|same dtype, but got → FLOAT32
+    A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype.
+Expected all tensors to be on the same device|is not on the expected device → DEVICE
+    A tensor that you make is on another device than the inputs: give it the inputs' device.
+Can't call numpy\(\) on Tensor that requires grad
+    numpy records no gradients. Stay with torch's own functions.
+does not require grad and does not have a grad_fn → no_graph
+One of the differentiated Tensors does not require grad → frozen
+differentiated Tensors? .*appears? to not have been used
+    The result was not computed from every one of these. Is one a copy, or detached? Where that is meant, allow_unused=True gives None for it.
+a leaf Variable that requires grad is being used in an in-place|modified by an inplace operation|is a view and is being modified inplace → IN_PLACE
+    A tensor is changed in place (`+=`, `x[…] = …`, `x_()`) that is still needed. Make a new one.
+more than one element of the written-to tensor refers to a single memory
+    .expand copies nothing: all its rows are one. Write into a .clone() of it.
+backward through the graph a second time
+    backward() runs twice over one computation. Compute the loss anew before each backward().
+grad can be implicitly created only for scalar outputs
+    backward() starts from one number: take the mean or the sum first.
+derivative for aten::(\w+) is not implemented → ROUNDED
+    {1} has no derivative, so no gradient passes through it.
+Expected target size|size mismatch \(got input|Expected input batch_size|multi-target not supported → targets_and_scores
+Expected floating point type for target with class probabilities
+    There is one score for each target here. cross_entropy needs a row of scores, one for each class.
+empty\(\): argument 'size'.*NoneType
+    A size is None here: an argument was left out, and its default is None. Say which size it stands for then.
+Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)
+    A mask of bools is turned around by `~`, not by a minus.
+bitwise_(?:and|or|xor)_\w+.* not implemented for '(?:Float|Double)'
+    `&`, `|` and `^` join bools, and a tensor here holds floats. Make it bool first.
+bitwise_not_\w+.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented
+    `~` turns bools around, and this tensor holds floats. Make it bool first.
+masked_fill_? only supports boolean masks|expected.*mask.* to be (?:BoolTensor|bool)|where expected condition to be a boolean
+    The mask must be a tensor of bools; this one holds numbers.
+could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)' → whole_numbers
+can't be cast to the desired output type (?:Long|Int|Bool)
+    The tensor on the left holds whole numbers or bools and cannot take floats in place. Make a new tensor.
+expected (?:scalar type|target dtype to be) Long|Expected .*Long.* for argument
+    Ids and targets must be whole numbers: torch.long.
+cannot assign '.*' as parameter '(\w+)'
+    `self.{1}` is a parameter, and takes an nn.Parameter alone.
+cannot assign '.*' as child module '(\w+)'
+    `self.{1}` is a layer, and cannot be replaced by something else under the same name.
+Only Tensors of floating point .* can require gradients
+    A parameter must hold floats.
+""",
+    no_view, sizes_do_not_multiply, written_size, axis_out_of_range, index_out_of_bounds, joined, no_graph, frozen,
+    targets_and_scores, whole_numbers,
+)  # fmt: skip

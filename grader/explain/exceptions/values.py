@@ -1,13 +1,11 @@
 """What exceptions about values of the wrong kind mean: a number, a list, a pair or nothing for a tensor, and so on."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Callable
 
 from grader.explain.code.read_code import Raising, called_name, calls, owner_of, parts_of, self_attributes, text_of
 from grader.explain.exceptions.names import made_by, nothing
+from grader.explain.exceptions.rules import rules
 
 
 def not_callable(raising: Raising, found: re.Match) -> str:
@@ -124,29 +122,31 @@ def float_for_size(raising: Raising, _: re.Match) -> str:
     )
 
 
-VALUE_RULES: tuple[tuple[str, str | Callable[[Raising, re.Match], str]], ...] = (
-    (r"TypeError: '([\w.]+)' object is not callable", not_callable),
-    (r"TypeError: '([\w.]+)' object is not subscriptable", not_subscriptable),
-    (
-        r"a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted",
-        one_number_only,
-    ),
-    (r"TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+)", number_for_tensor),
-    (r"TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'", wrong_operands),
-    (r"TypeError: bad operand type for unary .: 'NoneType'", unary_on_none),
-    (r"TypeError: 'float' object cannot be interpreted as an integer", float_for_size),
-    (r"TypeError: slice indices must be integers|are valid indices \(got float\)", float_for_size),
-    (r"TypeError: (?:zeros|ones|empty|rand|randn|eye)\(\) takes 1 positional argument", float_for_size),
-    (r"only integer tensors of a single element can be converted to an index", whole_number_only),
-    (r"arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor", whole_number_only),
-    (r"TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+)", list_of_tensors),
-    (
-        r"TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)",
-        "The list holds plain numbers, and tensors are joined. torch.tensor makes a tensor of numbers.",
-    ),
-    (r"TypeError: (?:len\(\) of|iteration over) a 0-d tensor", "The tensor is a single number here, and has no axes."),
-    (r"TypeError: list is not a Module subclass", "nn.Sequential takes the layers one by one, not as a list."),
-    (r"ValueError: math domain error", "There is no root of a negative number, and no logarithm of 0 or less."),
-    (r"ZeroDivisionError", "The divisor is 0 here."),
-    (r"TypeError: .*must be tuple of ints.*float", float_for_size),
-)
+VALUE_RULES = rules(r"""
+TypeError: '([\w.]+)' object is not callable → not_callable
+TypeError: '([\w.]+)' object is not subscriptable → not_subscriptable
+a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted → one_number_only
+TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+) → number_for_tensor
+TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)' → wrong_operands
+TypeError: bad operand type for unary .: 'NoneType' → unary_on_none
+TypeError: 'float' object cannot be interpreted as an integer → float_for_size
+TypeError: slice indices must be integers|are valid indices \(got float\) → float_for_size
+TypeError: (?:zeros|ones|empty|rand|randn|eye)\(\) takes 1 positional argument → float_for_size
+only integer tensors of a single element can be converted to an index → whole_number_only
+arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor → whole_number_only
+TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+) → list_of_tensors
+TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)
+    The list holds plain numbers, and tensors are joined. torch.tensor makes a tensor of numbers.
+TypeError: (?:len\(\) of|iteration over) a 0-d tensor
+    The tensor is a single number here, and has no axes.
+TypeError: list is not a Module subclass
+    nn.Sequential takes the layers one by one, not as a list.
+ValueError: math domain error
+    There is no root of a negative number, and no logarithm of 0 or less.
+ZeroDivisionError
+    The divisor is 0 here.
+TypeError: .*must be tuple of ints.*float → float_for_size
+""",
+    not_callable, not_subscriptable, one_number_only, number_for_tensor, wrong_operands, unary_on_none,
+    float_for_size, whole_number_only, list_of_tensors,
+)  # fmt: skip

@@ -3,8 +3,6 @@
 In the grader the sandbox reports it (grader/sandbox/guest/places.py). The words are those of `grader.judge.raised_words`.
 """
 
-from __future__ import annotations
-
 import linecache
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Slips in calls of any function: arguments exchanged or left out, a step left out, another axis."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The reference with the default values that a student's answer has: a forgotten or mistyped default gives wrong numbers only."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import inspect

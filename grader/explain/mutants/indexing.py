@@ -1,7 +1,5 @@
 """Small changes to indices, slices and sizes: operators of mutants, as in mutation_operators."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

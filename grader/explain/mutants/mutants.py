@@ -1,6 +1,6 @@
 """First-order mutants of a reference: wrong answers that nobody had to declare, each with a sentence for its author."""
 
-from __future__ import annotations
+from __future__ import annotations  # what is compiled here inherits it
 
 import ast
 import inspect

@@ -4,8 +4,6 @@ An operator takes a node and yields `Change`s. Those with a sentence also explai
 the checks (benchmarks/truth).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A phrase names an identifier only if it is public: a parameter, an attribute tha
 Everything else is named by its kind: "the softmax", "the root", "the masking".
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 grader/explain/patterns.py says how a row is read. Its number tells how far-fetched a slip is: 1 for a frequent one.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Slips that concern a function as a whole, such as what its steps read: operators of mutants, as in operators."""
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections import Counter

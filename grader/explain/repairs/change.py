@@ -1,7 +1,5 @@
 """What a change of an answer is: how much it tells, what the student reads, the line, and what stands in the node's place."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

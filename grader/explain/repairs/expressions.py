@@ -1,7 +1,5 @@
 """Small changes of expressions: operations, hidden places, counts that are off by one, axes, other names, and one change made throughout."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Find the small change that makes a wrong answer right: which changes to try on which trials, and which one tells most."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The sandbox gets this module as source text, with the probe below it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import ctypes

@@ -1,7 +1,5 @@
 """Small changes of numbers that are written into the code: sizes, places counted from the front, limits."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import partial

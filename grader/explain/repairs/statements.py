@@ -1,7 +1,5 @@
 """Small changes of the order and the place of statements: in a loop or behind it, before or after another, overwritten or added up."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

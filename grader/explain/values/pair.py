@@ -1,7 +1,5 @@
 """A leaf that came back beside the expected one, and names for its axes and for constants."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import isclose, isfinite, log, sqrt
@@ -144,7 +142,7 @@ def whole_sizes(sizes: Mapping[str, Any]) -> dict[str, int]:
     whole = {name: value for name, value in sizes.items() if isinstance(value, int) and not isinstance(value, bool)}
     if isinstance(shape := sizes.get("batch_shape"), tuple) and shape:
         whole["batch"] = int(torch.Size(shape).numel())
-    heads = whole.get("heads", whole.get("num_heads", 0))
+    heads = whole.get("heads", 0)
     if heads and "d_model" not in whole and "d_head" in whole:
         whole["d_model"] = heads * whole["d_head"]
     if heads and "d_head" not in whole and whole.get("d_model", 1) % heads == 0:
@@ -158,8 +156,6 @@ def called(name: str) -> str:
         return "the size of the batch"
     if name in ("text", "image"):
         return f"the number of {name} tokens"
-    if name == "num_heads":
-        return "the number of heads"
     if name in ("context", "window", "width", "temperature"):
         return f"the {name}"
     return f"the number of {name}" if name.isalpha() and name.endswith("s") else name
@@ -212,6 +208,6 @@ def slice_words(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[list[s
         if from_end <= 2:
             place = "number" if len(shape) == 1 else "column" if from_end == 1 else "row"
         else:
-            place = "head" if from_end == 3 and ("heads" in sizes or "num_heads" in sizes) else "batch entry"
+            place = "head" if from_end == 3 and "heads" in sizes else "batch entry"
         words.append([*([SINGULAR.get(name, name.removesuffix("s"))] if countable else []), place])
     return words

@@ -1,7 +1,5 @@
 """Say how the parameters of a layer differ from those that the task asks for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

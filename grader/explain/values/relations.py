@@ -1,7 +1,5 @@
 """Say what relates a value that came back to the expected one, where form and dtype are right and the numbers are not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple

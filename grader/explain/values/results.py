@@ -1,7 +1,5 @@
 """Say what is wrong with several results together: their order, one that came twice, a list in the place of a tensor."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Say what is wrong with the form of a value: its kind, its shape, its dtype, or which of several values it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import Any

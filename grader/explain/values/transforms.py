@@ -1,7 +1,5 @@
 """Relations in which every number came out as one function of the numbers that are due."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import log, sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Relations between attention weights: rows that sum to 1, and what their softmax or their mask has gone through."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -5,11 +5,10 @@ student, the section, and a column for each assignment, headed "Title (number)".
 a column without one for the assignment of that title, or for a new one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from grader.records import GradebookEntry, Student
 from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, exact, read_table, score, table
@@ -68,7 +67,7 @@ class _GradebookExport:
     rows: list[list[str]]  # one for each student, and others, which have no number of a student
 
     @classmethod
-    def read(cls, text: str) -> _GradebookExport:
+    def read(cls, text: str) -> Self:
         """Read Canvas's export.
 
         Raises:

@@ -1,7 +1,5 @@
 """Writes tables as CSV that no spreadsheet runs, and reads those that a learning platform wrote."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -5,8 +5,6 @@ grades ("after_published"), and at once only which exercises have no answer that
 the key of that name Gradescope makes none.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ The worksheet is as mod/assign/feedback/offline/importgradeslib.php reads it: it
 The other file: https://docs.moodle.org/en/Grade_import
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from markupsafe import escape

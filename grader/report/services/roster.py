@@ -1,7 +1,5 @@
 """Reads who is in a class from a platform's own file: Canvas's gradebook export, or Moodle's grading worksheet."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

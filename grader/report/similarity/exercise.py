@@ -1,7 +1,5 @@
 """Compare the answers of a class to one exercise, from their sources."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ keep one run of each window; here all are kept, because answers are short: a win
 copies were found.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b

@@ -5,8 +5,6 @@ the solution holds, and what more than a tenth of the class writes weighs nothin
 compared, so the time grows with the class and not with its square.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Put an answer together with those of the student's own cells that hold its helpers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from grader.submission.cells import without_marks

@@ -4,8 +4,6 @@ Started as `python boot.py <fd>`. One frame from the trusted side contains the c
 No student code ever runs in this process.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

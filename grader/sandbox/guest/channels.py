@@ -1,7 +1,5 @@
 """The channels between a sandbox's init and its interpreters, each with the process at its other end."""
 
-from __future__ import annotations
-
 import os
 import select
 import socket

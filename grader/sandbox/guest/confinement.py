@@ -1,7 +1,5 @@
 """Confine each child of the fork server: namespaces, scratch, limits, Landlock, a system-call filter."""
 
-from __future__ import annotations
-
 import os
 import resource
 import tempfile

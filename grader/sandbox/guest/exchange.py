@@ -1,7 +1,5 @@
 """One request to an interpreter, until it answers, ends, or exceeds a limit."""
 
-from __future__ import annotations
-
 import json
 import select
 import time

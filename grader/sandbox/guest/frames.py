@@ -3,8 +3,6 @@
 The receiver checks the lengths against its limits before it reads the rest. Both sides of the sandbox use this module.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import time

@@ -4,8 +4,6 @@ Without a GPU none of this is called. Nothing here initialises the driver before
 parent has used CUDA cannot use it.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import warnings

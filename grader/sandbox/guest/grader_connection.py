@@ -4,8 +4,6 @@ Raw output is what the interpreters write to file descriptors 1 and 2 without go
 sys.stderr.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -4,8 +4,6 @@ It never runs student code. In tier full it is pid 1 of the sandbox, so that all
 ends; and it ends when the trusted side closes the connection.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

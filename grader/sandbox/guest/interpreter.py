@@ -6,8 +6,6 @@ There is no fork, and so no checkpoint, for an order "here": the process runs th
 with every order once it has used CUDA, because a process that has used CUDA cannot be forked.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -6,8 +6,6 @@ with torch 2.13.0, IPython 9.18.1, jsonschema 4.26.0 and rfc3987-syntax 1.1.0 on
 module imports only the standard library: `import grader` imports it at every start.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import sys

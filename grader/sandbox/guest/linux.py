@@ -3,8 +3,6 @@
 Most of them cannot be undone and hold for one thread only: call them in a freshly forked process without threads.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

@@ -1,7 +1,5 @@
 """Measure the memory and the scratch that a sandbox uses, in total over its processes."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Iterator

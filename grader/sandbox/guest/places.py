@@ -4,8 +4,6 @@ What this module reports is shown and never scored, so it may trust the exceptio
 looks up the text of the line itself (grader/sandbox/reported_place.py).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Run a probe with the names that the notebook has defined, and encode what it returns."""
 
-from __future__ import annotations
-
 import builtins
 import json
 import math

@@ -1,7 +1,5 @@
 """What /proc tells about the processes of a sandbox, and functions that end them."""
 
-from __future__ import annotations
-
 import os
 import signal
 from contextlib import suppress

@@ -5,7 +5,6 @@ code counts as given only if Python makes it of the text that the trusted side s
 called when the fork server started. Code of a library is told by its file's name, so no other code may be made under one.
 """
 
-from __future__ import annotations
 import __future__
 
 import ast

@@ -1,7 +1,5 @@
 """An IPython shell that collects its outputs, up to a limit, in the form in which a notebook stores them."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

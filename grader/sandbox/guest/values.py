@@ -5,8 +5,6 @@ A tensor appears in the tree as {"tensor": name}, a dict as {"dict": {…}}, NaN
 trusted side sends may also have {"axes": [order, tensor]}, for a tensor whose numbers lie in another order.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import struct

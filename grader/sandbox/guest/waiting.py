@@ -1,7 +1,5 @@
 """Measure how long one request had to wait for a core: that is the machine's time, and does not count as the student's."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

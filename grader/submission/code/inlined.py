@@ -1,7 +1,5 @@
 """Put each value that is used once in the place where it is used: a value may be named, or written where it is needed."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence

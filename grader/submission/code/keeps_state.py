@@ -4,8 +4,6 @@ It errs on the side of yes, which costs time and no points. A counter has to liv
 a global name holds, in an attribute, in a default value, in a generator, or outside of Python.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Say for each variable of a code what it holds, whatever its name is: "parameter 0", the result of a softmax."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Mapping

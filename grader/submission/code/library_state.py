@@ -4,8 +4,6 @@ Of torch and numpy all counts that is not known to have no memory: operations on
 in PURE. So a setting that a later version brings counts, too.
 """
 
-from __future__ import annotations
-
 import collections
 import copy
 import functools

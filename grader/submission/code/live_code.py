@@ -1,7 +1,5 @@
 """Leave out of a code what changes no result: lines that are never reached, values that nobody reads, prints."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Tells which names a function binds itself, and which of these may stand for an object from outside of it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain

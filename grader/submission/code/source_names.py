@@ -3,8 +3,6 @@
 `mentioned_names` errs on the side of too many: it counts a name that stands in a comment alone.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import symtable

@@ -1,7 +1,5 @@
 """Tell whether the student's code in a notebook may use names that it does not mention."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 from nbformat import NotebookNode

@@ -1,7 +1,5 @@
 """Global names by whose values code can tell a few steps of a training from all of it."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What tells the code of a wrong answer from that of the right one, in whatever style an answer is written."""
 
-from __future__ import annotations
-
 import ast
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """List what a piece of code is made of, with each name as the caller wants it; leave out what only explains."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
