@@ -138,6 +138,7 @@ def _said_of_front(what: str, *axes: int) -> str:
 
 def draws(flow: Flow) -> Iterator[Found]:
     """Find what draws random numbers when a layer or function is called."""
+    has_init = any(getattr(function, "name", "") == "__init__" for function in flow.functions)
     for node in flow.statements:
         for call in calls(targets_and_value(node)[1]) if flow.feeds(node) else ():
             name, function = called_name(call), text_of(call.func)
@@ -151,7 +152,7 @@ def draws(flow: Flow) -> Iterator[Found]:
                 continue
             elif isinstance(call.func, ast.Call) and called_name(call.func) == "Dropout":
                 yield call.lineno, "an nn.Dropout made here is always in training mode: make it in __init__"
-            elif function.startswith("nn.") and name in ("Linear", "LayerNorm", "Embedding", "Parameter"):
+            elif function.startswith("nn.") and name in ("Linear", "LayerNorm", "Embedding", "Parameter") and has_init:
                 yield call.lineno, f"`{function}` makes a new layer in each call: make it once, in __init__"
             elif name in DRAWS and not has_keyword(call, "generator"):  # with one, the same call gives the same
                 yield call.lineno, f"`{name}` draws random numbers, and each call gives others"

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from grader.explain.nodes import called, changed, literal, method, put, rewritten
+from grader.explain.nodes import LIBRARIES, called, changed, literal, method, put, rewritten
 from grader.explain.repairs.change import Changes, Piece
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
 FROM_FRONT = "`{}` counts its axes from the front, and not every input has the same number of axes."
 RECUT = "a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere."
+ROOT_OF = "the root of another size belongs where `{}` stands."
 LOST = "`{}` is overwritten here, and is needed again."
 PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
 
@@ -33,6 +34,7 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
         yield from _overwritten(node)
     elif isinstance(node, ast.FunctionDef):
         yield from _fixed(node)
+        yield from _roots(node, piece)
 
 
 def _fixed(function: ast.FunctionDef) -> Changes:
@@ -71,6 +73,35 @@ def _with_size(function: ast.FunctionDef, number: int, size: str) -> ast.AST:
         return ast.parse(size, mode="eval").body if is_it else node
 
     return rewritten(function, rewrite, ast.Constant)
+
+
+def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
+    """Take a root of another size: of the width of an argument, or of what a layer makes, whole or for one head."""
+    inner = [part for statement in function.body for part in ast.walk(statement)]
+    widths = [f"{argument.arg}.shape[-1]" for argument in function.args.args if argument.arg not in ("self", "mask")]
+    for made in {ast.unparse(node.func): None for node in inner if _calls_layer(node)}:
+        widths += [f"{made}.out_features", f"{made}.out_features // {made.partition('.')[0]}.num_heads"]
+    for node in inner:
+        is_power = isinstance(node, ast.BinOp) and ast.unparse(node.right) in ("0.5", "-0.5", "1 / 2", "(1 / 2)")
+        if not is_power and not (isinstance(node, ast.Call) and called(node) == "sqrt" and len(node.args) == 1):
+            continue
+        field, size = ("left", node.left) if is_power else ("args", node.args[0])
+        for width in (each for each in widths if each != ast.unparse(size)):
+            new = ast.parse(width, mode="eval").body
+            other = changed(node, **{field: new if is_power else [new]})
+            yield 2, ROOT_OF.format(piece(node)), node.lineno, partial(_with_node, function, node, other)
+
+
+def _calls_layer(node: ast.AST) -> bool:
+    """Tell whether a node calls a layer of `self` or of an argument: self.W_Q(x)."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id not in LIBRARIES
+
+
+def _with_node(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> ast.AST:
+    """Return a copy of a function in which one expression is another."""
+    text = ast.dump(old)
+    return rewritten(function, lambda node: new if ast.dump(node) == text else node, type(old))
 
 
 def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
