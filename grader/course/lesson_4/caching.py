@@ -108,22 +108,22 @@ CACHE_MISTAKES = edits(attend_with_cache, """
         .tril(known - new)  →  .tril()
     mask_one_short: The mask hides each token from itself. The diagonal belongs to what may be seen.
         .tril(known - new)  →  .tril(known - new - 1); mask = mask | ~mask.any(-1, keepdim=True)
-    new_before_old: The new keys stand before the old ones. The cache is in the order of the tokens: old first.
+    new_before_old: The new keys and values stand before the old ones. Put the old ones first, in the order of the
+        tokens.
         torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)  →  torch.cat([key, cache[0]], dim=-2), torch.cat([value, cache[1]], dim=-2)
         .tril(known - new)  →  .tril(); mask[:, new:] = True
     values_before_keys: The cache holds values before keys. Return (keys, values).
         + cache = None if cache is None else cache[::-1]
         = result[0], result[1][::-1]
-    old_values_repeated: The old keys are used with the new values only: put the old values in front, as you do with
-        the keys.
+    old_values_repeated: In front of the new values stand the old keys. Put the old values there, cache[1].
         cache[1]  →  cache[0]
     cached_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(merge_heads(output))  →  merge_heads(output)
     cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one
         head.
         (query, key, value, mask)  →  (query, key, value, mask, scale=tokens.shape[-1] ** -0.5)
-    cached_before_the_split: Keys and values are cached before they are split into heads. The cache holds (..., H,
-        P + T, d_head).
+    cached_before_the_split: The cache that comes back is not split into heads. Its keys and values have to be (...,
+        H, P + T, d_head).
         = result[0], (merge_heads(key), merge_heads(value))
     tokens_cached: The tokens are cached, and not their keys and values: then these are computed anew each time.
         + before = () if cache is None else (cache[0],)

@@ -77,13 +77,13 @@ def curve_purity(
 
 
 DELETION_MISTAKES = edits(deletion_curve, """
-    least_important_first: The patches go in the wrong order: the most important ones, which stand first in `order`,
-        must go first.
+    least_important_first: The patches are taken in the wrong order: the most important one, which stands first in
+        `order`, must come first.
         + order = order.flip(1)
-    one_patch_at_a_time: Each point lacks one patch alone. What is gone stays gone: blank one patch more at each
-        step.
+    one_patch_at_a_time: At each point one patch alone is changed. What earlier steps have changed must stay so:
+        change one patch more at each step.
         turn >= step  →  turn != step - 1
-    zeros_for_blank: Patches become zeros. An empty patch is `blank`.
+    zeros_for_blank: Zeros stand for empty patches. An empty patch is `blank`.
         + blank = torch.zeros_like(blank)
     one_order_for_all: The first scene's order is used for all scenes. Scene b has order[b].
         + order = order[:1].expand_as(order)
@@ -131,9 +131,9 @@ IN_BOTH = in_both(
 AREA_MISTAKES = edits(area_under, """
     mean_of_points: This is the mean of all points. By trapezoids the first and the last point count half.
         + return curve.mean(-1)
-    steps_of_one: Each step counts as 1 wide. All n steps together are 1 wide: divide by n.
+    steps_of_one: Each step counts as 1 wide. All n together have to be 1 wide: divide by n.
         + return torch.trapezoid(curve, dim=-1)
-    one_area_for_all: One area is asked for each curve. Only the last axis is summed.
+    one_area_for_all: A single area comes back for all curves. Return one for each: sum over the last axis alone.
         = result.mean()
     left_ends: Each step counts with its left end. By trapezoids it counts with the mean of its two ends.
         + return curve[..., :-1].mean(-1)

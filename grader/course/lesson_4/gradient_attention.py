@@ -73,8 +73,8 @@ GRADIENT_MISTAKES = edits(gradient_attention, """
         = result / score.numel()
     rows_normalised: The rows are normalised to sum to 1. Return the products as they are.
         = result / result.sum(-1, keepdim=True).clamp(min=1e-9)
-    fills_every_grad (slip): score.backward() also fills the .grad of every parameter of the model.
-        torch.autograd.grad returns the gradient and fills nothing.
+    fills_every_grad (slip): backward() also fills the .grad of every parameter of the model. torch.autograd.grad
+        returns the gradient and fills nothing.
         + weights.retain_grad()
         + score.sum().backward()
         + return (weights.detach() * weights.grad).clamp(min=0).mean(-3)

@@ -57,10 +57,10 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
     grouped_without_scale: The scores are not divided by √d.
         / math.sqrt(query.shape[-1])  →
-    scaled_by_all_heads: The scores are divided by the width of all heads together. Divide by √d, the width of one
-        key.
+    scaled_by_all_heads: The scores are divided by the root of the width of all heads together. Divide by √d: d is
+        the width of one key.
         query.shape[-1])  →  query.shape[-1] * heads)
-    grouped_without_mask: The mask is not used.
+    grouped_without_mask: The mask hides nothing. Set the scores to −∞ where it is False.
         + mask = None
     grouped_mask_inverted: The mask is turned around: True = may attend.
         ~mask  →  mask
@@ -70,8 +70,8 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
         −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores
         torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
-    heads_reordered: The heads come back in another order: those of one group stand beside each other, as they went
-        in.
+    heads_reordered: The heads come back in another order than they went in. Those of one group must stand beside
+        each other.
         = result.unflatten(-3, (groups, -1)).transpose(-4, -3).flatten(-4, -3)
     unequal_groups_accepted: Heads that cannot be shared out to the groups raise no ValueError.
         heads % groups != 0  →  False

@@ -93,12 +93,14 @@ def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
 
 
 PATCH_MISTAKES = edits(patch_head, """
-    twin_into_clean: Clean scene and twin are in each other's place: run the twin, and take the head's output from
-        the clean scene.
+    twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way
+        round: run the twin, and put in this head's output for the clean scene.
         + clean, twin = twin, clean
-    nothing_put_in: This is the run on the twin, as it is: nothing was put in.
+    nothing_put_in: These are the logits of the twin as it is. Put in what one head hands on for the clean scene,
+        and let `edit` return the changed heads.
         + return model(token_ids, twin)[0]
-    all_heads: All heads are put in, so nothing of the twin is left. Put in one.
+    all_heads: These are the logits of the clean scene as it is: nothing of the twin is left. Run the twin, and put
+        in one head alone.
         + return model(token_ids, clean)[0]
     only_taken_out: The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.
         heads[:, head] = taken  →  heads[:, head] = 0.0
@@ -108,10 +110,10 @@ PATCH_MISTAKES = edits(patch_head, """
     half_and_half: The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.
         heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2
     weights_alone_put_in: Only the head's weights come from the clean scene. Its values must come from there, too:
-        its output is both.
+        its output is made of both.
         model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, clean).cross_map @ values_of(model, twin))[:, head]
     values_alone_put_in: Only the head's values come from the clean scene. Its weights must come from there, too:
-        its output is both.
+        its output is made of both.
         model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, twin).cross_map @ values_of(model, clean))[:, head]
     scene_put_in: A scene is exchanged, in all of its heads: the first axis counts scenes. Heads are the second axis.
         model.inside(token_ids, clean).heads[:, head]  →  model.inside(token_ids, clean).heads[head]

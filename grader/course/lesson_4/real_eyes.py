@@ -44,7 +44,7 @@ EMBEDDING_MISTAKES = edits(embedding_by_hand, """
         cls + positions[0]  →  cls + bias + positions[0]
     cls_last: [CLS] stands behind the patches. Put it first.
         [first, patches + places]  →  [patches + places, first]
-    cls_left_out: [CLS] is missing: there is one token more than there are patches.
+    cls_left_out: [CLS] is missing. One token more must come back than there are patches.
         [first, patches + places]  →  [patches + places]
     cls_without_position: [CLS] gets no position: the first one is for it.
         cls + positions[0]  →  cls + 0 * positions[0]
@@ -52,19 +52,19 @@ EMBEDDING_MISTAKES = edits(embedding_by_hand, """
         patches + places  →  patches + 0 * places
     patches_by_columns: The patches are read column by column. Read them row by row.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
-    colours_last: The numbers of a patch stand in another order than those of the weight: colour, row, column.
+    colours_last: The numbers of a patch stand in another order than those of the weight. That order is colour, row, column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
     positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the new one.
         = result if n == side * side else torch.cat([first, patches + positions[1:].repeat(n // side**2 + 1, 1)[:n]], dim=1).reshape(result.shape)
     positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
         "bicubic"  →  "bilinear"
-    positions_nearest: Each patch takes the nearest position. Interpolate, with mode="bicubic".
+    positions_nearest: Each patch takes one of the learned positions as it is. Use F.interpolate with mode="bicubic".
         mode="bicubic", align_corners=False  →  mode="nearest"
     corners_aligned: The corners of both grids are put on each other. Leave align_corners at False.
         align_corners=False  →  align_corners=True
-    grid_turned: The new grid is turned: rows before columns.
+    grid_turned: The grid is interpolated to columns × rows. Its size is (rows, columns): how many patches fit the height, then the width.
         size=(rows, columns)  →  size=(columns, rows)
-    positions_reshaped: The positions are reshaped before the width is moved to the front, so that numbers of several places are mixed.
+    positions_reshaped: The positions are reshaped while the places still stand in front of the width, so that numbers of several places are mixed. Take positions[1:].T first.
         positions[1:].T.reshape(1, d, side, side)  →  positions[1:].reshape(1, d, side, side)
     images_scaled_in_place: The images that were handed in are changed. Work on a new tensor.
         = (result, images.data.mul_(0.5))[0]
@@ -202,11 +202,11 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
     vit_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(joined)  →  joined
-    keys_ask: Queries and keys have changed places: the rows of the weights are the tokens that ask.
+    keys_ask: Queries and keys have changed places. The rows of the weights must belong to the queries, and the queries come from W_Q.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
     softmax_over_queries: The columns of the weights sum to 1. The rows must: each query shares its weight out among the keys.
         softmax(-1)  →  softmax(-2)
-    keys_as_values: The keys are mixed in place of the values: W_V is not used.
+    keys_as_values: The keys are mixed in place of the values. Mix what W_V makes of the tokens.
         layer.W_V(tokens)  →  layer.W_K(tokens)
     normed_already: The norm is taken here. vit_attention gets tokens as they come: the block norms them.
         + tokens = layer.norm_1(tokens)
@@ -216,7 +216,7 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         = result[0] + tokens, result[1]
     vit_heads_averaged: The weights are averaged over the heads. Return those of every head.
         = result[0], result[1].mean(-3)
-    without_gradients: Nothing learns from this: it is computed without gradients. Leave torch.no_grad and detach away.
+    without_gradients: Nothing learns from this: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
         = result[0].detach(), result[1].detach()
 """, defines="vit_attention")  # fmt: skip
 
@@ -234,14 +234,14 @@ VIT_ATTENTION = AttentionExercise(
 )
 
 VIT_BLOCK_MISTAKES = edits(vit_block, """
-    vit_norm_last: The norm comes after the addition. Here it comes first, before attention and before expand, and the residual goes past it.
+    vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
         layer.norm_2(tokens)  →  tokens
         return tokens + layer.scale_2 * worked, weights  →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
-    residual_of_the_norm: The residual carries the tokens behind the norm. Add to the tokens as they were before it.
+    residual_of_the_norm: The first residual carries the normalised tokens. Add to the tokens as they were before norm_1.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
-    residuals_of_both_norms: Both residuals carry the tokens behind the norm. Add to the tokens as they were before it.
+    residuals_of_both_norms: Both residuals carry the normalised tokens. Add to the tokens as they were before each norm.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
     attention_without_norm: Attention reads the tokens without their norm. Hand it norm_1(tokens).
@@ -253,10 +253,10 @@ VIT_BLOCK_MISTAKES = edits(vit_block, """
     norms_swapped: The two norms have changed places: norm_1 is for attention, norm_2 for the feed-forward step.
         (layer, layer.norm_1(tokens))  →  (layer, layer.norm_2(tokens))
         expand(layer.norm_2(tokens))  →  expand(layer.norm_1(tokens))
-    without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply it by scale_1 and by scale_2.
+    without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply the first by scale_1, the second by scale_2.
         layer.scale_1 * seen  →  seen
         layer.scale_2 * worked  →  worked
-    scales_swapped: scale_1 and scale_2 have changed places.
+    scales_swapped: scale_1 and scale_2 have changed places: scale_1 is for attention, scale_2 for the feed-forward step.
         layer.scale_1 * seen  →  layer.scale_2 * seen
         layer.scale_2 * worked  →  layer.scale_1 * worked
     first_scale_twice: scale_1 is used twice. What the feed-forward step brings has scale_2.
@@ -327,7 +327,7 @@ CLS_MISTAKES = edits(cls_map, """
     first_head_alone: This takes the first of what stands in front, a head or an image. The row of [CLS] is counted from the end:
         weights[..., 0, 1:].
         weights[..., 0, 1:]  →  weights[0, ..., 1:]
-    map_turned: The map is turned: patches are numbered row by row.
+    map_turned: The row of [CLS] is laid out column by column. Patches are numbered row by row: unflatten(-1, (rows, columns)).
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows)).transpose(-2, -1)
     cls_heads_averaged: The heads are averaged. Return a map for every head.
         = result.mean(-3)
@@ -335,7 +335,7 @@ CLS_MISTAKES = edits(cls_map, """
         = result / result.sum((-2, -1), keepdim=True)
     brightest_is_one: The maps are divided by their largest weight. Leave the weights as they are.
         = result / result.amax((-2, -1), keepdim=True)
-    map_without_gradients: Nothing learns from this map: it is computed without gradients. Leave torch.no_grad and detach away.
+    map_without_gradients: Nothing learns from this map: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
         = result.detach()
 """)  # fmt: skip
 

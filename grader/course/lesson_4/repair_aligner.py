@@ -66,31 +66,31 @@ def tokens_conduct(
 
 
 ALIGNER_REPAIR_MISTAKES = edits(image_tokens, """
-    aligner_still_frozen: No gradient gets to the aligner: it is called where none is recorded, or its tokens are
-        detached. The encoder alone was meant to stay as it is.
+    aligner_still_frozen: No gradient gets to the aligner. The encoder alone was to stay as it is: call the aligner
+        outside torch.no_grad(), and neither freeze it nor detach its tokens.
         return aligner(features)  →  with torch.no_grad(): return aligner(features)
     inference_mode: Tensors that are made like this can never take part in a gradient, so the aligner cannot learn from
         them. Use torch.no_grad().
         torch.no_grad()  →  torch.inference_mode()
-    gradient_begins_at_the_tokens: requires_grad_ on the tokens lets gradients get as far as the tokens. What made
-        them, the aligner, still gets none.
+    gradient_begins_at_the_tokens: Gradients get as far as the tokens, and not to the aligner that made them. Call
+        it outside torch.no_grad(), and return its tokens as they are.
         = result.detach().requires_grad_()
-    encoder_learns_too: Now the encoder learns, too. The gate is passed, and not by mending the fault: the encoder
-        was to stay as it is.
+    encoder_learns_too: Now the encoder learns, too: gradients get to it. The gate is passed, and not by mending the
+        fault: call the encoder, and it alone, under torch.no_grad().
         with torch.no_grad():  →  if True:
     wrong_one_frozen: It is the other way round now: the encoder learns, and the aligner is frozen. The gate is
         passed, and not by mending the fault.
         + aligner.requires_grad_(False)
         with torch.no_grad():  →  if True:
-    aligner_not_called: These are the features of the encoder: the aligner is not called.
+    aligner_not_called: These are the features of the encoder. Return what the aligner makes of them.
         aligner(features)  →  features
     tokens_made_larger: This mends the symptom: the tokens are larger, and the aligner learns as little as before.
         = 10 * result.detach()
     features_normalised: The features are cut to length 1, which changes what the aligner is given. The gate is
         passed, and this was no part of the task.
         aligner(features)  →  aligner(F.normalize(features, dim=-1))
-    features_averaged: Each scene gets one token, repeated: the patches are averaged, and nothing is left to choose
-        from.
+    features_averaged: Each scene gets one token, repeated: a mean over its patches, and nothing is left to choose
+        from. Return a token for each patch.
         aligner(features)  →  aligner(features.mean(-2, keepdim=True).expand_as(features))
     gradients_off_for_good: Gradients are switched off for everything that comes later, too. Use `with
         torch.no_grad():`, which ends with its block.

@@ -60,13 +60,13 @@ BONUS_MISTAKES = edits(looking_loss, """
     entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
         costs something, and one that stays on a patch does not.
         - strength  →  + strength
-    bonus_removed: The bonus is gone. The gate is passed, and not by mending the fault: you took out the piece that
-        was wrong instead of mending it.
+    bonus_removed: This is the cross-entropy alone. The gate is passed, and not by mending the fault: a bonus for
+        looking around has to be subtracted.
         - strength * entropy  →
     added_and_smaller: This mends the symptom: looking around costs ten times less, and it costs still.
         - strength  →  + 0.1 * strength
     whole_loss_turned: The whole loss is turned round: now the training makes the answers worse. Only the entropy
-        has the wrong sign.
+        had the wrong sign.
         return F.cross  →  return -F.cross
     entropies_summed: The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.
         .sum(-1).mean()  →  .sum()
@@ -86,7 +86,7 @@ BONUS_MISTAKES = edits(looking_loss, """
         differ. Take the entropy of each map, then the mean of them.
         + weights = weights.mean(0, keepdim=True)
     bonus_detached: No gradient gets from the bonus to the maps: the gate is passed as if there were none. Leave out
-        detach.
+        what stops gradients, such as torch.no_grad, detach or .data.
         + weights = weights.detach()
 """)  # fmt: skip
 

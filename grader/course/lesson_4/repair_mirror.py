@@ -38,11 +38,11 @@ def _where(turned: Tensor, mirrored: Tensor, patches: Tensor) -> Tensor:
 
 
 MIRROR_MISTAKES = edits(mirror_left_right, """
-    questions_stay: The scenes are mirrored, and the questions stay: whoever asks for the top left of a mirrored
-        scene gets the digit that was asked for at the top right.
+    questions_stay: The scenes are mirrored, and the questions stay. In a mirrored scene, the answer to the top left
+        now stands at the top right: mirror `cells`, too.
         = cells, result[1]
-    mirror_removed: Nothing is mirrored any more. The gate is passed, and not by mending the fault: you took the
-        mirror away instead of the mistake in it.
+    mirror_removed: Scenes and questions come back as they were: nothing is mirrored. The gate is passed, and not by
+        mending the fault: mirror both where `turned` is True.
         = cells.clone(), patches.clone()
     scenes_stay: The questions are mirrored, and the scenes stay: the fault has changed sides.
         = result[0], patches
@@ -51,14 +51,15 @@ MIRROR_MISTAKES = edits(mirror_left_right, """
     everything_mirrored: Everything is mirrored, whatever `turned` says. The gate is passed, and the task is another
         one: half of the scenes were to stay.
         + turned = torch.ones_like(turned)
-    half_turn: 8 − cell turns the place by half a turn: up and down change, too. A mirror changes the column alone.
+    half_turn: The places are turned by half a turn, to 8 − cell: up and down change, too. A mirror changes the
+        column alone.
         cells - column + (2 - column)  →  8 - cells
     rows_for_columns: The places change rows, and the scenes change columns. cell % 3 is the column.
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
     row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
         cells - column + (2 - column)  →  2 - column
-    pixels_mirrored: The digits themselves are mirrored as well. Only the patches change places; nobody writes a
-        mirrored 7.
+    pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches
+        change places; nobody writes a mirrored 7.
         = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
 """)  # fmt: skip
 

@@ -34,11 +34,11 @@ PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
     mask_still_inverted: The words look at the padding, and at nothing else. In this course a mask is True where one
         may look; `padding` is True where one may not.
         ~padding  →  padding
-    mask_without_words: The mask has no axis for the words, so the scenes of the batch are taken for words. Give it one:
-        unsqueeze(-2).
+    mask_without_words: In the mask, the scenes of the batch stand where the words belong. Give it an axis for the
+        words: padding.unsqueeze(-2).
         ~padding.unsqueeze(-2)  →  ~padding
-    mask_removed: The mask is gone: the words look at the padding, too. A mask is needed here, and it has to mean
-        the opposite.
+    mask_removed: The words look at all cells, the padding too: no cell is hidden. Hand on a mask that is True where
+        a cell is no padding.
         , ~padding.unsqueeze(-2)  →
     padding_painted_over: The padding is painted over, and the words look at it still: a row of zeros takes its
         share of the weight. The gate is passed, and not by mending the fault.
@@ -57,7 +57,8 @@ PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
         cell by cell.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
     padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The gate is passed all
-        the same, because it was aligned before: leave out no_grad and detach.
+        the same, because it was aligned before: leave out what stops gradients, such as torch.no_grad, detach or
+        .data.
         words, patches, ~  →  words, patches.detach(), ~
 """)  # fmt: skip
 

@@ -45,8 +45,8 @@ SCALE_MISTAKES = edits(look_once, """
     scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what
         lesson 1 divides it by.
         / query.shape[-1] ** 0.5  →
-    divided_by_the_width: Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small:
-        their spread is √d_k. The gate is passed, and the fault is another one now.
+    divided_by_the_width: Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small.
+        The gate is passed, and the fault is another one now: divide by √d_k, once.
         ** 0.5  →
     multiplied_by_the_root: The scores are multiplied by √d_k: they are larger than before. Divide.
         / query.shape  →  * query.shape
@@ -61,8 +61,8 @@ SCALE_MISTAKES = edits(look_once, """
         / query.shape[-1] ** 0.5, dim=-1)  →  , dim=-1) / query.shape[-1] ** 0.5
     scores_capped: This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (query @ key.transpose(-2, -1)).clamp(-5, 5)
-    lengths_cut: Query and key are cut to length 1: now only their direction counts, which is another attention. The
-        fault was smaller.
+    lengths_cut: Only the directions of query and key count, and not their lengths: that is another attention.
+        Divide their plain product by √d_k.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
         / query.shape[-1] ** 0.5  →
     softmax_by_hand: exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.

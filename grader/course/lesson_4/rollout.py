@@ -64,9 +64,9 @@ def rollout_gradients(
 
 ROLLOUT_MISTAKES = edits(attention_rollout, """
     last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second
-        one mixes: the last layer stands on the left.
+        one mixes: the last layer must stand on the left.
         + self_maps = self_maps[::-1]
-    without_residual: The residual connection is missing: half of each layer's map is the identity.
+    without_residual: The residual connection is missing. Take half of each layer's map and half of the identity.
         (weights.mean(-3) + identity) / 2  →  weights.mean(-3)
     residual_without_half: The identity is added and nothing is halved, so the rows sum to more than 1.
         / 2 @ seen  →  @ seen
@@ -81,14 +81,16 @@ ROLLOUT_MISTAKES = edits(attention_rollout, """
     sum_of_heads: The heads are added up. Take their mean, so that the rows sum to 1.
         cross_map.mean(-3)  →  cross_map.sum(-3)
         weights.mean(-3)  →  weights.sum(-3)
-    last_layer_only: Only the last layer is used. Multiply the maps of all layers.
+    last_layer_only: Only the last layer counts here. Multiply the maps of all layers.
         + self_maps = self_maps[-1:]
-    head_average_only: The self-attention is not used: this is the head average of the cross-attention.
+    head_average_only: This is the head average of the cross-attention alone: the self-attention does not count.
+        Multiply the maps of the layers onto it, from the left.
         + self_maps = []
     layers_averaged: The layers are averaged. Multiply their maps: what one hands on, the next one mixes.
         + mixed = [(one.mean(-3) + torch.eye(one.shape[-1], dtype=one.dtype)) / 2 for one in self_maps]
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
-    transposed_maps: The maps are transposed: rows are the tokens that ask, columns the tokens that answer.
+    transposed_maps: The layers' maps are multiplied transposed. Leave them as they are: rows are the tokens that
+        ask, columns the tokens that answer.
         weights.mean(-3)  →  weights.transpose(-2, -1).mean(-3)
     number_by_number: The maps are multiplied number by number. Use the product of matrices, @.
         seen = cross_map.mean(-3)  →  seen = torch.eye(cross_map.shape[-2], dtype=cross_map.dtype)

@@ -119,8 +119,7 @@ ROTATE_CONDUCT = ROTATE_CHECKS.conduct(
     1, examples=[dict(n=2, d=4)], trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)], rtol=ANGLES_IN_FLOAT32
 )
 ROTATE_MISTAKES = edits(rotate, """
-    pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Here the pairs are neighbours: 2i and
-        2i + 1.
+    pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
     turned_backwards: The vectors are turned backwards. Turn by plus the angle: the first gets − second · sin.
@@ -130,11 +129,12 @@ ROTATE_MISTAKES = edits(rotate, """
         + base = 1.0
     half_the_exponent: The speeds are base^(−i/d): the angles shrink too slowly. The exponent of pair i is −2i/d.
         + base = base**0.5
-    twice_the_exponent: The speeds are base^(−2i/(d/2)): they shrink too fast. Divide 2i by d, the whole width.
+    twice_the_exponent: The speeds are base^(−4i/d): they shrink too fast. The exponent of pair i is −2i/d, and
+        arange(0, d, 2) counts 2i already.
         + base = base**2
     speeds_grow: The speeds grow from pair to pair. The exponent is negative: base^(−2i/d).
         + base = 1 / base
-    base_written_out: The argument base is not used: 10000 is written out.
+    base_written_out: The base is always 10000, whatever the argument says. Use base.
         + base = 10000.0
     uses_the_turned_first: The second of a pair is computed from the first that is already turned. Keep the old one
         for both lines.
@@ -191,12 +191,13 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
         + return rotate(vectors, rows, base)
     rows_twice: Both halves are turned by the row. The last half belongs to the column.
         rotate(by_column, columns, base)  →  rotate(by_column, rows, base)
-    columns_first: Rows and columns are exchanged: the first half is turned by the row, the last by the column.
+    columns_first: Rows and columns are exchanged. Turn the first half by the row, the last by the column.
         + rows, columns = columns, rows
     row_plus_column: All dimensions are turned by row plus column, so (1, 2) and (2, 1) are the same place. Give
         each one half.
         + return rotate(rotate(vectors, rows, base), columns, base)
-    numbered_row_by_row: The patches are numbered row by row, as on a line. Give `rotate` the row, then the column.
+    numbered_row_by_row: The whole vector is turned by one number, which counts the patches as on a line. Turn its
+        first half by the row, its last half by the column.
         + return rotate(vectors, rows * (columns.max() + 1) + columns, base)
     one_number_for_both: Both halves are turned by one number that is made of row and column. The first half belongs to
         the row alone, the last to the column alone.
@@ -205,23 +206,24 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
         + upper, lower = vectors.chunk(2, dim=-2)
         + above = upper.shape[-2]
         + return torch.cat([rotate(upper, rows[..., :above], base), rotate(lower, columns[..., above:], base)], dim=-2)
-    pairs_alternate: Rows and columns have every second pair. Here the whole first half belongs to the row.
+    pairs_alternate: Rows and columns have every second pair. Give the whole first half to the row.
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
         = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
-    speeds_of_the_whole: The speeds of a half are those of the whole width d. `rotate` gets a half, of width d/2,
-        and goes by that.
+    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a vector of its own, of width
+        d/2.
         + base = base**0.5
-    speeds_go_on: The column's half goes on where the row's speeds end. Both halves begin at the speed 1.
+    speeds_go_on: The column's half goes on where the row's speeds end. Turn each half as a vector of its own, of
+        width d/2: both begin at the speed 1.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
     columns_do_nothing: The column's half comes back as it was. Turn it by the column, and keep what `rotate` returns.
         rotate(by_column, columns, base)  →  by_column
-    every_second_dimension: Every second dimension is turned by the row. The whole first half belongs to the row.
+    every_second_dimension: Every second dimension is turned by the row. Give the whole first half to the row.
         + vectors = torch.cat([vectors[..., 0::2], vectors[..., 1::2]], dim=-1)
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
-    base_not_handed_on: The base is not handed on to `rotate`.
+    base_not_handed_on: The base is always 10000, whatever the argument says. Hand base on.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
-    halves_exchanged: The halves come back in the other order: the row's half first.
+    halves_exchanged: The halves come back in the other order. Put the row's half first.
         = result.roll(vectors.shape[-1] // 2, dims=-1)
 """)  # fmt: skip
 

@@ -61,14 +61,15 @@ def tiled_conduct(tiled_attention, query: Tensor, key: Tensor, value: Tensor, ti
 
 
 TILED_MISTAKES = edits(tiled_attention, """
-    dense_attention: The answer is right, but all T × S scores stand in memory at once: nothing is saved.
+    dense_attention: The answer is right, but T × S numbers stand in memory at once: nothing is saved. Add each tile
+        up before the next.
         + return (query @ key.transpose(-2, -1) / sqrt(query.shape[-1])).softmax(-1) @ value
     tiles_of_queries: The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a
         row of scores is never whole.
         + parts = [part @ key.transpose(-2, -1) / sqrt(part.shape[-1]) for part in query.split(tile, dim=-2)]
         + return torch.cat([part.softmax(-1) @ value for part in parts], dim=-2)
-    tiles_kept_in_a_list: The tiles are kept in a list, so all T × S scores stand in memory at once. Add each tile
-        up before the next.
+    tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers stand in memory at once. Add each tile up
+        before the next.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + largest = torch.stack([part.amax(-1, keepdim=True) for part in parts]).amax(0)
         + weights = [torch.exp(part - largest) for part in parts]
@@ -96,10 +97,11 @@ TILED_MISTAKES = edits(tiled_attention, """
         largest so far.
         torch.exp(before - largest)  →  1.0
         torch.exp(scores - largest)  →  torch.exp(scores)
-    largest_begins_at_zero: The largest score begins at 0. Where all scores are far below, every exponential is 0:
-        begin at −∞.
+    largest_begins_at_zero: The largest score begins too high. Where all scores are far below it, every exponential
+        is 0: begin at −∞.
         query.new_full((*query.shape[:-1], 1), -torch.inf)  →  query.new_zeros((*query.shape[:-1], 1))
-    largest_not_kept: The largest score so far is not kept: at the end of each round, the new largest becomes the old one.
+    largest_not_kept: The largest score so far is not kept: at the end of each round, the new largest must become
+        the old one.
         before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))  →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
         torch.exp(before - largest)  →  torch.exp(before - new)
         torch.exp(scores - largest)  →  torch.exp(scores - new)

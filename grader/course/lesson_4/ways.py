@@ -122,23 +122,24 @@ JOINED_MISTAKES = edits(ConcatenatedAttention, """
         [image_tokens, text_tokens], -2  →  [text_tokens, image_tokens], -2
     mask_over_the_image: The mask of the words lies at the front, where the image is. The words come last: allowed[S:, S:].
         allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
-    closed_only_with_a_mask: The image sees the words where no mask is given. Their columns are closed to it in any case.
+    closed_only_with_a_mask: The image sees the words where no mask is given. Close their columns to it in any case.
         allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
-    image_sees_words: The image sees the words here: their columns are closed to the image's rows.
+    image_sees_words: The image sees the words here. Close their columns to the image's rows.
         allowed[:S, S:] = False  →  pass
-    causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. All
-        patches see all patches.
+    causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. Let
+        all patches see all patches.
         mask=allowed  →  mask=torch.ones_like(allowed).tril()
-    words_unmasked: The mask of the words is not used: put it into the lower right of the large one.
+    words_unmasked: The mask of the words hides nothing: put it into the lower right of the large one.
         + mask = None
     word_mask_inverted: The mask of the words is turned around. True = may attend: take it without ~.
         allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
     words_blind: The words do not see the image: open the image's columns to the words' rows.
         allowed[:S, S:] = False  →  allowed[:S, S:] = allowed[S:, :S] = False
-    patches_blind: The image's rows are False from end to end, so no patch sees another. All patches see all
+    patches_blind: The image's rows are False from end to end, so no patch sees another. Let all patches see all
         patches.
         allowed[:S, S:] = False  →  allowed[:S] = False
-    only_words_ask: Only the words ask here. The image's tokens take part, too: return the tokens of both.
+    only_words_ask: Only the words' tokens come back, with their rows of the weights. The image's tokens take part,
+        too: return those of both.
         = result[0][..., S:, :], result[1][..., S:, :]
     joined_residual: The tokens are added to the output. The block adds them: return the attention's output.
         = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
@@ -193,15 +194,15 @@ GATE_MISTAKES = edits(GatedCrossAttention, """
         torch.tanh(self.gate)  →  self.gate
     sigmoid_gate: This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.
         torch.tanh  →  torch.sigmoid
-    gate_on_both: The gate closes on the text, too. It stands before what the words see, and only there.
+    gate_on_both: The gate closes on the text, too. Put it before what the words see, and only there.
         text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
     gate_mixes: The text gets less as the gate opens. Add to the text; do not mix.
         text_tokens + torch.tanh(self.gate) * seen  →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
     gate_without_residual: There is no residual: what is seen replaces the text. Add it to the text.
         return text_tokens +  →  return
-    gate_unused: The gate is not used: what is seen comes in whole.
+    gate_unused: What is seen comes in whole, without the gate. Multiply it by tanh(gate).
         torch.tanh(self.gate) * seen  →  seen + 0 * self.gate
-    gate_without_norm: The words ask without a norm: the cross-attention reads norm(text).
+    gate_without_norm: The words ask without a norm. Let the cross-attention read norm(text).
         self.norm(text_tokens)  →  text_tokens + 0 * self.norm(text_tokens)
     gate_norms_image: The image tokens are normalised here. Take them as they come; the norm is the text's.
         (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
@@ -267,18 +268,19 @@ QUERY_MISTAKES = edits(LearnedQueries, """
         queries + seen  →  seen
     queries_without_norm: The norm is missing. Return norm(queries + seen).
         self.norm(queries + seen)  →  queries + seen + 0 * self.norm(seen)
-    norm_before_asking: The queries are normalised before they ask. Here the norm comes last, after the addition.
+    norm_before_asking: The queries are normalised before they ask. Leave them as they are, and take the norm last,
+        after the addition.
         (queries, image_tokens)  →  (self.norm(queries), image_tokens)
         self.norm(queries + seen)  →  queries + seen
     norm_before_adding: Only what was seen is normalised. Add the queries first, then take the norm of the sum.
         self.norm(queries + seen)  →  queries + self.norm(seen)
     queries_see_themselves: The queries look at themselves. Hand the image tokens on as the context.
         (queries, image_tokens)  →  (queries)
-    queries_in_the_image: The queries are among the tokens that they look at. The image alone answers.
+    queries_in_the_image: The queries are among the tokens that they look at. Let the image alone answer.
         (queries, image_tokens)  →  (queries, torch.cat([image_tokens, queries], -2))
     queries_alike: All queries begin alike. Then all get the same gradient and stay alike: draw each one, torch.randn.
         torch.randn(num_queries, d_model)  →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model).repeat(num_queries, 1)
-    queries_uniform: The queries come from another distribution than the normal one: torch.randn, not torch.rand.
+    queries_uniform: The queries are not drawn from a normal distribution around 0. Draw them with torch.randn.
         torch.randn  →  torch.rand
     queries_fixed: The queries never learn. Only an nn.Parameter does: make self.queries one.
         self.queries = nn.Parameter(torch.randn(num_queries, d_model))  →  self.register_buffer("queries", torch.randn(num_queries, d_model))
