@@ -20,8 +20,8 @@ NOUNS = {
 }  # fmt: skip
 
 SLIPS = """
-1* X.unflatten(N, (H, D)) → X.unflatten(N, (D, H)).transpose(-2, -1)  # the features were dealt out one by one: each head gets every H-th feature, not a block of its own
-1* X.unflatten(N, (H, D)) → X.unflatten(N, (D, H))  # the number of heads were taken for the width of a head
+1* X.unflatten(N, (H, -1)) → X.unflatten(N, (-1, H)).transpose(-2, -1)  # the features were dealt out one by one: each head gets every H-th feature, not a block of its own
+1* X.unflatten(N, (H, -1)) → X.unflatten(N, (-1, H))  # the number of heads were taken for the width of a head
 1 X.flatten(-2) → X.transpose(-2, -1).flatten(-2)  # the features of the heads were interleaved, where each head's features have to stay together
 1 NAME(X).shape[-1] → X.shape[-1] * X.shape[-3] if num_heads  # the width of all heads together (d_model) stood where the width of one head is due
 

@@ -44,7 +44,7 @@ ARITHMETIC = """
 
 1 A * B → A / B  # it were divided by {B:word} where it should be multiplied
 1 A * B → A  # the multiplication by {B} were left out
-1 A ** B → A * B  # it were multiplied by {B:word} where it should be divided
+1 A ** B → A * B  # it were multiplied by {B:word}, not raised to that power
 1 A ** B → A
 1 A % B → A * B
 1 A % B → A
